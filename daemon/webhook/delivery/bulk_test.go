@@ -78,25 +78,25 @@ type state struct {
 }
 
 // addMessages creates two subscriptions with messages, without an engine: failed ones
-// for the first, and messages in every state for the other.
-func (h *testEnv) addMessages(url, otherURL string, failed int) (r, other webhook.Subscription) {
+// for the first, and ten in every state for the other.
+func (h *testEnv) addMessages(url, otherURL string, failed int) (sub, otherSub webhook.Subscription) {
 	h.t.Helper()
 	ctx := context.Background()
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	kept := h.store.Webhooks
+	store := h.store.Webhooks
 	shop := admin.Subscriber{Name: "Shop", Enabled: true}
-	b, err := kept.Admin.AddSubscriber(ctx, shop, audit.Entry{Actor: audit.System(), At: now})
+	subscriber, err := store.Admin.AddSubscriber(ctx, shop, audit.Entry{Actor: audit.System(), At: now})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.subscriber = b.GUID
-	lease, err := kept.Engine.Lease(ctx, 0)
+	h.subscriber = subscriber.GUID
+	lease, err := store.Engine.Lease(ctx, 0)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	add := func(url string, states ...state) webhook.Subscription {
-		r, err := kept.Admin.AddSubscription(ctx, webhook.Subscription{
-			Subscriber:  b.GUID,
+		sub, err := store.Admin.AddSubscription(ctx, webhook.Subscription{
+			Subscriber:  subscriber.GUID,
 			Pattern:     "*",
 			URL:         url,
 			Enabled:     true,
@@ -108,30 +108,31 @@ func (h *testEnv) addMessages(url, otherURL string, failed int) (r, other webhoo
 			h.t.Fatal(err)
 		}
 		for _, s := range states {
-			h.insert(lease, r, s, now)
+			h.insert(lease, sub, s, now)
 		}
-		return r
+		return sub
 	}
 
 	later := now.Add(time.Hour)
-	r = add(url, state{webhook.State{Status: webhook.Failed, Attempts: 3}, failed})
-	other = add(otherURL,
+	sub = add(url, state{webhook.State{Status: webhook.Failed, Attempts: 3}, failed})
+	otherSub = add(otherURL,
 		state{webhook.State{Next: later}, 10},
 		state{webhook.State{Status: webhook.Successful, Attempts: 1}, 10},
 		state{webhook.State{Status: webhook.RetryPending, Attempts: 2, Next: later}, 10},
 		state{webhook.State{Status: webhook.Failed, Attempts: 3}, 10})
-	return r, other
+	return sub, otherSub
 }
 
 // insert writes messages, each with its own event, in one batch.
 func (h *testEnv) insert(lease delivery.Lease, r webhook.Subscription, s state, at time.Time) {
 	h.t.Helper()
-	ctx, kept := context.Background(), h.store.Webhooks
-	version, err := kept.Engine.Version(ctx)
+	ctx := context.Background()
+	store := h.store.Webhooks
+	version, err := store.Engine.Version(ctx)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	first, err := kept.Engine.AllocateIDs(ctx, 2*s.count)
+	first, err := store.Engine.AllocateIDs(ctx, 2*s.count)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -156,7 +157,8 @@ func (h *testEnv) insert(lease delivery.Lease, r webhook.Subscription, s state, 
 			State:        s.State,
 		})
 	}
-	if err := kept.Engine.Write(ctx, b); err != nil {
+	err = store.Engine.Write(ctx, b)
+	if err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -202,10 +204,12 @@ type outage struct {
 	down    int // number of requests with a 503 response
 	release chan struct{}
 
-	mu                             sync.Mutex
-	arrived, inFlight, maxInFlight int
-	maxWhileDown                   int // concurrent requests during the outage
-	overlapping                    int // requests concurrent to another one, after the breaker must be open
+	mu           sync.Mutex
+	arrived      int // requests
+	inFlight     int
+	maxInFlight  int
+	maxWhileDown int // concurrent requests during the outage
+	overlapping  int // requests concurrent to another one, after the breaker must be open
 }
 
 // breakerOpenAfter is the number of requests after which the breaker must be open:
@@ -213,30 +217,34 @@ type outage struct {
 // that opens it.
 const breakerOpenAfter = 8 + 4
 
+// serve counts a request and returns its status once released.
 func (o *outage) serve(int, string) int {
-	o.mu.Lock()
-	o.arrived++
-	o.inFlight++
-	down := o.arrived <= o.down
-	o.maxInFlight = max(o.maxInFlight, o.inFlight)
-	if down {
-		o.maxWhileDown = max(o.maxWhileDown, o.inFlight)
-		if o.arrived > breakerOpenAfter && o.inFlight > 1 {
-			o.overlapping++
-		}
-	}
-	o.mu.Unlock()
+	status := o.begin()
 	<-o.release
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.inFlight--
-	if down {
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusOK
+	return status
 }
 
-// TestBulkRetryAfterOutage retries 5,000 failed messages while their endpoint has not
+// begin counts a request, and returns its status.
+func (o *outage) begin() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.arrived++
+	o.inFlight++
+	o.maxInFlight = max(o.maxInFlight, o.inFlight)
+	if o.arrived > o.down {
+		return http.StatusOK
+	}
+	o.maxWhileDown = max(o.maxWhileDown, o.inFlight)
+	if o.arrived > breakerOpenAfter && o.inFlight > 1 {
+		o.overlapping++
+	}
+	return http.StatusServiceUnavailable
+}
+
+// TestBulkRetryAfterOutage retries failed messages while their endpoint has not
 // fully recovered.
 func TestBulkRetryAfterOutage(t *testing.T) {
 	const failed, down = 2000, 50
@@ -245,46 +253,63 @@ func TestBulkRetryAfterOutage(t *testing.T) {
 	h.policy.Schedule = slices.Repeat([]time.Duration{time.Millisecond}, 100)
 	o := &outage{down: down, release: make(chan struct{})}
 	shop, other := newEndpoint(t, o.serve), newEndpoint(t, always(200))
-	r, untouched := h.addMessages(shop.URL, other.URL, failed)
+	sub, untouched := h.addMessages(shop.URL, other.URL, failed)
 	before := h.messageRows(untouched)
+	if len(before) != 40 {
+		t.Fatalf("the other subscription has %d messages, want 40", len(before))
+	}
 	h.start()
 
-	got, err := h.service.RetryMessages(context.Background(), h.selection("Status=3&SubscriptionID="+r.GUID), audit.System())
-	if err != nil || got != (admin.BulkResult{Matched: failed, Done: failed}) {
-		t.Fatalf("%+v (%v)", got, err)
+	selection := h.selection("Status=3&SubscriptionID=" + sub.GUID)
+	got, err := h.service.RetryMessages(context.Background(), selection, audit.System())
+	if want := (admin.BulkResult{Matched: failed, Done: failed}); err != nil || got != want {
+		t.Fatalf("the retry returned %+v (%v), want %+v", got, err, want)
 	}
 	close(o.release)
 	shop.awaitDelivered(t, failed)
 	shop.checkDeliveredOnce(t, failed)
 	h.stop(testTimeout)
 
-	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Status = 1 AND NextAttemptDateTime IS NULL", r.ID), failed)
-	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Attempts = 4", r.ID), failed-int64(retriedCount(shop)))
+	ofSub := fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d", sub.ID)
+	h.expect(ofSub+" AND Status = 1 AND NextAttemptDateTime IS NULL", failed)
+	h.expect(ofSub+" AND Attempts = 4", failed-int64(retriedCount(shop)))
 	h.expect("SY_WebhookMessageResponse WHERE Status = 1", failed)
 	h.expect("SY_WebhookMessageResponse WHERE HTTPCode = 503", down)
-	if after := h.messageRows(untouched); !slices.Equal(after, before) || len(before) != 40 {
-		t.Errorf("the messages of the other subscription have changed:\n%s", strings.Join(after, "\n"))
+	if after := h.messageRows(untouched); !slices.Equal(after, before) {
+		t.Errorf("the messages of the other subscription have changed to\n%s, want\n%s",
+			strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
-	if len(other.times) != 0 {
-		t.Errorf("the other endpoint got %d messages", len(other.times))
-	}
-	if o.maxWhileDown > 8 || o.maxInFlight > 50 || o.overlapping > 0 || o.arrived != failed+down {
-		t.Errorf("%d requests, at most %d concurrent, %d during the outage, %d concurrent to a probe",
-			o.arrived, o.maxInFlight, o.maxWhileDown, o.overlapping)
-	}
-	t.Logf("%d requests, at most %d concurrent, %d during the outage", o.arrived, o.maxInFlight, o.maxWhileDown)
+	other.checkDeliveredOnce(t, 0)
+	o.check(t, failed+down)
 }
 
 // retriedCount returns the number of messages that needed more than one request.
-func retriedCount(e *endpoint) (n int) {
+func retriedCount(e *endpoint) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	n := 0
 	for _, times := range e.times {
 		if times > 1 {
 			n++
 		}
 	}
 	return n
+}
+
+// check checks the number of requests, and how many were concurrent.
+func (o *outage) check(t *testing.T, requests int) {
+	t.Helper()
+	if o.arrived != requests {
+		t.Errorf("%d requests, want %d", o.arrived, requests)
+	}
+	if o.maxWhileDown > 8 || o.overlapping > 0 {
+		t.Errorf("during the outage %d requests were concurrent, and %d to a probe, want at most 8 and none",
+			o.maxWhileDown, o.overlapping)
+	}
+	if o.maxInFlight > 50 {
+		t.Errorf("%d requests were concurrent, want at most 50", o.maxInFlight)
+	}
+	t.Logf("%d requests, at most %d concurrent, %d during the outage", o.arrived, o.maxInFlight, o.maxWhileDown)
 }
 
 // TestBulkRetryReadsMessagesOnce: if the queue were notified of each batch, it would
@@ -300,109 +325,138 @@ func TestBulkRetryReadsMessagesOnce(t *testing.T) {
 		x.startEngine()
 		got, err := x.service.RetryMessages(context.Background(), x.selection("Status=3"), audit.System())
 		if err != nil || got.Done != messages {
-			t.Errorf("%+v (%v)", got, err)
+			t.Errorf("the retry returned %+v (%v), want %d done", got, err, messages)
 		}
 		x.advance(time.Hour)
 		x.expect("SY_WebhookMessage WHERE Status = 1", messages)
-		const page, reread = 128, 1000
-		if n := x.faultyStore.Calls(deliverytest.OpenMessages); n > 2*(messages+3*reread)/page {
-			t.Errorf("%d pages were read", n)
+
+		const pageSize, reread = 128, 1000 // messages
+		const maxPages = 2 * (messages + 3*reread) / pageSize
+		if n := x.faultyStore.Calls(deliverytest.OpenMessages); n > maxPages {
+			t.Errorf("%d pages were read, want at most %d", n, maxPages)
 		}
 	})
+}
+
+// removeSelected removes the messages of a selection.
+func (h *testEnv) removeSelected(s admin.Selection) admin.BulkResult {
+	h.t.Helper()
+	result, err := h.service.RemoveMessages(context.Background(), s, audit.System())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return result
 }
 
 // TestBulkRemovalCancelsPendingAttempts removes messages in memory and others that are
 // only in the store.
 func TestBulkRemovalCancelsPendingAttempts(t *testing.T) {
 	simulate(t, func(x *simulation) {
-		r := x.subscribe("http://127.0.0.1/hook", "*")
+		const messages = 300
+		sub := x.subscribe("http://127.0.0.1/hook", "*")
 		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 503 })
-		for range 300 {
+		for range messages {
 			x.publish("debtor.updated", "cancelled")
 		}
 		x.advance(time.Second / 2)
-		selection := x.selection("SubscriptionID=" + r.GUID)
+
+		selection := x.selection("SubscriptionID=" + sub.GUID)
+		want := admin.BulkResult{Matched: messages, Done: messages}
 		selection.DryRun = true
-		want := admin.BulkResult{Matched: 300, Done: 300}
-		if got, err := x.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != want {
-			t.Errorf("a dry run: %+v (%v)", got, err)
+		if got := x.removeSelected(selection); got != want {
+			t.Errorf("a dry run returned %+v, want %+v", got, want)
 		}
-		x.expect("SY_WebhookMessage", 300)
+		x.expect("SY_WebhookMessage", messages)
 		selection.DryRun = false
-		if got, err := x.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != want {
-			t.Errorf("%+v (%v)", got, err)
+		if got := x.removeSelected(selection); got != want {
+			t.Errorf("the removal returned %+v, want %+v", got, want)
 		}
-		sent, _ := x.fakeSender.counts()
+
+		// Only a message that is published later is sent.
+		before, _ := x.fakeSender.counts()
 		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		x.publish("debtor.updated", "after")
 		x.advance(time.Hour)
 		x.expect("SY_WebhookMessage WHERE Status = 1", 1)
 		x.expect("WH_Event", 1)
 		x.expect("SY_WebhookMessageResponse", 1)
-		if total, delivered := x.fakeSender.counts(); delivered != 1 || total != sent+1 {
-			t.Errorf("%d messages were sent, %d before the removal; %d delivered", total, sent, delivered)
+		sent, delivered := x.fakeSender.counts()
+		if sent != before+1 || delivered != 1 {
+			t.Errorf("%d messages were sent and %d delivered, want one more than %d sent, and 1 delivered",
+				sent, delivered, before)
 		}
-		x.fakeSender.sent = map[string]int{} // which checkFinalState compares with the store
+		clear(x.fakeSender.sent) // which checkFinalState compares with the store
 	})
+}
+
+// afterSelect makes a selection call a function after each page that it has read.
+func afterSelect(s *admin.Selection, run func()) {
+	selectPage := s.Select
+	s.Select = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
+		page, err := selectPage(ctx, after, last, limit)
+		run()
+		return page, err
+	}
 }
 
 // TestBulkRemovalWithConcurrentChanges changes messages between reading and removing
 // them. Those that no longer match are kept, the others are removed.
 func TestBulkRemovalWithConcurrentChanges(t *testing.T) {
 	h := newTestEnv(t)
-	r, other := h.addMessages("http://127.0.0.1/hook", "http://127.0.0.1/other", 20)
+	sub, otherSub := h.addMessages("http://127.0.0.1/hook", "http://127.0.0.1/other", 20)
 	h.start()
 	selection := h.selection("StatusIn=2,3")
-	pick, calls := selection.Select, 0
-	selection.Select = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
-		page, err := pick(ctx, after, last, limit)
+	calls := 0
+	afterSelect(&selection, func() {
 		calls++
-		if calls == 1 {
-			x := simulation{testEnv: h}
-			x.exec(fmt.Sprintf(`UPDATE SY_WebhookMessage SET Status = 1
-				WHERE ID IN (SELECT ID FROM SY_WebhookMessage WHERE SubscriptionID = %d LIMIT 5)`, r.ID))
-			x.exec(fmt.Sprintf("UPDATE SY_WebhookMessage SET Attempts = Attempts + 1 WHERE SubscriptionID = %d", other.ID))
+		if calls > 1 {
+			return
 		}
-		return page, err
-	}
-	got, err := h.service.RemoveMessages(context.Background(), selection, audit.System())
+		x := simulation{testEnv: h}
+		x.exec(fmt.Sprintf(`UPDATE SY_WebhookMessage SET Status = 1
+			WHERE ID IN (SELECT ID FROM SY_WebhookMessage WHERE SubscriptionID = %d LIMIT 5)`, sub.ID))
+		x.exec(fmt.Sprintf("UPDATE SY_WebhookMessage SET Attempts = Attempts + 1 WHERE SubscriptionID = %d", otherSub.ID))
+	})
+
+	got := h.removeSelected(selection)
 	want := admin.BulkResult{Matched: 40, Done: 35}
-	if err != nil || got != want || calls != 3 { // the page, its changed messages, and none after it
-		t.Errorf("%+v after %d reads (%v)", got, calls, err)
+	if got != want {
+		t.Errorf("the removal returned %+v, want %+v", got, want)
 	}
-	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Status = 1", r.ID), 5)
-	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Status IN (0, 1)", other.ID), 20)
+	if calls != 3 {
+		t.Errorf("%d pages were read, want 3: one, its changed messages, and none after it", calls)
+	}
+	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Status = 1", sub.ID), 5)
+	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Status IN (0, 1)", otherSub.ID), 20)
 	h.expect("SY_WebhookMessage", 25)
 }
 
 // TestBulkRemovalLimitAndCancel removes a limited number of messages, and cancels a
 // removal.
 func TestBulkRemovalLimitAndCancel(t *testing.T) {
+	const messages, limit = 1000, 300
 	h := newTestEnv(t)
-	r, _ := h.addMessages("http://127.0.0.1/hook", "http://127.0.0.1/other", 1000)
+	sub, _ := h.addMessages("http://127.0.0.1/hook", "http://127.0.0.1/other", messages)
 	h.start()
-	oldest := h.messageRows(r)[300:]
-	selection := h.selection("SubscriptionID=" + r.GUID)
-	selection.Max = 300
-	want := admin.BulkResult{Matched: 300, Done: 300}
-	if got, err := h.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != want {
-		t.Errorf("%+v (%v)", got, err)
+	newest := h.messageRows(sub)[limit:]
+	selection := h.selection("SubscriptionID=" + sub.GUID)
+	selection.Max = limit
+	want := admin.BulkResult{Matched: limit, Done: limit}
+	if got := h.removeSelected(selection); got != want {
+		t.Errorf("the limited removal returned %+v, want %+v", got, want)
 	}
-	if !slices.Equal(h.messageRows(r), oldest) {
+	if !slices.Equal(h.messageRows(sub), newest) {
 		t.Error("the removed messages were not the oldest")
 	}
+
 	selection.Max = admin.Unlimited
-	ctx, leave := context.WithCancel(context.Background())
-	pick := selection.Select
-	selection.Select = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
-		page, err := pick(ctx, after, last, limit)
-		leave()
-		return page, err
-	}
+	ctx, cancel := context.WithCancel(context.Background())
+	afterSelect(&selection, cancel)
 	got, err := h.service.RemoveMessages(ctx, selection, audit.System())
-	if !errors.Is(err, context.Canceled) || got.Done != 250 {
-		t.Errorf("%+v (%v)", got, err)
+	const step = 250 // messages that were removed before the removal noticed
+	if !errors.Is(err, context.Canceled) || got.Done != step {
+		t.Errorf("the cancelled removal returned %+v (%v), want %d done and %v", got, err, step, context.Canceled)
 	}
-	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d", r.ID), 450)
+	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d", sub.ID), messages-limit-step)
 	h.expect("WH_Audit WHERE Action = 'messages delete' AND Subject = 'messages'", 2)
 }

@@ -98,44 +98,53 @@ func testFullDisk(t *testing.T, dir string, fill, free func() error) {
 	if err := fill(); err != nil {
 		t.Fatal(err)
 	}
-	accepted, body := 1, bytes.Repeat([]byte("x"), 1000)
-	for {
-		_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: body})
-		if fault.Is(err, fault.Unavailable) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		accepted++
-		if accepted == 100_000 {
-			t.Fatal("the disk does not get full")
-		}
-	}
+	accepted := 1
+	accepted += x.publishUntilFull()
 	accepted += x.publishWhileFull(10)
 	if err := free(); err != nil {
 		t.Fatal(err)
 	}
-	for began := time.Now(); ; { // until the writer tries again
-		_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("after")})
-		if err == nil {
-			break
-		}
-		if time.Since(began) > testTimeout {
-			t.Fatal("events are rejected although there is space again:", err)
-		}
-	}
+	x.publishOnceFree()
 	accepted++
+
 	x.stop(testTimeout)
 	x.startEngine() // repeats the interrupted attempts
-	for x.count("SY_WebhookMessage WHERE Status IN (0, 2)") > 0 {
-		if t.Context().Err() != nil {
-			t.Fatal("messages stay open")
-		}
-	}
+	x.awaitCount("SY_WebhookMessage WHERE Status IN (0, 2)", 0)
 	x.stop(testTimeout)
 	x.expect("SY_WebhookMessage WHERE Status = 1", int64(accepted))
 	x.checkFinalState()
+}
+
+// publishUntilFull publishes events until one is rejected, and returns how many are accepted.
+func (x *simulation) publishUntilFull() int {
+	x.t.Helper()
+	const maxEvents = 100_000
+	body := bytes.Repeat([]byte("x"), 1000)
+	for accepted := range maxEvents {
+		_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: body})
+		if fault.Is(err, fault.Unavailable) {
+			return accepted
+		}
+		if err != nil {
+			x.t.Fatal(err)
+		}
+	}
+	x.t.Fatalf("%d events were accepted, want a full disk", maxEvents)
+	return 0
+}
+
+// publishOnceFree publishes an event when the writer tries again.
+func (x *simulation) publishOnceFree() {
+	x.t.Helper()
+	for end := time.Now().Add(testTimeout); ; time.Sleep(time.Millisecond) {
+		_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("after")})
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			x.t.Fatalf("an event is rejected %v after there is space again: %v", testTimeout, err)
+		}
+	}
 }
 
 // publishWhileFull publishes n events concurrently and returns how many are accepted: a
@@ -151,7 +160,7 @@ func (x *simulation) publishWhileFull(n int) int {
 			if err == nil {
 				accepted.Add(1)
 			} else if !fault.Is(err, fault.Unavailable) {
-				x.t.Errorf("publishing returned %v", err)
+				x.t.Errorf("publishing returned the error %v, want Unavailable", err)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,22 +68,29 @@ func TestWriteWithUnknownResult(t *testing.T) {
 // TestLeaseReleaseTimeout stops while the store is slow: releasing the leases may take
 // the rest of the grace period, and 2 s if it is over.
 func TestLeaseReleaseTimeout(t *testing.T) {
-	for grace, slow := range map[time.Duration]time.Duration{time.Minute: 50 * time.Second, 0: time.Second} {
-		simulate(t, func(x *simulation) {
-			x.faultyStore.SetRule(func(ctx context.Context, do func(context.Context) error) error {
-				select {
-				case <-time.After(slow):
-					return do(ctx)
-				case <-ctx.Done():
-					return ctx.Err()
+	for _, test := range []struct{ grace, release time.Duration }{
+		{grace: time.Minute, release: 50 * time.Second},
+		{grace: 0, release: time.Second},
+	} {
+		t.Run(test.grace.String(), func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				slow := func(ctx context.Context, do func(context.Context) error) error {
+					select {
+					case <-time.After(test.release):
+						return do(ctx)
+					case <-ctx.Done():
+						return ctx.Err()
+					}
 				}
-			}, deliverytest.Release)
-			ctx, cancel := context.WithTimeout(context.Background(), grace)
-			defer cancel()
-			if err := x.engine.Stop(ctx); err != nil {
-				t.Errorf("with a grace period of %v: %v", grace, err)
-			}
-			x.engine = nil
+				x.faultyStore.SetRule(slow, deliverytest.Release)
+				ctx, cancel := context.WithTimeout(context.Background(), test.grace)
+				defer cancel()
+				err := x.engine.Stop(ctx)
+				if err != nil {
+					t.Errorf("stopping while the release takes %v: %v", test.release, err)
+				}
+				x.engine = nil
+			})
 		})
 	}
 }
@@ -100,13 +108,13 @@ func TestUnwrittenResultIsLogged(t *testing.T) {
 		x.advance(time.Minute)
 		x.stop(time.Second)
 		if !strings.Contains(log.String(), `sent again" results=1`) {
-			t.Errorf("the log is\n%s", &log)
+			t.Errorf("the log is\n%s\nwant one result that is sent again", &log)
 		}
+
 		x.startEngine()
 		x.advance(time.Minute)
 		x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 1)
-		clear(x.fakeSender.sent)
-		clear(x.fakeSender.delivered)
+		x.forget() // the message was sent twice
 	})
 }
 
@@ -121,8 +129,11 @@ func TestSendTestReturnsStoredMessage(t *testing.T) {
 		}
 		x.advance(time.Minute)
 		x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 1)
-		if m.ID == 0 || m.GUID == "" || m.Attempts != 0 || m.Status != 0 || m.Next.IsZero() {
-			t.Errorf("returned %+v", m)
+		if m.ID == 0 || m.GUID == "" {
+			t.Errorf("the test returned message %d with the GUID %q, want those of a stored message", m.ID, m.GUID)
+		}
+		if m.Attempts != 0 || m.Status != webhook.NotSent || m.Next.IsZero() {
+			t.Errorf("the test returned %+v, want a message that is not sent yet", m.State)
 		}
 	})
 }
@@ -130,26 +141,30 @@ func TestSendTestReturnsStoredMessage(t *testing.T) {
 // TestHangingWrite blocks a write for half a minute. Publishers must get an error
 // earlier.
 func TestHangingWrite(t *testing.T) {
-	for name, late := range map[string]bool{"without effect": false, "with a late effect": true} {
-		t.Run(name, func(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		hang   func(*deliverytest.Gate) deliverytest.Rule
+		stored int64 // messages of the event that was rejected
+	}{
+		{"without effect", func(g *deliverytest.Gate) deliverytest.Rule { return g.Hold }, 0},
+		{"with a late effect", func(g *deliverytest.Gate) deliverytest.Rule { return g.HoldDetached }, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
 			simulate(t, func(x *simulation) {
 				x.subscribe("http://127.0.0.1/hook", "*")
 				gate := deliverytest.NewGate()
-				rule, stored := gate.Hold, int64(0)
-				if late {
-					rule, stored = gate.HoldDetached, 1
-				}
-				x.faultyStore.SetRuleOnce(rule, deliverytest.Write)
-				began := time.Now()
+				x.faultyStore.SetRuleOnce(test.hang(gate), deliverytest.Write)
+				start := time.Now()
 				x.publishRefused(1)
-				if took := time.Since(began); took > 25*time.Second {
-					t.Errorf("rejected after %v", took)
+				if took := time.Since(start); took > 25*time.Second {
+					t.Errorf("the event was rejected after %v, want at most 25s", took)
 				}
 				x.publish("debtor.updated", "accepted")
-				time.Sleep(30*time.Second - time.Since(began))
+
+				x.advance(30*time.Second - time.Since(start))
 				gate.Open()
 				x.advance(3 * time.Minute)
-				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", stored+1)
+				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", test.stored+1)
 			})
 		})
 	}
@@ -196,30 +211,26 @@ func TestFailingReads(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			simulate(t, func(x *simulation) {
-				r := x.subscribe("http://127.0.0.1/hook", "*")
-				setEnabled := func(enabled bool) {
-					t.Helper()
-					change := admin.SubscriptionChange{Enabled: &enabled}
-					_, err := x.service.ChangeSubscription(context.Background(), x.subscriber, r.GUID, change, admin.Caller{Admin: true})
-					if err != nil {
-						t.Fatal(err)
-					}
-				}
-				setEnabled(false)
-				x.publishMany(300, func(int) delivery.Post {
+				const before, during = 300, 40 // events
+				on, off := true, false
+				sub := x.subscribe("http://127.0.0.1/hook", "*")
+				x.changeSubscription(sub, admin.SubscriptionChange{Enabled: &off})
+				x.publishMany(before, func(int) delivery.Post {
 					return delivery.Post{Name: "debtor.updated", Body: []byte("before")}
 				})
+
 				gate := deliverytest.NewGate()
 				x.faultyStore.SetRule(c.rule(gate), c.call)
-				setEnabled(true)
-				for range 40 {
+				x.changeSubscription(sub, admin.SubscriptionChange{Enabled: &on})
+				for range during {
 					x.publish("debtor.updated", "during")
 					x.advance(750 * time.Millisecond)
 				}
+
 				x.faultyStore.SetRule(nil, c.call)
 				gate.Open()
 				x.advance(time.Minute)
-				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 340)
+				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", before+during)
 			})
 		})
 	}
@@ -237,7 +248,7 @@ func TestFailingSubscriptionReads(t *testing.T) {
 				x.publishRefused(3)
 				x.faultyStore.SetRule(nil, call)
 				if got := x.publish("debtor.updated", "accepted"); got.Messages != 2 {
-					t.Errorf("the event was sent to %d subscriptions", got.Messages)
+					t.Errorf("the event was sent to %d subscriptions, want 2", got.Messages)
 				}
 				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1", 2)
@@ -250,17 +261,17 @@ func TestFailingSubscriptionReads(t *testing.T) {
 type attemptCase struct {
 	event    string
 	codes    []int // of the first attempts, the last one also of later ones
-	status   int
+	status   webhook.Status
 	attempts int
 }
 
 var attemptCases = []attemptCase{
-	{"debtor.created", []int{200}, 1, 1},
-	{"debtor.updated", []int{422, 404, 200}, 1, 3},
-	{"debtor.deleted", []int{422}, 3, 6},
-	{"creditor.created", []int{410}, 3, 1},
-	{"creditor.updated", []int{503, 200}, 1, 2},
-	{"creditor.deleted", []int{0, 410}, 3, 2},
+	{"debtor.created", []int{200}, webhook.Successful, 1},
+	{"debtor.updated", []int{422, 404, 200}, webhook.Successful, 3},
+	{"debtor.deleted", []int{422}, webhook.Failed, 6},
+	{"creditor.created", []int{410}, webhook.Failed, 1},
+	{"creditor.updated", []int{503, 200}, webhook.Successful, 2},
+	{"creditor.deleted", []int{0, 410}, webhook.Failed, 2},
 }
 
 // TestAttemptRecording combines successful and failing attempts with writes of their
@@ -286,10 +297,11 @@ func TestAttemptRecording(t *testing.T) {
 					_ = departure.Hold(context.Background(), func(context.Context) error { return nil })
 					return inTurn(attemptCaseOf(m.Event.Name).codes...)(n, m)
 				})
-				for _, f := range attemptCases {
-					x.subscribe("http://127.0.0.1/hook", f.event)
-					x.publish(f.event, "x")
+				for _, c := range attemptCases {
+					x.subscribe("http://127.0.0.1/hook", c.event)
+					x.publish(c.event, "x")
 				}
+
 				x.faultyStore.SetRule(rule(gate), deliverytest.Write)
 				departure.Open()
 				x.advance(40 * time.Second)
@@ -305,8 +317,10 @@ func TestAttemptRecording(t *testing.T) {
 	}
 }
 
+// attemptCaseOf returns the case of an event.
 func attemptCaseOf(event string) attemptCase {
-	return attemptCases[slices.IndexFunc(attemptCases, func(f attemptCase) bool { return f.event == event })]
+	i := slices.IndexFunc(attemptCases, func(c attemptCase) bool { return c.event == event })
+	return attemptCases[i]
 }
 
 // TestRandomFaults draws faults while events are published. In the end all accepted
@@ -319,45 +333,97 @@ func TestRandomFaults(t *testing.T) {
 	}
 }
 
+// randomOutages lets endpoints respond with errors for a while.
+type randomOutages struct {
+	mu    sync.Mutex
+	codes map[string]int // by URL
+}
+
+// status returns the response to an attempt.
+func (o *randomOutages) status(_ int, m *webhook.Message) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if code, isDown := o.codes[m.URL]; isDown {
+		return code
+	}
+	return 200
+}
+
+// draw replaces the outages by up to three new ones.
+func (o *randomOutages) draw(random *rand.Rand) {
+	codes := []int{0, 404, 429, 500, 503}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	clear(o.codes)
+	for range random.IntN(4) {
+		url := fmt.Sprintf("http://127.0.0.1/%d", random.IntN(5))
+		o.codes[url] = codes[random.IntN(len(codes))]
+	}
+}
+
+// end ends all outages.
+func (o *randomOutages) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	clear(o.codes)
+}
+
 // runRandomFaults publishes for a minute while calls fail and endpoints fail
 // temporarily.
 func (x *simulation) runRandomFaults(random *rand.Rand) {
 	x.t.Helper()
+	const subscriptions = 5
 	x.policy.Schedule = append(
 		[]time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second},
 		slices.Repeat([]time.Duration{time.Minute}, 7)...)
-	for i := range 5 {
-		x.subscribe(fmt.Sprintf("http://127.0.0.1/%d", i), "*", func(r *webhook.Subscription) { r.Order.All = i == 0 })
+	for i := range subscriptions {
+		x.subscribe(fmt.Sprintf("http://127.0.0.1/%d", i), "*", func(s *webhook.Subscription) { s.Order.All = i == 0 })
 	}
-	var mu sync.Mutex
-	outages := make(map[string]int) // the status that an endpoint responds with
-	x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
-		mu.Lock()
-		defer mu.Unlock()
-		if code, out := outages[m.URL]; out {
-			return code
-		}
-		return 200
-	})
-	accepted, end := 0, time.Now().Add(time.Minute)
+	outages := &randomOutages{codes: make(map[string]int)}
+	x.fakeSender.setStatus(outages.status)
+
+	end := time.Now().Add(time.Minute)
+	var accepted atomic.Int64
 	var publishers sync.WaitGroup
 	for p := range 8 {
-		publishers.Go(func() {
-			for time.Now().Before(end) {
-				_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("x")})
-				if err != nil && !fault.Is(err, fault.Unavailable) {
-					x.t.Errorf("publishing returned %v", err)
-				}
-				if err == nil {
-					mu.Lock()
-					accepted++
-					mu.Unlock()
-				}
-				time.Sleep(time.Duration(600+p) * time.Millisecond)
-			}
-		})
+		interval := time.Duration(600+p) * time.Millisecond
+		publishers.Go(func() { accepted.Add(x.publishUntil(end, interval)) })
 	}
-	var gates []*deliverytest.Gate
+	x.drawFaults(random, outages, end)
+	publishers.Wait()
+	outages.end()
+	x.advance(30 * time.Minute)
+
+	stored := x.count("WH_Event")
+	x.expect("SY_WebhookMessage WHERE Status = 1", subscriptions*stored)
+	if n := accepted.Load(); n == 0 || n > stored {
+		x.t.Errorf("%d events were accepted, want at least one and at most %d, which are stored", n, stored)
+	}
+	_, delivered := x.fakeSender.counts()
+	if want := subscriptions * accepted.Load(); int64(delivered) < want {
+		x.t.Errorf("%d messages were delivered, want at least %d, those of accepted events", delivered, want)
+	}
+}
+
+// publishUntil publishes an event in each interval, and returns how many were accepted. The others
+// must be rejected as unavailable.
+func (x *simulation) publishUntil(end time.Time, interval time.Duration) int64 {
+	accepted := int64(0)
+	for time.Now().Before(end) {
+		_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("x")})
+		if err == nil {
+			accepted++
+		} else if !fault.Is(err, fault.Unavailable) {
+			x.t.Errorf("publishing returned the error %v, want Unavailable", err)
+		}
+		time.Sleep(interval)
+	}
+	return accepted
+}
+
+// drawFaults draws faults of calls, and outages of endpoints, every few seconds. In the end no call
+// fails any more.
+func (x *simulation) drawFaults(random *rand.Rand, outages *randomOutages, end time.Time) {
 	calls := []deliverytest.Call{
 		deliverytest.Write,
 		deliverytest.Write,
@@ -368,7 +434,7 @@ func (x *simulation) runRandomFaults(random *rand.Rand) {
 		deliverytest.AllocateIDs,
 	}
 	busy := deliverytest.Unavailable("busy")
-	codes := []int{0, 404, 429, 500, 503}
+	var gates []*deliverytest.Gate
 	for time.Now().Before(end) {
 		gate := deliverytest.NewGate()
 		gates = append(gates, gate)
@@ -380,34 +446,16 @@ func (x *simulation) runRandomFaults(random *rand.Rand) {
 			gate.Hold,
 			gate.HoldDetached,
 		}
-		x.faultyStore.SetRule(rules[random.IntN(len(rules))], calls[random.IntN(len(calls))])
-		mu.Lock()
-		clear(outages)
-		for range random.IntN(4) {
-			url := fmt.Sprintf("http://127.0.0.1/%d", random.IntN(5))
-			outages[url] = codes[random.IntN(len(codes))]
-		}
-		mu.Unlock()
+		rule := rules[random.IntN(len(rules))]
+		x.faultyStore.SetRule(rule, calls[random.IntN(len(calls))])
+		outages.draw(random)
 		time.Sleep(time.Duration(random.IntN(4000)) * time.Millisecond)
 		if random.IntN(3) > 0 {
 			gate.Open()
 		}
 	}
 	x.faultyStore.SetRule(nil, calls...)
-	for _, g := range gates {
-		g.Open()
-	}
-	publishers.Wait()
-	mu.Lock()
-	clear(outages)
-	mu.Unlock()
-	x.advance(30 * time.Minute)
-	stored := x.count("WH_Event")
-	x.expect("SY_WebhookMessage WHERE Status = 1", 5*stored)
-	if accepted == 0 || int64(accepted) > stored {
-		x.t.Errorf("%d events were accepted, %d are stored", accepted, stored)
-	}
-	if _, taken := x.fakeSender.counts(); taken < 5*accepted {
-		x.t.Errorf("%d messages were delivered of %d events that were accepted", taken, accepted)
+	for _, gate := range gates {
+		gate.Open()
 	}
 }
