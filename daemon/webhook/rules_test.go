@@ -7,14 +7,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
+// TestCheckURL checks which URLs subscriptions may have: public is for all callers, admin for
+// administrators.
 func TestCheckURL(t *testing.T) {
-	self, _ := url.Parse("http://10.0.0.5:5050/Webhooks/Test")
-	r := Rules{Guard: Guard{IsSelf: func(a netip.AddrPort) bool { return a.Port() == 5050 }}, TestTarget: self}
+	target, err := url.Parse("http://10.0.0.5:5050/Webhooks/Test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Rules{
+		Guard:      Guard{IsSelf: func(a netip.AddrPort) bool { return a.Port() == 5050 }},
+		TestTarget: target,
+	}
 	tests := []struct {
 		url           string
 		public, admin bool
@@ -48,34 +57,48 @@ func TestCheckURL(t *testing.T) {
 		{"http://2130706433/", false, false},
 		{"", false, false},
 	}
-	for _, tt := range tests {
-		for admin, want := range map[bool]bool{false: tt.public, true: tt.admin} {
-			err := r.CheckURL(tt.url, admin)
-			if (err == nil) != want {
-				t.Errorf("%.60q, admin %v: %v", tt.url, admin, err)
+	for _, test := range tests {
+		for admin, want := range map[bool]bool{false: test.public, true: test.admin} {
+			err := r.CheckURL(test.url, admin)
+			if isAllowed := err == nil; isAllowed != want {
+				t.Errorf("%.60q, admin %v: allowed %v (%v), want %v", test.url, admin, isAllowed, err, want)
 			}
-			if err != nil && (len(fault.From(err).Fields) != 1 || fault.From(err).Fields[0].Name != MemberURL) {
-				t.Errorf("%.60q: the error names no field: %v", tt.url, err)
+			if err != nil {
+				expectField(t, err, MemberURL)
 			}
 		}
 	}
 }
 
+// expectField checks that an error is that of one field.
+func expectField(t *testing.T, err error, want string) {
+	t.Helper()
+	fields := fault.From(err).Fields
+	if len(fields) != 1 || fields[0].Name != want {
+		t.Errorf("the error %v is of the fields %+v, want only %s", err, fields, want)
+	}
+}
+
+// TestEventAndPattern reads names of events, and patterns, in any letter case.
 func TestEventAndPattern(t *testing.T) {
 	r := Rules{Events: record.Events()}
-	if name, err := r.Event("DEBTOR.created"); err != nil || name != "debtor.created" {
-		t.Error(name, err)
+	name, err := r.Event("DEBTOR.created")
+	if err != nil || name != "debtor.created" {
+		t.Errorf("the event DEBTOR.created is %q (%v), want debtor.created", name, err)
 	}
 	for _, text := range []string{"debtor.*", "*", "", "debtor.vanished"} {
-		if _, err := r.Event(text); !fault.Is(err, fault.Invalid) {
-			t.Errorf("%q: %v", text, err)
+		_, err := r.Event(text)
+		if !fault.Is(err, fault.Invalid) {
+			t.Errorf("the event %q: error %v, want Invalid", text, err)
 		}
 	}
-	if pattern, err := r.Pattern("DEBTOR.*"); err != nil || pattern != "debtor.*" {
-		t.Error(pattern, err)
+	pattern, err := r.Pattern("DEBTOR.*")
+	if err != nil || pattern != "debtor.*" {
+		t.Errorf("the pattern DEBTOR.* is %q (%v), want debtor.*", pattern, err)
 	}
 }
 
+// TestCheckHeaders checks headers that subscriptions must not have.
 func TestCheckHeaders(t *testing.T) {
 	for name, h := range map[string]Header{
 		"no name":         {Name: "", Value: "x"},
@@ -93,28 +116,55 @@ func TestCheckHeaders(t *testing.T) {
 		"reserved":        {Name: "Webhook-Signature", Value: "v1,x"},
 		"long":            {Name: "X-Token", Value: strings.Repeat("x", 8193)},
 	} {
-		if err := CheckHeaders([]Header{h}); !fault.Is(err, fault.Invalid) {
-			t.Errorf("%s: %v", name, err)
-		} else if h.Value != "x" && strings.Contains(err.Error(), h.Value) {
-			t.Errorf("%s: the error repeats the value", name)
+		err := CheckHeaders([]Header{h})
+		if !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: error %v, want Invalid", name, err)
+			continue
+		}
+		if h.Value != "x" && strings.Contains(err.Error(), h.Value) {
+			t.Errorf("%s: the error %v repeats the value", name, err)
 		}
 	}
-	if err := CheckHeaders([]Header{{Name: "Authorization", Value: "Bearer x"}, {Name: "X-Empty", Value: ""}, {Name: "User-Agent", Value: "mine"}, {Name: "X-Name", Value: "Jürgen\t1"}}); err != nil {
-		t.Error(err)
+
+	masked := CheckHeaders([]Header{{Name: "X-Token", Value: "***"}})
+	want := fault.Field{Name: MemberHeaders, Message: "number 1: give the value, *** is its mask"}
+	if !fault.Is(masked, fault.Invalid) || fault.From(masked).Fields[0] != want {
+		t.Errorf("a mask as the value: error %v, want %+v", masked, want)
 	}
-	if err := CheckHeaders([]Header{{Name: "X-Token", Value: "***"}}); !fault.Is(err, fault.Invalid) || fault.From(err).Fields[0] != (fault.Field{Name: MemberHeaders, Message: "number 1: give the value, *** is its mask"}) {
-		t.Error(err)
-	}
-	if err := CheckHeaders(make([]Header, 51)); !fault.Is(err, fault.Invalid) {
-		t.Error(err)
+	tooMany := CheckHeaders(make([]Header, 51))
+	if !fault.Is(tooMany, fault.Invalid) {
+		t.Errorf("51 headers: error %v, want Invalid", tooMany)
 	}
 }
 
+// TestCheckValidHeaders checks headers that subscriptions may have.
+func TestCheckValidHeaders(t *testing.T) {
+	err := CheckHeaders([]Header{
+		{Name: "Authorization", Value: "Bearer x"},
+		{Name: "X-Empty", Value: ""},
+		{Name: "User-Agent", Value: "mine"},
+		{Name: "X-Name", Value: "Jürgen\t1"},
+	})
+	if err != nil {
+		t.Errorf("valid headers: error %v, want none", err)
+	}
+}
+
+// TestParseSchedule parses schedules, and texts that are none.
 func TestParseSchedule(t *testing.T) {
-	for text, n := range map[string]int{"5s, 30s,2m": 3, "1h": 1, "": 0, "5": 0, "-5s": 0, "500ms": 0, "721h": 0, strings.Repeat("1s,", 100) + "1s": 0} {
-		waits, err := ParseSchedule(text)
-		if len(waits) != n || (err == nil) != (n > 0) {
-			t.Errorf("%.20q: %v, %v", text, waits, err)
+	for text, want := range map[string][]time.Duration{
+		"5s, 30s,2m": {5 * time.Second, 30 * time.Second, 2 * time.Minute},
+		"1h":         {time.Hour},
+	} {
+		got, err := ParseSchedule(text)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("parsing %q: %v (%v), want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "5", "-5s", "500ms", "721h", strings.Repeat("1s,", 100) + "1s"} {
+		got, err := ParseSchedule(text)
+		if err == nil || len(got) > 0 {
+			t.Errorf("parsing %.20q: %v (%v), want an error", text, got, err)
 		}
 	}
 }

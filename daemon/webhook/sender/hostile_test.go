@@ -42,16 +42,26 @@ func testTLS(t *testing.T) (*tls.Config, *x509.CertPool) {
 func hostileSender(t *testing.T, roots *x509.CertPool) (*Sender, *atomic.Int64) {
 	t.Helper()
 	limit := new(atomic.Int64)
-	s := New(Config{
-		Guard:          webhook.Guard{Allow: loopback},
-		UserAgent:      "whd/test",
-		ConnectTimeout: longTimeout,
-		AttemptTimeout: func() time.Duration { return time.Duration(limit.Load()) },
-		PingTimeout:    time.Second,
-		MaxIdlePerHost: 8,
-		RootCAs:        roots,
-	})
-	return s, limit
+	config := testConfig(longTimeout)
+	config.AttemptTimeout = func() time.Duration { return time.Duration(limit.Load()) }
+	config.PingTimeout = time.Second
+	config.RootCAs = roots
+	return New(config), limit
+}
+
+// receiversNamed returns the receivers of the table with some names.
+func receiversNamed(t *testing.T, names ...string) []hostiletest.Receiver {
+	t.Helper()
+	var receivers []hostiletest.Receiver
+	for _, r := range hostiletest.Table() {
+		if slices.Contains(names, r.Name) {
+			receivers = append(receivers, r)
+		}
+	}
+	if len(receivers) == 0 {
+		t.Fatalf("there are no receivers with the names %q", names)
+	}
+	return receivers
 }
 
 // messageFor returns a message with as large a body as a receiver needs. It is plain text,
@@ -133,32 +143,45 @@ func TestNothingIsLeftOfHostileReceivers(t *testing.T) {
 		for _, r := range hostiletest.Table() {
 			server := r.Start(t, config)
 			for range 2 {
-				attempts.Go(func() { s.Send(context.Background(), messageFor(r), subscriptionTo(server.URL), time.Now()) })
+				attempts.Go(func() {
+					s.Send(context.Background(), messageFor(r), subscriptionTo(server.URL), time.Now())
+				})
 			}
 		}
 		ended := make(chan struct{})
-		go func() { attempts.Wait(); close(ended) }()
-		for delivered := 0; ; delivered++ {
-			select {
-			case <-ended:
-				if delivered == 0 {
-					t.Error("nothing was sent to the healthy endpoint in the meantime")
-				}
-				return
-			default:
-			}
-			time.Sleep(pauseOfHealthy)
-			if o := s.Send(t.Context(), testMessage(), subscriptionTo(healthy.URL), time.Now()); !o.Success() && o.Cause != webhook.TimedOut {
-				t.Errorf("the healthy endpoint got %d %s: %s", o.Code, o.Cause, o.Detail)
-			}
-		}
+		go func() {
+			attempts.Wait()
+			close(ended)
+		}()
+		sendUntil(t, s, healthy.URL, ended)
 	})
 	goleak.VerifyNone(t, goroutines)
 	for end := time.Now().Add(longTimeout); openDescriptors() > descriptors && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if n := openDescriptors(); n > descriptors {
-		t.Errorf("%d descriptors are open, %d before", n, descriptors)
+		t.Errorf("%d descriptors are open, want %d, as before", n, descriptors)
+	}
+}
+
+// sendUntil sends to an endpoint that works until the others have ended. On a busy machine, attempts
+// may time out.
+func sendUntil(t *testing.T, s *Sender, url string, ended chan struct{}) {
+	t.Helper()
+	for attempts := 0; ; attempts++ {
+		select {
+		case <-ended:
+			if attempts == 0 {
+				t.Error("no attempt was made at the healthy endpoint in the meantime, want some")
+			}
+			return
+		default:
+		}
+		time.Sleep(pauseOfHealthy)
+		o := s.sendTo(t.Context(), url)
+		if !o.Success() && o.Cause != webhook.TimedOut {
+			t.Errorf("the attempt at the healthy endpoint ended with %d %s (%s), want a success", o.Code, o.Cause, o.Detail)
+		}
 	}
 }
 
@@ -167,11 +190,11 @@ func openDescriptors() int {
 	if runtime.GOOS != "linux" {
 		return 0
 	}
-	all, err := os.ReadDir("/proc/self/fd")
+	descriptors, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return 0
 	}
-	return len(all)
+	return len(descriptors)
 }
 
 // TestPoisonedMessageOverIdleConnections sends a message for which the receiver closes the
@@ -191,11 +214,13 @@ func TestPoisonedMessageOverIdleConnections(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	t.Cleanup(server.Close)
-	s := New(Config{Guard: webhook.Guard{Allow: loopback}, UserAgent: "whd/test", ConnectTimeout: longTimeout, AttemptTimeout: timeoutOf(longTimeout), MaxIdlePerHost: idle})
+	config := testConfig(longTimeout)
+	config.MaxIdlePerHost = idle
+	s := New(config)
 	defer s.Close()
 	var sent sync.WaitGroup
 	for range idle {
-		sent.Go(func() { s.Send(t.Context(), testMessage(), subscriptionTo(server.URL), time.Now()) })
+		sent.Go(func() { s.sendTo(t.Context(), server.URL) })
 	}
 	for range idle {
 		<-arrived
@@ -222,10 +247,7 @@ func TestPoisonedMessageOverIdleConnections(t *testing.T) {
 // TestCancelledAttemptsEnd cancels attempts, as the engine does when a subscription is deleted.
 func TestCancelledAttemptsEnd(t *testing.T) {
 	config, roots := testTLS(t)
-	for _, r := range hostiletest.Table() {
-		if r.Name != "101" && r.Name != "early answer that does not end" && r.Name != "hangs" && r.Name != "answer head: stall" {
-			continue
-		}
+	for _, r := range receiversNamed(t, "101", "early answer that does not end", "hangs", "answer head: stall") {
 		t.Run(string(r.Protocol)+"/"+r.Name, func(t *testing.T) {
 			server := r.Start(t, config)
 			s, limit := hostileSender(t, roots)
@@ -238,108 +260,114 @@ func TestCancelledAttemptsEnd(t *testing.T) {
 				}
 				cancel()
 			}()
-			began := time.Now()
-			s.Send(ctx, messageFor(r), subscriptionTo(server.URL), time.Now())
-			if took := time.Since(began); took > longTimeout/2 {
-				t.Errorf("a cancelled attempt took %v", took)
+			start := time.Now()
+			s.Send(ctx, messageFor(r), subscriptionTo(server.URL), start)
+			if took := time.Since(start); took > longTimeout/2 {
+				t.Errorf("a cancelled attempt took %v, want at most %v", took, longTimeout/2)
 			}
 		})
 	}
 }
 
-// TestSharedHTTP2Host sends to one HTTP/2 host for two subscriptions, of which one always hangs:
-// attempts of the other succeed, also while those that hang time out.
-func TestSharedHTTP2Host(t *testing.T) {
-	hang := make(chan struct{})
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/hangs" {
-			select {
-			case <-hang:
-			case <-r.Context().Done():
-			}
-		}
-	}))
+// http2Server starts a server of HTTP/2, and returns the pool that trusts it.
+func http2Server(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *x509.CertPool) {
+	t.Helper()
+	server := httptest.NewUnstartedServer(handler)
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	defer close(hang)
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
+	return server, roots
+}
+
+// TestSharedHTTP2Host sends to one HTTP/2 host for two subscriptions, of which one always hangs:
+// attempts of the other succeed, also while those that hang time out.
+func TestSharedHTTP2Host(t *testing.T) {
+	testEnds := make(chan struct{})
+	server, roots := http2Server(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/hangs" {
+			return
+		}
+		select {
+		case <-testEnds:
+		case <-r.Context().Done():
+		}
+	})
+	defer close(testEnds)
 	s, limit := hostileSender(t, roots)
 	defer s.Close()
 	limit.Store(int64(longTimeout))
-	healthy := func() {
-		if o := s.Send(t.Context(), testMessage(), subscriptionTo(server.URL+"/works"), time.Now()); !o.Success() || o.Own != "" {
-			t.Errorf("the endpoint that works got %d %s %s: %s", o.Code, o.Cause, o.Own, o.Detail)
+	expectSuccess := func() {
+		t.Helper()
+		o := s.sendTo(t.Context(), server.URL+"/works")
+		if !o.Success() || o.Own != "" {
+			t.Errorf("the attempt at the endpoint that works ended with %d %s %s (%s), want a success",
+				o.Code, o.Cause, o.Own, o.Detail)
 		}
 	}
 	for range 5 {
-		healthy()
-		ctx, cancel := context.WithCancel(t.Context())
+		expectSuccess()
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			short, stop := context.WithTimeout(ctx, shortTimeout)
-			defer stop()
-			s.Send(short, testMessage(), subscriptionTo(server.URL+"/hangs"), time.Now())
+			ctx, cancel := context.WithTimeout(t.Context(), shortTimeout)
+			defer cancel()
+			s.sendTo(ctx, server.URL+"/hangs")
 		}()
-		for done := false; !done; {
+		for hasEnded := false; !hasEnded; {
 			time.Sleep(pauseOfHealthy)
-			healthy()
+			expectSuccess()
 			select {
 			case <-ended:
-				done = true
+				hasEnded = true
 			default:
 			}
 		}
-		cancel()
 	}
 }
 
 // TestNewConnectionAfterTimeout lets a proxy stop forwarding on the connections that it has, while
 // new ones work: the attempt after a timeout arrives.
 func TestNewConnectionAfterTimeout(t *testing.T) {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	roots := x509.NewCertPool()
-	roots.AddCert(server.Certificate())
+	server, roots := http2Server(t, func(http.ResponseWriter, *http.Request) {})
 	proxy := newStoppingProxy(t, server.Listener.Addr().String())
 	s, limit := hostileSender(t, roots)
 	defer s.Close()
-	send := func(limited time.Duration) webhook.Outcome {
-		limit.Store(int64(limited))
-		return s.Send(t.Context(), testMessage(), subscriptionTo(fmt.Sprintf("https://%s/hook", proxy.address)), time.Now())
+	send := func(timeout time.Duration) webhook.Outcome {
+		limit.Store(int64(timeout))
+		return s.sendTo(t.Context(), fmt.Sprintf("https://%s/hook", proxy.address))
 	}
-	if o := send(longTimeout); !o.Success() {
-		t.Fatalf("before the proxy stops: %+v", o)
+
+	o := send(longTimeout)
+	if !o.Success() {
+		t.Fatalf("before the proxy stops: %+v, want a success", o)
 	}
 	proxy.stopForwarding()
-	if o := send(shortTimeout); o.Cause != webhook.TimedOut {
+	o = send(shortTimeout)
+	if o.Cause != webhook.TimedOut {
 		t.Fatalf("over the dead connection: %+v, want a timeout", o)
 	}
-	if o := send(longTimeout); !o.Success() {
+	o = send(longTimeout)
+	if !o.Success() {
 		t.Errorf("after the timeout: %d %s (%s), want a success on a new connection", o.Code, o.Cause, o.Detail)
 	}
 }
 
 // TestLostConnectionIsNotCharged lets pings of an HTTP/2 connection go unanswered.
 func TestLostConnectionIsNotCharged(t *testing.T) {
-	config, roots := testTLS(t)
-	for _, r := range hostiletest.Table() {
-		if r.Name != "hangs without answers to pings" {
-			continue
-		}
-		server := r.Start(t, config)
-		s := New(Config{
-			Guard: webhook.Guard{Allow: loopback}, UserAgent: "whd/test", ConnectTimeout: longTimeout,
-			AttemptTimeout: timeoutOf(longTimeout), PingTimeout: 50 * time.Millisecond, MaxIdlePerHost: 8, RootCAs: roots,
-		})
+	tlsConfig, roots := testTLS(t)
+	for _, r := range receiversNamed(t, "hangs without answers to pings") {
+		server := r.Start(t, tlsConfig)
+		config := testConfig(longTimeout)
+		config.PingTimeout = 50 * time.Millisecond
+		config.RootCAs = roots
+		s := New(config)
 		defer s.Close()
 		o := s.Send(t.Context(), messageFor(r), subscriptionTo(server.URL), time.Now())
 		if o.Own != webhook.ConnectionLost || o.Cause != webhook.TimedOut {
-			t.Errorf("the outcome is %q, %q (%s), want %q and %q", o.Own, o.Cause, o.Detail, webhook.ConnectionLost, webhook.TimedOut)
+			t.Errorf("the outcome is %q, %q (%s), want %q and %q",
+				o.Own, o.Cause, o.Detail, webhook.ConnectionLost, webhook.TimedOut)
 		}
 		if n := server.Requests(); n != 1 {
 			t.Errorf("%d requests were sent, want 1", n)
@@ -349,22 +377,24 @@ func TestLostConnectionIsNotCharged(t *testing.T) {
 
 // TestRetiredConnectionsAreClosed lets attempts over HTTP/2 time out: no connection is left.
 func TestRetiredConnectionsAreClosed(t *testing.T) {
-	config, roots := testTLS(t)
-	for _, r := range hostiletest.Table() {
-		if r.Protocol != hostiletest.HTTP2 || r.Name != "hangs" {
+	tlsConfig, roots := testTLS(t)
+	for _, r := range receiversNamed(t, "hangs") {
+		if r.Protocol != hostiletest.HTTP2 {
 			continue
 		}
-		server := r.Start(t, config)
-		s := New(Config{
-			Guard: webhook.Guard{Allow: loopback}, UserAgent: "whd/test", ConnectTimeout: longTimeout,
-			AttemptTimeout: timeoutOf(shortTimeout), MaxIdlePerHost: 8, MaxConnections: 20, RootCAs: roots,
-		})
+		const attempts = 20
+		server := r.Start(t, tlsConfig)
+		config := testConfig(shortTimeout)
+		config.MaxConnections = attempts
+		config.RootCAs = roots
+		s := New(config)
 		defer s.Close()
-		var attempts sync.WaitGroup
-		for range 20 {
-			attempts.Go(func() { s.Send(t.Context(), messageFor(r), subscriptionTo(server.URL), time.Now()) })
+		var running sync.WaitGroup
+		for range attempts {
+			running.Go(func() { s.Send(t.Context(), messageFor(r), subscriptionTo(server.URL), time.Now()) })
 		}
-		attempts.Wait()
+		running.Wait()
+
 		slots := s.public.connections.slots
 		for end := time.Now().Add(longTimeout); len(slots) > 0; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
@@ -377,10 +407,9 @@ func TestRetiredConnectionsAreClosed(t *testing.T) {
 // TestIdleConnectionsMakeRoom sends to more hosts than there may be connections.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	const limit, hosts = 4, 12
-	s := New(Config{
-		Guard: webhook.Guard{Allow: loopback}, UserAgent: "whd/test", ConnectTimeout: longTimeout,
-		AttemptTimeout: timeoutOf(longTimeout), MaxIdlePerHost: 8, MaxConnections: limit,
-	})
+	config := testConfig(longTimeout)
+	config.MaxConnections = limit
+	s := New(config)
 	defer s.Close()
 	var urls []string
 	for range hosts {
@@ -390,9 +419,9 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	}
 	for range 3 {
 		for i, url := range urls {
-			o := s.Send(t.Context(), testMessage(), subscriptionTo(url), time.Now())
+			o := s.sendTo(t.Context(), url)
 			if !o.Success() {
-				t.Fatalf("host %d got %d %s %s: %s", i, o.Code, o.Cause, o.Own, o.Detail)
+				t.Fatalf("the attempt at host %d ended with %d %s %s (%s), want a success", i, o.Code, o.Cause, o.Own, o.Detail)
 			}
 		}
 	}

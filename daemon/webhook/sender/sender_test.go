@@ -29,18 +29,41 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustPa
 // longTimeout is a time limit that these tests do not reach.
 const longTimeout = 2 * time.Minute
 
+// testConfig returns the configuration of a sender that may send to this host, with a limit of
+// attempts.
+func testConfig(limit time.Duration) Config {
+	return Config{
+		Guard:          webhook.Guard{Allow: loopback},
+		UserAgent:      "whd/test",
+		ConnectTimeout: longTimeout,
+		AttemptTimeout: func() time.Duration { return limit },
+		MaxIdlePerHost: 8,
+	}
+}
+
+// newTestSender returns a sender that is closed when the test ends.
 func newTestSender(t *testing.T, limit time.Duration) *Sender {
 	t.Helper()
-	s := New(Config{Guard: webhook.Guard{Allow: loopback}, UserAgent: "whd/test", ConnectTimeout: longTimeout, AttemptTimeout: timeoutOf(limit), MaxIdlePerHost: 8})
+	s := New(testConfig(limit))
 	t.Cleanup(s.Close)
 	return s
 }
 
+// testMessage returns a message of a posted event.
 func testMessage() *webhook.Message {
-	return &webhook.Message{ID: 7, GUID: "0199a0b2-5c1d-7e3f-8a4b-6c5d4e3f2a1b", Event: &webhook.Event{Name: "debtor.updated", Body: []byte(`{"DebtorID": "0001"}`)}}
+	return &webhook.Message{
+		ID:    7,
+		GUID:  "0199a0b2-5c1d-7e3f-8a4b-6c5d4e3f2a1b",
+		Event: &webhook.Event{Name: "debtor.updated", Body: []byte(`{"DebtorID": "0001"}`)},
+	}
 }
 
 func subscriptionTo(url string) *webhook.Subscription { return &webhook.Subscription{URL: url} }
+
+// sendTo makes an attempt at a URL.
+func (s *Sender) sendTo(ctx context.Context, url string) webhook.Outcome {
+	return s.Send(ctx, testMessage(), subscriptionTo(url), time.Now())
+}
 
 // receiver answers every request on a raw connection, so that it can misbehave.
 func receiver(t *testing.T, answer func(net.Conn)) string {
@@ -50,18 +73,20 @@ func receiver(t *testing.T, answer func(net.Conn)) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
+	serve := func(c net.Conn) {
+		defer c.Close()
+		_, err := http.ReadRequest(bufio.NewReader(c))
+		if err == nil {
+			answer(c)
+		}
+	}
 	go func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
-				return
+				return // closed
 			}
-			go func() {
-				defer c.Close()
-				if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-					answer(c)
-				}
-			}()
+			go serve(c)
 		}
 	}()
 	return "http://" + l.Addr().String() + "/hook"
@@ -96,6 +121,7 @@ func deliver(t *testing.T, m *webhook.Message, sub *webhook.Subscription) (deliv
 	return got, o
 }
 
+// TestSendPostsBody checks the request line and the body of a request, and the outcome.
 func TestSendPostsBody(t *testing.T) {
 	m := testMessage()
 	got, o := deliver(t, m, &webhook.Subscription{Secret: webhook.NewSecret()})
@@ -110,6 +136,7 @@ func TestSendPostsBody(t *testing.T) {
 	}
 }
 
+// TestSendSetsHeaders checks the headers of the service and of the subscription, which replace them.
 func TestSendSetsHeaders(t *testing.T) {
 	m := testMessage()
 	got, _ := deliver(t, m, &webhook.Subscription{
@@ -195,7 +222,8 @@ func TestSendDeclaresTypeOfBody(t *testing.T) {
 func TestRetryAfterDateUsesStoreClock(t *testing.T) {
 	at := time.Now().Add(time.Hour)
 	to := receiver(t, func(c net.Conn) {
-		fmt.Fprintf(c, "HTTP/1.1 503 Later\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n", at.Add(10*time.Minute).UTC().Format(http.TimeFormat))
+		date := at.Add(10 * time.Minute).UTC().Format(http.TimeFormat)
+		fmt.Fprintf(c, "HTTP/1.1 503 Later\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n", date)
 	})
 	o := newTestSender(t, longTimeout).Send(context.Background(), testMessage(), subscriptionTo(to), at)
 	if o.RetryAfter <= 5*time.Minute || o.RetryAfter > 10*time.Minute {
@@ -203,19 +231,20 @@ func TestRetryAfterDateUsesStoreClock(t *testing.T) {
 	}
 }
 
-func TestSendToMisbehavingEndpoints(t *testing.T) {
-	forever := make(chan struct{})
-	t.Cleanup(func() { close(forever) })
+// misbehaviour is how an endpoint answers, with the expected outcome.
+type misbehaviour struct {
+	answer func(net.Conn)
+	limit  time.Duration // that the attempt reaches; 0 for none
+	code   int
+	cause  webhook.Cause
+}
+
+// misbehaviours returns misbehaviours by name. Those that do not end wait for forever.
+func misbehaviours(forever chan struct{}) map[string]misbehaviour {
 	write := func(text string) func(net.Conn) {
 		return func(c net.Conn) { _, _ = io.WriteString(c, text) }
 	}
-	const shortTimeout = 300 * time.Millisecond
-	for name, tt := range map[string]struct {
-		answer func(net.Conn)
-		limit  time.Duration // that the attempt reaches; 0 for none
-		code   int
-		cause  webhook.Cause
-	}{
+	return map[string]misbehaviour{
 		"hangs": {
 			answer: func(net.Conn) { <-forever },
 			limit:  shortTimeout,
@@ -272,7 +301,14 @@ func TestSendToMisbehavingEndpoints(t *testing.T) {
 			code:   429,
 			cause:  webhook.Responded,
 		},
-	} {
+	}
+}
+
+// TestSendToMisbehavingEndpoints checks the outcome of each misbehaviour.
+func TestSendToMisbehavingEndpoints(t *testing.T) {
+	forever := make(chan struct{})
+	t.Cleanup(func() { close(forever) })
+	for name, tt := range misbehaviours(forever) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			limit := cmp.Or(tt.limit, longTimeout)
@@ -282,7 +318,8 @@ func TestSendToMisbehavingEndpoints(t *testing.T) {
 				o = sendWithin(t, limit, tt.answer)
 			}
 			if o.Code != tt.code || o.Cause != tt.cause {
-				t.Errorf("the outcome has code %d and cause %q, want %d and %q (%s)", o.Code, o.Cause, tt.code, tt.cause, o.Detail)
+				t.Errorf("the outcome has code %d and cause %q, want %d and %q (%s)",
+					o.Code, o.Cause, tt.code, tt.cause, o.Detail)
 			}
 			connected := !strings.HasPrefix(o.Detail, "dial ")
 			const want = "no response within 300ms, the limit of webhooks.attempt_timeout"
@@ -296,8 +333,7 @@ func TestSendToMisbehavingEndpoints(t *testing.T) {
 // sendWithin makes an attempt with a time limit at a receiver that answers on a raw connection.
 func sendWithin(t *testing.T, limit time.Duration, answer func(net.Conn)) webhook.Outcome {
 	t.Helper()
-	sub := subscriptionTo(receiver(t, answer))
-	return newTestSender(t, limit).Send(context.Background(), testMessage(), sub, time.Now())
+	return newTestSender(t, limit).sendTo(context.Background(), receiver(t, answer))
 }
 
 // drip writes a byte every 10 ms until the connection breaks.
@@ -315,12 +351,14 @@ func drip(c net.Conn, head string, stop <-chan struct{}) {
 	}
 }
 
+// TestSendLimitsResponseBody sends to a receiver with an endless response.
 func TestSendLimitsResponseBody(t *testing.T) {
-	var sent int64
+	sent := int64(0)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip") // a bomb that is never decompressed
+		block := bytes.Repeat([]byte("0123456789abcdef"), 256)
 		for range 10_000 {
-			n, err := w.Write(bytes.Repeat([]byte("0123456789abcdef"), 256))
+			n, err := w.Write(block)
 			sent += int64(n)
 			if err != nil {
 				return
@@ -328,7 +366,7 @@ func TestSendLimitsResponseBody(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	o := newTestSender(t, longTimeout).Send(context.Background(), testMessage(), subscriptionTo(srv.URL), time.Now())
+	o := newTestSender(t, longTimeout).sendTo(context.Background(), srv.URL)
 	if o.Code != 200 || len(o.Text) != maxStoredBody {
 		t.Errorf("the outcome has code %d and %d bytes, want 200 and %d", o.Code, len(o.Text), maxStoredBody)
 	}
@@ -342,45 +380,55 @@ func TestSendLimitsResponseBody(t *testing.T) {
 // TestSendRetriesOnClosedConnections closes each connection after its response without
 // announcing it.
 func TestSendRetriesOnClosedConnections(t *testing.T) {
-	to := receiver(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") })
+	to := receiver(t, func(c net.Conn) {
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+	})
 	sender := newTestSender(t, longTimeout)
 	for i := range 50 {
-		if o := sender.Send(context.Background(), testMessage(), subscriptionTo(to), time.Now()); o.Code != 200 {
+		o := sender.sendTo(context.Background(), to)
+		if o.Code != http.StatusOK {
 			t.Fatalf("attempt %d has the outcome %+v, want code 200", i, o)
 		}
 	}
 }
 
+// TestSendRefusesBadCertificates sends to a receiver with a certificate of an unknown authority.
 func TestSendRefusesBadCertificates(t *testing.T) {
 	srv := httptest.NewUnstartedServer(http.NotFoundHandler())
 	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // each handshake fails
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
-	o := newTestSender(t, longTimeout).Send(context.Background(), testMessage(), subscriptionTo(srv.URL), time.Now())
+	o := newTestSender(t, longTimeout).sendTo(context.Background(), srv.URL)
 	if o.Cause != webhook.TLSFailed {
 		t.Errorf("a certificate of an unknown authority: the outcome is %+v, want the cause %q", o, webhook.TLSFailed)
 	}
 }
 
+// TestSendFailsWithoutTLS sends over HTTPS to a receiver of HTTP.
 func TestSendFailsWithoutTLS(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(srv.Close)
 	to := strings.Replace(srv.URL, "http:", "https:", 1)
-	o := newTestSender(t, longTimeout).Send(context.Background(), testMessage(), subscriptionTo(to), time.Now())
+	o := newTestSender(t, longTimeout).sendTo(context.Background(), to)
 	if o.Cause != webhook.TLSFailed {
 		t.Errorf("a receiver without TLS: the outcome is %+v, want the cause %q", o, webhook.TLSFailed)
 	}
 }
 
+// TestSendEnforcesGuard sends to this host by a sender that may not.
 func TestSendEnforcesGuard(t *testing.T) {
 	reached := make(chan struct{}, 8)
-	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached <- struct{}{} }))
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		reached <- struct{}{}
+	}))
 	t.Cleanup(srv.Close)
 	target, err := url.Parse(srv.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender := New(Config{UserAgent: "whd/test", ConnectTimeout: longTimeout, AttemptTimeout: timeoutOf(longTimeout), MaxIdlePerHost: 1})
+	config := testConfig(longTimeout)
+	config.Guard = webhook.Guard{}
+	sender := New(config)
 	t.Cleanup(sender.Close)
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
 		for _, byAdmin := range []bool{false, true} {
@@ -398,32 +446,43 @@ func TestSendEnforcesGuard(t *testing.T) {
 	}
 }
 
+// TestSendReachesTestTarget sends to the service itself: only its test target may be reached.
 func TestSendReachesTestTarget(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) }))
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusCreated)
+	}))
 	t.Cleanup(srv.Close)
-	self, _ := url.Parse(srv.URL + "/Webhooks/Test")
-	sender := New(Config{UserAgent: "whd/test", ConnectTimeout: longTimeout, AttemptTimeout: timeoutOf(longTimeout), MaxIdlePerHost: 1, TestTarget: self})
+	target, err := url.Parse(srv.URL + "/Webhooks/Test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := testConfig(longTimeout)
+	config.Guard = webhook.Guard{}
+	config.TestTarget = target
+	sender := New(config)
 	t.Cleanup(sender.Close)
-	o := sender.Send(context.Background(), testMessage(), subscriptionTo(srv.URL+"/webhooks/test/"), time.Now())
+
+	o := sender.sendTo(context.Background(), srv.URL+"/webhooks/test/")
 	if o.Code != http.StatusCreated {
 		t.Errorf("the test target: the outcome is %+v, want code 201", o)
 	}
-	o = sender.Send(context.Background(), testMessage(), subscriptionTo(srv.URL+"/Users"), time.Now())
+	o = sender.sendTo(context.Background(), srv.URL+"/Users")
 	if o.Cause != webhook.TargetForbidden {
 		t.Errorf("another path of the service: the outcome is %+v, want the cause %q", o, webhook.TargetForbidden)
 	}
 }
 
+// TestSendToUnknownHost sends to a name that does not exist. The cause depends on the machine's
+// resolver.
 func TestSendToUnknownHost(t *testing.T) {
-	o := newTestSender(t, longTimeout).Send(context.Background(), testMessage(), subscriptionTo("http://nowhere.invalid/"), time.Now())
-	causes := []webhook.Cause{webhook.NameNotFound, webhook.NetworkFailed, webhook.TimedOut} // depends on the machine's resolver
+	o := newTestSender(t, longTimeout).sendTo(context.Background(), "http://nowhere.invalid/")
+	causes := []webhook.Cause{webhook.NameNotFound, webhook.NetworkFailed, webhook.TimedOut}
 	if !slices.Contains(causes, o.Cause) {
 		t.Errorf("the outcome is %+v, want a cause of %q", o, causes)
 	}
 }
 
-func timeoutOf(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
-
+// TestRetryAfterHeader reads times in seconds and dates, and ignores others.
 func TestRetryAfterHeader(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
@@ -440,39 +499,54 @@ func TestRetryAfterHeader(t *testing.T) {
 		"Sun, 01 Mar 2026 11:00:00 GMT": 0,
 	} {
 		if got := retryAfter(text, now); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
+			t.Errorf("reading %q: %v, want %v", text, got, want)
 		}
 	}
 }
 
+// signaturesAt returns the signatures of a message that is sent at a time.
+func (s *Sender) signaturesAt(t *testing.T, m *webhook.Message, sub *webhook.Subscription, at time.Time) []string {
+	t.Helper()
+	request, err := s.request(t.Context(), m, sub, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(request.Header.Get(headerSignature))
+}
+
 // TestOldSecretSignsUntilExpiry covers secrets that have expired but are still stored.
 func TestOldSecretSignsUntilExpiry(t *testing.T) {
-	end := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 	s := New(Config{})
 	defer s.Close()
-	current, old := webhook.NewSecret(), webhook.NewSecret()
-	for _, tt := range []struct {
-		current, old string
-		until        time.Time
-		at           time.Time
-		want         int
+	end := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
+	never := time.Time{}
+	current, replaced := webhook.NewSecret(), webhook.NewSecret()
+	m := testMessage()
+	for _, test := range []struct {
+		name              string
+		current, replaced string
+		until             time.Time // end of the replaced secret
+		at                time.Time
+		want              []string // secrets that sign
 	}{
-		{current, old, end, end.Add(-time.Nanosecond), 2},
-		{current, old, end, end, 1},
-		{current, old, end, end.Add(time.Hour), 1},
-		{current, old, time.Time{}, end, 2},
-		{current, "", time.Time{}, end, 1},
-		{current, "", end, end.Add(time.Hour), 1},
-		{"", "", end, end.Add(time.Hour), 0},
+		{"before the end", current, replaced, end, end.Add(-time.Nanosecond), []string{current, replaced}},
+		{"at the end", current, replaced, end, end, []string{current}},
+		{"after the end", current, replaced, end, end.Add(time.Hour), []string{current}},
+		{"without an end", current, replaced, never, end, []string{current, replaced}},
+		{"none replaced", current, "", never, end, []string{current}},
+		{"none replaced, with an end", current, "", end, end.Add(time.Hour), []string{current}},
+		{"no secret", "", "", end, end.Add(time.Hour), nil},
 	} {
-		m := testMessage()
-		req, err := s.request(t.Context(), m, &webhook.Subscription{Secret: tt.current, Replaced: webhook.ReplacedSecret{Secret: tt.old, Until: tt.until}}, tt.at)
-		if err != nil {
-			t.Fatal(err)
+		sub := &webhook.Subscription{
+			Secret:   test.current,
+			Replaced: webhook.ReplacedSecret{Secret: test.replaced, Until: test.until},
 		}
-		signatures := strings.Fields(req.Header.Get(headerSignature))
-		if len(signatures) != tt.want || tt.want > 0 && signatures[0] != sign([]string{current}, m.GUID, tt.at, m.Event.Body) {
-			t.Errorf("%q and %q until %v: signed with %d at %v, want %d", tt.current, tt.old, tt.until, len(signatures), tt.at, tt.want)
+		var want []string
+		for _, secret := range test.want {
+			want = append(want, sign([]string{secret}, m.GUID, test.at, m.Event.Body))
+		}
+		if got := s.signaturesAt(t, m, sub, test.at); !slices.Equal(got, want) {
+			t.Errorf("%s: the signatures are %q, want %q", test.name, got, want)
 		}
 	}
 }
@@ -482,27 +556,28 @@ func TestFiveSecrets(t *testing.T) {
 	s := New(Config{})
 	defer s.Close()
 	noon := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
-	sub := &webhook.Subscription{Secret: webhook.NewSecret(), Replaced: webhook.ReplacedSecret{Secret: webhook.NewSecret(), Until: noon.Add(2 * time.Hour)}}
-	for _, hours := range []time.Duration{4, 1, 3} {
-		sub.Earlier = append(sub.Earlier, webhook.ReplacedSecret{Secret: webhook.NewSecret(), Until: noon.Add(hours * time.Hour)})
+	replaced := func(hours time.Duration) webhook.ReplacedSecret {
+		return webhook.ReplacedSecret{Secret: webhook.NewSecret(), Until: noon.Add(hours * time.Hour)}
 	}
+	sub := &webhook.Subscription{
+		Secret:   webhook.NewSecret(),
+		Replaced: replaced(2),
+		Earlier:  []webhook.ReplacedSecret{replaced(4), replaced(1), replaced(3)},
+	}
+	m := testMessage()
 	for hour := range 5 {
 		at := noon.Add(time.Duration(hour)*time.Hour - time.Nanosecond) // just before one ends
-		m := testMessage()
-		req, err := s.request(t.Context(), m, sub, at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		signatures := strings.Fields(req.Header.Get(headerSignature))
+		signatures := s.signaturesAt(t, m, sub, at)
 		verifies := func(secret string) bool {
 			return slices.Contains(signatures, sign([]string{secret}, m.GUID, at, m.Event.Body))
 		}
 		if !verifies(sub.Secret) {
-			t.Errorf("the current secret does not verify at %v", at)
+			t.Errorf("the current secret does not verify at %v, want it to", at)
 		}
 		for _, r := range append(sub.Earlier, sub.Replaced) {
-			if want := at.Before(r.Until); verifies(r.Secret) != want {
-				t.Errorf("the secret that ends at %v verifies at %v: %v, want %v", r.Until, at, !want, want)
+			want := at.Before(r.Until)
+			if got := verifies(r.Secret); got != want {
+				t.Errorf("the secret that ends at %v verifies at %v: %v, want %v", r.Until, at, got, want)
 			}
 		}
 	}
