@@ -20,29 +20,65 @@ var whyNoon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // of an archive that is disabled, and of the ledger, in order by key.
 func whySituation(t *testing.T) Situation {
 	t.Helper()
-	debtor := record.Kind{Name: "Debtor", Database: record.RecordsDB, Key: []string{"DebtorID"}, Capture: record.CaptureAlways, Events: "debtor", Fields: []record.Field{{Name: "DebtorID", Type: record.Text}}}
-	silent := debtor
-	silent.Name, silent.Events = "Silent", ""
-	kinds, err := record.NewRegistry(debtor, silent)
+	kinds, err := record.NewRegistry(whyKind("Debtor", "debtor"), whyKind("Silent", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, _ := kinds.Lookup("Debtor")
+	debtor, _ := kinds.Lookup("Debtor")
+	rules := webhook.Rules{
+		Captured: make(map[string]*record.Kind),
+		MayRead:  func(string, *record.Kind) bool { return true },
+	}
+	for _, op := range []string{"created", "updated", "deleted"} {
+		rules.Captured["debtor."+op] = debtor
+	}
+
 	subs := make(map[int64]*webhook.Subscription)
 	for i, name := range []string{"Shop", "Warehouse", "Archive", "Ledger"} {
 		id := int64(i + 1)
-		subs[id] = &webhook.Subscription{ID: id, GUID: "sub-" + fmt.Sprint(id), Subscriber: "subscriber-" + fmt.Sprint(id), SubscriberInfo: webhook.SubscriberInfo{Name: name, Enabled: true}, Enabled: true,
-			Pattern: "debtor.*", URL: "https://" + strings.ToLower(name) + ".example/", Owner: webhook.Owner{Name: "user:admin"}, SavedAt: whyNoon.Add(-time.Hour)}
+		subs[id] = &webhook.Subscription{
+			ID:             id,
+			GUID:           fmt.Sprint("sub-", id),
+			Subscriber:     fmt.Sprint("subscriber-", id),
+			SubscriberInfo: webhook.SubscriberInfo{Name: name, Enabled: true},
+			Enabled:        true,
+			Pattern:        "debtor.*",
+			URL:            "https://" + strings.ToLower(name) + ".example/",
+			Owner:          webhook.Owner{Name: "user:admin"},
+			SavedAt:        whyNoon.Add(-time.Hour),
+		}
 	}
-	subs[3].Enabled, subs[3].DisabledReason = false, "the endpoint responded with 410 Gone"
-	subs[4].Order.ByKey = true
-	rules := webhook.Rules{Captured: make(map[string]*record.Kind), MayRead: func(string, *record.Kind) bool { return true }}
-	for _, op := range []string{"created", "updated", "deleted"} {
-		rules.Captured["debtor."+op] = known
+	subs[archive].Enabled = false
+	subs[archive].DisabledReason = "the endpoint responded with 410 Gone"
+	subs[ledger].Order.ByKey = true
+	return Situation{
+		Rules:         rules,
+		Subscriptions: webhook.NewSnapshot(1, subs),
+		Kinds:         kinds,
+		Visible:       func(*record.Kind) bool { return true },
+		Breaker:       func(sub int64) (time.Time, bool) { return whyNoon.Add(time.Hour), sub == warehouse },
+		RequestedWait: func(int64) time.Time { return time.Time{} },
 	}
-	return Situation{Rules: rules, Subscriptions: webhook.NewSnapshot(1, subs), Kinds: kinds, Visible: func(*record.Kind) bool { return true },
-		Breaker:       func(sub int64) (time.Time, bool) { return whyNoon.Add(time.Hour), sub == 2 },
-		RequestedWait: func(int64) time.Time { return time.Time{} }}
+}
+
+// IDs of the subscriptions.
+const (
+	shop      = 1
+	warehouse = 2
+	archive   = 3
+	ledger    = 4
+)
+
+// whyKind returns a kind with events of a name, empty for none.
+func whyKind(name, events string) record.Kind {
+	return record.Kind{
+		Name:     name,
+		Database: record.RecordsDB,
+		Key:      []string{"DebtorID"},
+		Capture:  record.CaptureAlways,
+		Events:   events,
+		Fields:   []record.Field{{Name: "DebtorID", Type: record.Text}},
+	}
 }
 
 // whyMessage returns a message of an event for a subscription.
@@ -59,10 +95,10 @@ func whyMessage(id, sub int64, e *webhook.Event, status webhook.Status, attempts
 
 // whyURLs are the URLs of messages by subscription.
 var whyURLs = map[int64]string{
-	1: "https://shop.example/",
-	2: "https://warehouse.example/?token=secret",
-	3: "https://archive.example/",
-	4: "https://ledger.example/",
+	shop:      "https://shop.example/",
+	warehouse: "https://warehouse.example/?token=secret",
+	archive:   "https://archive.example/",
+	ledger:    "https://ledger.example/",
 }
 
 // whyAttempts returns attempts with these status codes.
@@ -81,114 +117,150 @@ func whyAttempts(codes ...int) []TracedAttempt {
 	return attempts
 }
 
-// TestExplain compares explanations of everything that can and cannot happen with the golden
-// file.
-func TestExplain(t *testing.T) {
+// onlySubscriptions leaves some of the subscriptions.
+func onlySubscriptions(ids ...int64) func(*Situation) {
+	return func(s *Situation) {
+		subs := make(map[int64]*webhook.Subscription)
+		for _, id := range ids {
+			subs[id] = s.Subscriptions.Subscription(id)
+		}
+		s.Subscriptions = webhook.NewSnapshot(2, subs)
+	}
+}
+
+// changing changes a subscription after others were left out.
+func changing(id int64, change func(*webhook.Subscription), ids ...int64) func(*Situation) {
+	return func(s *Situation) {
+		onlySubscriptions(ids...)(s)
+		change(s.Subscriptions.Subscription(id))
+	}
+}
+
+// subscribedLater makes a subscription one that was added after the event.
+func subscribedLater(sub *webhook.Subscription) { sub.SavedAt = whyNoon.Add(time.Second) }
+
+// withCondition sets a condition.
+func withCondition(sub *webhook.Subscription) {
+	sub.Where.Text = `{"Changed":"Status","Before.Status":1,"Status":2}`
+}
+
+// withheld takes the right to read the event.
+func withheld(sub *webhook.Subscription) {
+	sub.Owner = webhook.Owner{Withheld: map[string]bool{"debtor.updated": true}}
+}
+
+// whyCase is a trace in a situation.
+type whyCase struct {
+	name  string
+	trace *Trace
+	in    func(*Situation)
+}
+
+// whyCases returns everything that can and cannot happen.
+func whyCases() []whyCase {
 	event := &webhook.Event{ID: 10, GUID: "event-10", Name: "debtor.updated", AddedAt: whyNoon}
-	only := func(m ...*webhook.Message) *Trace {
+	messages := func(m ...*webhook.Message) *Trace {
 		return &Trace{
-			Changes:  []TracedChange{{"Debtor", "updated", 7, 10, whyNoon.Add(-time.Millisecond)}},
-			Events:   map[int64]*webhook.Event{10: event},
+			Changes:  []TracedChange{{"Debtor", "updated", 7, event.ID, whyNoon.Add(-time.Millisecond)}},
+			Events:   map[int64]*webhook.Event{event.ID: event},
 			Messages: m,
 			Attempts: make(map[int64][]TracedAttempt),
 		}
 	}
-	with := func(codes []int, m ...*webhook.Message) *Trace {
-		trace := only(m...)
-		trace.Attempts[m[0].ID] = whyAttempts(codes...)
+	message := func(sub int64, status webhook.Status, codes ...int) *Trace {
+		trace := messages(whyMessage(11, sub, event, status, len(codes)))
+		if len(codes) > 0 {
+			trace.Attempts[11] = whyAttempts(codes...)
+		}
 		return trace
 	}
-	ofShop := func(s *Situation) {
-		shop := *s.Subscriptions.Subscription(1)
-		s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: &shop})
+	delivered := func(sub int64) *Trace { return message(sub, webhook.Successful, 200) }
+	unsent := func(sub int64) *Trace { return message(sub, webhook.NotSent) }
+	sameKey := func() *Trace {
+		trace := messages(
+			whyMessage(11, ledger, event, webhook.RetryPending, 1),
+			whyMessage(12, ledger, event, webhook.NotSent, 0))
+		trace.Attempts[11] = whyAttempts(422)
+		return trace
 	}
-	ofSubscription := func(sub int64) func(*Situation) {
-		return func(s *Situation) {
-			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{sub: s.Subscriptions.Subscription(sub)})
-		}
-	}
-	conditional := func(s *Situation) {
-		shop := *s.Subscriptions.Subscription(1)
-		shop.Where.Text = `{"Changed":"Status","Before.Status":1,"Status":2}`
-		s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: &shop, 2: s.Subscriptions.Subscription(2)})
-	}
-	none := func(s *Situation) { s.Subscriptions = webhook.NewSnapshot(2, nil) }
-	tooMany := only()
+	tooMany := messages()
 	tooMany.Since = whyNoon
-	onlyOne := with([]int{422}, whyMessage(11, 4, event, webhook.RetryPending, 1), whyMessage(12, 4, event, webhook.NotSent, 0))
-	onlyOne.Only = onlyOne.Messages[1]
-	noMessages := &Trace{Changes: []TracedChange{{"Debtor", "deleted", 8, 0, whyNoon}}}
-	var b strings.Builder
-	for _, c := range []struct {
-		name  string
-		trace *Trace
-		in    func(*Situation)
-	}{
-		{"delivered", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), ofShop},
-		{"delivered after a retry", with([]int{503, 0, 200}, whyMessage(11, 1, event, webhook.Successful, 3)), ofShop},
-		{"retrying", with([]int{503}, whyMessage(11, 1, event, webhook.RetryPending, 1)), ofShop},
-		{"failed", with([]int{422, 422}, whyMessage(11, 1, event, webhook.Failed, 2)), ofShop},
-		{"breaker open", with([]int{0}, whyMessage(11, 2, event, webhook.RetryPending, 1)), ofSubscription(2)},
-		{"disabled", only(whyMessage(11, 3, event, webhook.NotSent, 0)), ofSubscription(3)},
-		{"held", only(whyMessage(11, 1, event, webhook.NotSent, 0)), func(s *Situation) {
-			shop := *s.Subscriptions.Subscription(1)
-			shop.Owner = webhook.Owner{Withheld: map[string]bool{"debtor.updated": true}}
-			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: &shop})
-		}},
-		{"waiting for the same key", with([]int{422}, whyMessage(11, 4, event, webhook.RetryPending, 1), whyMessage(12, 4, event, webhook.NotSent, 0)), ofSubscription(4)},
-		{"waiting", only(whyMessage(11, 1, event, webhook.NotSent, 0)), ofShop},
-		{"requested wait", only(whyMessage(11, 1, event, webhook.NotSent, 0)), func(s *Situation) {
-			ofShop(s)
+	alone := sameKey()
+	alone.Only = alone.Messages[1]
+	withoutEvent := func(kind, op string, id int64) *Trace {
+		return &Trace{Changes: []TracedChange{{kind, op, id, 0, whyNoon}}}
+	}
+	noMessages := withoutEvent("Debtor", "deleted", 8)
+
+	onlyShop := onlySubscriptions(shop)
+	none := onlySubscriptions()
+	conditional := changing(shop, withCondition, shop, warehouse)
+	return []whyCase{
+		{"delivered", delivered(shop), onlyShop},
+		{"delivered after a retry", message(shop, webhook.Successful, 503, 0, 200), onlyShop},
+		{"retrying", message(shop, webhook.RetryPending, 503), onlyShop},
+		{"failed", message(shop, webhook.Failed, 422, 422), onlyShop},
+		{"breaker open", message(warehouse, webhook.RetryPending, 0), onlySubscriptions(warehouse)},
+		{"disabled", unsent(archive), onlySubscriptions(archive)},
+		{"held", unsent(shop), changing(shop, withheld, shop)},
+		{"waiting for the same key", sameKey(), onlySubscriptions(ledger)},
+		{"waiting", unsent(shop), onlyShop},
+		{"requested wait", unsent(shop), func(s *Situation) {
+			onlyShop(s)
 			s.RequestedWait = func(int64) time.Time { return whyNoon.Add(30 * time.Minute) }
 		}},
-		{"deleted for one of two", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), func(s *Situation) {
-			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: s.Subscriptions.Subscription(1), 2: s.Subscriptions.Subscription(2)})
-		}},
-		{"too many messages", tooMany, ofShop},
-		{"subscribed later", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), func(s *Situation) {
-			later := *s.Subscriptions.Subscription(2)
-			later.SavedAt = whyNoon.Add(time.Second)
-			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: s.Subscriptions.Subscription(1), 2: &later})
-		}},
-		{"several subscribed later", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), func(s *Situation) {
-			all := map[int64]*webhook.Subscription{1: s.Subscriptions.Subscription(1)}
-			for id := int64(2); id <= 4; id++ {
-				later := *s.Subscriptions.Subscription(id)
-				later.SavedAt = whyNoon.Add(time.Second)
-				all[id] = &later
+		{"deleted for one of two", delivered(shop), onlySubscriptions(shop, warehouse)},
+		{"too many messages", tooMany, onlyShop},
+		{"subscribed later", delivered(shop), changing(warehouse, subscribedLater, shop, warehouse)},
+		{"several subscribed later", delivered(shop), func(s *Situation) {
+			for id := int64(warehouse); id <= ledger; id++ {
+				subscribedLater(s.Subscriptions.Subscription(id))
 			}
-			s.Subscriptions = webhook.NewSnapshot(2, all)
 		}},
-		{"a message alone", onlyOne, ofSubscription(4)},
-		{"deleted with the subscription", only(), none},
+		{"a message alone", alone, onlySubscriptions(ledger)},
+		{"deleted with the subscription", messages(), none},
 		{"no subscription", noMessages, none},
-		{"not received", noMessages, ofShop},
+		{"not received", noMessages, onlyShop},
 		{"condition not met", noMessages, conditional},
-		{"condition not met, or deleted", with([]int{200}, whyMessage(11, 2, event, webhook.Successful, 1)), conditional},
-		{"no event", &Trace{Changes: []TracedChange{{"Silent", "created", 1, 0, whyNoon}}}, none},
+		{"condition not met, or deleted", delivered(warehouse), conditional},
+		{"no event", withoutEvent("Silent", "created", 1), none},
 		{"no change", &Trace{}, none},
 		{"not captured", &Trace{}, func(s *Situation) { s.Kinds = record.Builtin() }},
-		{"of a kind that the caller may not read", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), func(s *Situation) { s.Visible = func(*record.Kind) bool { return false } }},
-	} {
+		{"of a kind that the caller may not read", delivered(shop), func(s *Situation) {
+			s.Visible = func(*record.Kind) bool { return false }
+		}},
+	}
+}
+
+// TestExplain compares explanations with the golden file.
+func TestExplain(t *testing.T) {
+	var golden strings.Builder
+	for _, c := range whyCases() {
 		s := whySituation(t)
 		c.in(&s)
-		fmt.Fprintf(&b, "== %s\n", c.name)
+		fmt.Fprintf(&golden, "== %s\n", c.name)
 		for _, step := range c.trace.Explain(s) {
-			at := "now"
-			if !time.Time(step.At).IsZero() {
-				at = time.Time(step.At).Format("15:04:05.000")
-			}
-			ids := step
-			ids.At = wire.Timestamp{}
-			ids.Step = ""
-			ids.Text = ""
-			encoded, err := json.Marshal(ids)
-			if err != nil {
-				t.Fatal(err)
-			}
-			members := strings.Replace(string(encoded), `"Step":"","Text":""`, "", 1)
-			fmt.Fprintf(&b, "%-12s  %-15s  %s  %s\n", at, step.Step, step.Text, strings.Trim(members, "{,}"))
+			golden.WriteString(stepLine(t, step))
 		}
 	}
-	goldentest.Compare(t, "testdata/why.golden", b.String())
+	goldentest.Compare(t, "testdata/why.golden", golden.String())
+}
+
+// stepLine returns a step as a line: its time, name and text, and its other members as JSON.
+func stepLine(t *testing.T, step wire.WhyStep) string {
+	t.Helper()
+	at := "now"
+	if stepAt := time.Time(step.At); !stepAt.IsZero() {
+		at = stepAt.Format("15:04:05.000")
+	}
+	others := step
+	others.At = wire.Timestamp{}
+	others.Step = ""
+	others.Text = ""
+	encoded, err := json.Marshal(others)
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := strings.Replace(string(encoded), `"Step":"","Text":""`, "", 1)
+	return fmt.Sprintf("%-12s  %-15s  %s  %s\n", at, step.Step, step.Text, strings.Trim(members, "{,}"))
 }
