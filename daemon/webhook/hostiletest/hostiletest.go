@@ -82,8 +82,14 @@ func (r Receiver) Start(t testing.TB, config *tls.Config) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{done: make(chan struct{}), conns: make(map[net.Conn]bool)}
-	s.URL = "http://" + l.Addr().String() + "/hook"
+	if r.refuses {
+		return &Server{URL: refusingURL(t, l)}
+	}
+	s := &Server{
+		URL:   "http://" + l.Addr().String() + "/hook",
+		done:  make(chan struct{}),
+		conns: make(map[net.Conn]bool),
+	}
 	if r.Protocol != Plain {
 		s.URL = "https://" + l.Addr().String() + "/hook"
 		config = config.Clone()
@@ -92,25 +98,27 @@ func (r Receiver) Start(t testing.TB, config *tls.Config) *Server {
 			config.NextProtos = []string{"h2"}
 		}
 	}
-	if r.refuses {
-		// Nothing listens on the port of an outgoing connection, and no other program gets it
-		// until the connection is closed.
-		conn, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			conn.Close()
-			l.Close()
-		})
-		s.URL = "http://" + conn.LocalAddr().String() + "/hook"
-		return s
-	}
 	s.handlers.Go(func() { s.accept(l, r, config) })
 	t.Cleanup(func() { s.stop(l) })
 	return s
 }
 
+// refusingURL returns a URL that refuses connections until the test ends. Nothing listens on the
+// port of an outgoing connection, and no other program gets it until the connection is closed.
+func refusingURL(t testing.TB, l net.Listener) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		conn.Close()
+		l.Close()
+	})
+	return "http://" + conn.LocalAddr().String() + "/hook"
+}
+
+// accept serves connections until the listener is closed.
 func (s *Server) accept(l net.Listener, r Receiver, config *tls.Config) {
 	for {
 		conn, err := l.Accept()
@@ -128,6 +136,7 @@ func (s *Server) accept(l net.Listener, r Receiver, config *tls.Config) {
 	}
 }
 
+// serve lets a receiver handle a connection.
 func (s *Server) serve(conn net.Conn, r Receiver, config *tls.Config) {
 	if r.raw != nil {
 		r.raw(conn)

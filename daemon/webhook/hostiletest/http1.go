@@ -37,6 +37,7 @@ func (c *Conn) readRequest() bool {
 	return err == nil
 }
 
+// write writes a text, and reports whether the connection is open.
 func (c *Conn) write(text string) bool {
 	_, err := io.WriteString(c.Conn, text)
 	return err == nil
@@ -62,30 +63,36 @@ const dripInterval = 20 * time.Millisecond
 
 var ways = []way{
 	{"stall", func(c *Conn, _ string) { c.hang() }},
-	{"drip", func(c *Conn, filler string) {
-		for c.pause(dripInterval) {
-			if !c.write(filler) {
-				return
-			}
-		}
-	}},
+	{"drip", (*Conn).writeSlowly},
 	{"close", func(c *Conn, _ string) { c.Close() }},
 	{"reset", func(c *Conn, _ string) { reset(c.Conn) }},
-	{"garbage", func(c *Conn, _ string) {
-		c.write("\x00\xff\x16\x03\r\nnot HTTP\r\n\r\n")
-		discard(c.Conn)
-	}},
-	{"endless", func(c *Conn, filler string) { c.writeForever(filler) }},
+	{"garbage", (*Conn).writeGarbage},
+	{"endless", (*Conn).writeForever},
+}
+
+// writeSlowly repeats a text with pauses until the connection breaks.
+func (c *Conn) writeSlowly(text string) {
+	for c.pause(dripInterval) {
+		if !c.write(text) {
+			return
+		}
+	}
+}
+
+// writeGarbage writes text that is not HTTP.
+func (c *Conn) writeGarbage(string) {
+	c.write("\x00\xff\x16\x03\r\nnot HTTP\r\n\r\n")
+	discard(c.Conn)
 }
 
 // reset makes the close of a connection a reset.
 func reset(conn net.Conn) {
 	for {
-		over, ok := conn.(interface{ NetConn() net.Conn })
+		secured, ok := conn.(interface{ NetConn() net.Conn })
 		if !ok {
 			break
 		}
-		conn = over.NetConn()
+		conn = secured.NetConn()
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -123,7 +130,14 @@ var phases = []phase{
 		before: func(*Conn) bool { return true },
 		filler: "x",
 		body:   largeBody,
-		want:   map[string][]Outcome{"stall": timeout, "drip": timeout, "close": broken, "reset": broken, "garbage": badAnswer, "endless": badAnswer},
+		want: map[string][]Outcome{
+			"stall":   timeout,
+			"drip":    timeout,
+			"close":   broken,
+			"reset":   broken,
+			"garbage": badAnswer,
+			"endless": badAnswer,
+		},
 	},
 	{
 		name: "request body",
@@ -133,13 +147,27 @@ var phases = []phase{
 		},
 		filler: "x",
 		body:   largeBody,
-		want:   map[string][]Outcome{"stall": timeout, "drip": timeout, "close": broken, "reset": broken, "garbage": badAnswer, "endless": badAnswer},
+		want: map[string][]Outcome{
+			"stall":   timeout,
+			"drip":    timeout,
+			"close":   broken,
+			"reset":   broken,
+			"garbage": badAnswer,
+			"endless": badAnswer,
+		},
 	},
 	{
 		name:   "answer head",
 		before: func(c *Conn) bool { return c.readRequest() && c.write("HTTP/1.1 200 OK\r\nX-Filler: ") },
 		filler: "x",
-		want:   map[string][]Outcome{"stall": timeout, "drip": timeout, "close": broken, "reset": broken, "garbage": invalid, "endless": invalid},
+		want: map[string][]Outcome{
+			"stall":   timeout,
+			"drip":    timeout,
+			"close":   broken,
+			"reset":   broken,
+			"garbage": invalid,
+			"endless": invalid,
+		},
 	},
 	{
 		name: "answer body",
@@ -147,7 +175,14 @@ var phases = []phase{
 			return c.readRequest() && c.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
 		},
 		filler: "x",
-		want:   map[string][]Outcome{"stall": accepted, "drip": accepted, "close": accepted, "reset": accepted, "garbage": accepted, "endless": accepted},
+		want: map[string][]Outcome{
+			"stall":   accepted,
+			"drip":    accepted,
+			"close":   accepted,
+			"reset":   accepted,
+			"garbage": accepted,
+			"endless": accepted,
+		},
 	},
 	{ // the next attempt may use the connection
 		name: "idle connection",
@@ -176,14 +211,19 @@ var handshakes = map[string]struct {
 	"close":   {func(c net.Conn) { c.Close() }, broken},
 	"reset":   {func(c net.Conn) { reset(c) }, broken},
 	"garbage": {func(c net.Conn) { _, _ = io.WriteString(c, "220 mail.example ESMTP\r\n") }, noTLS},
-	"endless": {func(c net.Conn) {
-		for {
-			if _, err := io.WriteString(c, strings.Repeat("\x16\x03\x03\x40\x00", 1024)); err != nil {
-				return
-			}
+	"endless": {writeRecords, noTLS},
+	"alert":   {func(c net.Conn) { _, _ = io.WriteString(c, "\x15\x03\x03\x00\x02\x02\x28") }, noTLS}, // handshake_failure
+}
+
+// writeRecords writes heads of TLS records until the connection breaks.
+func writeRecords(c net.Conn) {
+	records := strings.Repeat("\x16\x03\x03\x40\x00", 1024)
+	for {
+		_, err := io.WriteString(c, records)
+		if err != nil {
+			return
 		}
-	}, noTLS},
-	"alert": {func(c net.Conn) { _, _ = io.WriteString(c, "\x15\x03\x03\x00\x02\x02\x28") }, noTLS}, // handshake_failure
+	}
 }
 
 // drip writes a text and then a byte at a time.
@@ -195,72 +235,141 @@ func drip(c net.Conn, text string) {
 	}
 }
 
-// protocol1 are ways to misbehave that HTTP/1.1 offers.
-var protocol1 = map[string]struct {
-	answer string
-	then   string // repeated without an end
-	want   []Outcome
-}{
-	"101":                       {answer: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", want: invalid},
-	"101 and an endless stream": {answer: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", then: "x", want: invalid},
-	"one 103, then nothing":     {answer: "HTTP/1.1 103 Early Hints\r\n\r\n", want: timeout},
-	"103 without end":           {answer: "HTTP/1.1 103 Early Hints\r\n\r\n", then: "HTTP/1.1 103 Early Hints\r\n\r\n", want: invalid},
-	"chunks without end":        {answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", then: "1\r\nx\r\n", want: accepted},
-	"204 with a body":           {answer: "HTTP/1.1 204 No Content\r\n\r\nbody", want: []Outcome{{Code: http.StatusNoContent}}},
-	"events without end":        {answer: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", then: "data: x\n\n", want: accepted},
-	"two answers":               {answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", want: accepted},
-	"claims GOAWAY":             {answer: "HTTP/1.1 GOAWAY\r\n\r\n", want: invalid},
-	"claims a lost connection":  {answer: "HTTP/1.1 200 OK\r\n@: http2: client connection lost\r\n\r\n", want: invalid},
-	"claims a refused stream":   {answer: "HTTP/1.1 REFUSED_STREAM\r\n\r\n", want: invalid},
-	"status without a number":   {answer: "HTTP/1.1 fine\r\n\r\n", want: invalid},
+// answer is an answer by which HTTP/1.1 allows to misbehave.
+type answer struct {
+	text     string
+	repeated string // follows the text without an end; empty for nothing
+	want     []Outcome
 }
 
-// http1 returns the receivers of HTTP/1.1.
-func http1() (all []Receiver) {
-	all = append(all, Receiver{Name: "connect: refused", Protocol: Plain, refuses: true, Want: []Outcome{{Cause: webhook.ConnectionRefused}}})
+const (
+	switching  = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"
+	earlyHints = "HTTP/1.1 103 Early Hints\r\n\r\n"
+	emptyOK    = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+)
+
+// answers are answers by name.
+var answers = map[string]answer{
+	"101": {
+		text: switching,
+		want: invalid,
+	},
+	"101 and an endless stream": {
+		text:     switching,
+		repeated: "x",
+		want:     invalid,
+	},
+	"one 103, then nothing": {
+		text: earlyHints,
+		want: timeout,
+	},
+	"103 without end": {
+		text:     earlyHints,
+		repeated: earlyHints,
+		want:     invalid,
+	},
+	"chunks without end": {
+		text:     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+		repeated: "1\r\nx\r\n",
+		want:     accepted,
+	},
+	"204 with a body": {
+		text: "HTTP/1.1 204 No Content\r\n\r\nbody",
+		want: []Outcome{{Code: http.StatusNoContent}},
+	},
+	"events without end": {
+		text:     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n",
+		repeated: "data: x\n\n",
+		want:     accepted,
+	},
+	"two answers": {
+		text: emptyOK + emptyOK,
+		want: accepted,
+	},
+	"claims GOAWAY": {
+		text: "HTTP/1.1 GOAWAY\r\n\r\n",
+		want: invalid,
+	},
+	"claims a lost connection": {
+		text: "HTTP/1.1 200 OK\r\n@: http2: client connection lost\r\n\r\n",
+		want: invalid,
+	},
+	"claims a refused stream": {
+		text: "HTTP/1.1 REFUSED_STREAM\r\n\r\n",
+		want: invalid,
+	},
+	"status without a number": {
+		text: "HTTP/1.1 fine\r\n\r\n",
+		want: invalid,
+	},
+}
+
+// handle answers all requests of a connection.
+func (a answer) handle(c *Conn) {
+	for c.readRequest() && c.write(a.text) {
+		if a.repeated != "" {
+			c.writeForever(a.repeated)
+			return
+		}
+	}
+}
+
+// http1 returns the receivers of HTTP/1.1, ordered by name.
+func http1() []Receiver {
+	receivers := []Receiver{{
+		Name:     "connect: refused",
+		Protocol: Plain,
+		Want:     []Outcome{{Cause: webhook.ConnectionRefused}},
+		refuses:  true,
+	}}
 	for name, h := range handshakes {
-		all = append(all, Receiver{Name: "TLS: " + name, Protocol: TLS, raw: h.do, Want: h.want})
+		receivers = append(receivers, Receiver{
+			Name:     "TLS: " + name,
+			Protocol: TLS,
+			Want:     h.want,
+			raw:      h.do,
+		})
 	}
 	for _, protocol := range []Protocol{Plain, TLS} {
-		for _, p := range phases {
-			for _, w := range ways {
-				all = append(all, Receiver{
-					Name:     p.name + ": " + w.name,
-					Protocol: protocol,
-					Want:     p.want[w.name],
-					Body:     p.body,
-					handles: func(c *Conn) {
-						if p.before(c) {
-							w.do(c, p.filler)
-						}
-					},
-				})
-			}
-		}
-		for name, answer := range protocol1 {
-			all = append(all, Receiver{
+		receivers = append(receivers, inPhases(protocol)...)
+		for name, a := range answers {
+			receivers = append(receivers, Receiver{
 				Name:     name,
 				Protocol: protocol,
-				Want:     answer.want,
-				handles: func(c *Conn) {
-					for c.readRequest() && c.write(answer.answer) {
-						if answer.then != "" {
-							c.writeForever(answer.then)
-							return
-						}
-					}
-				},
+				Want:     a.want,
+				handles:  a.handle,
 			})
 		}
-		all = append(all, Receiver{
+		receivers = append(receivers, Receiver{
 			Name:     "closes without an answer",
 			Protocol: protocol,
 			Want:     broken,
 			handles:  func(c *Conn) { c.readRequest() },
 		})
 	}
-	slices.SortStableFunc(all, func(a, b Receiver) int { return strings.Compare(a.Name, b.Name) })
-	return all
+	slices.SortStableFunc(receivers, func(a, b Receiver) int { return strings.Compare(a.Name, b.Name) })
+	return receivers
+}
+
+// inPhases returns receivers that misbehave in each way in each phase.
+func inPhases(protocol Protocol) []Receiver {
+	var receivers []Receiver
+	for _, p := range phases {
+		for _, w := range ways {
+			receivers = append(receivers, Receiver{
+				Name:     p.name + ": " + w.name,
+				Protocol: protocol,
+				Want:     p.want[w.name],
+				Body:     p.body,
+				handles: func(c *Conn) {
+					if p.before(c) {
+						w.do(c, p.filler)
+					}
+				},
+			})
+		}
+	}
+	return receivers
 }
 
 // Table returns all receivers.
