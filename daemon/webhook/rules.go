@@ -202,9 +202,20 @@ func (r Rules) Event(text string) (string, error) {
 // reservedHeaders are set by the connection or the service itself. The hop-by-hop
 // headers are from RFC 9110, section 7.6.1.
 var reservedHeaders = map[string]bool{
-	"connection": true, "keep-alive": true, "proxy-connection": true, "proxy-authenticate": true, "proxy-authorization": true,
-	"te": true, "trailer": true, "transfer-encoding": true, "upgrade": true,
-	"host": true, "content-length": true, "content-encoding": true, "expect": true,
+	"connection":          true,
+	"keep-alive":          true,
+	"proxy-connection":    true,
+	"proxy-authenticate":  true,
+	"proxy-authorization": true,
+	"te":                  true,
+	"trailer":             true,
+	"transfer-encoding":   true,
+	"upgrade":             true,
+
+	"host":             true,
+	"content-length":   true,
+	"content-encoding": true,
+	"expect":           true,
 }
 
 // CheckHeaders returns an error if messages may not be sent with the headers.
@@ -245,9 +256,11 @@ func checkHeader(h Header) error {
 	return nil
 }
 
+// isToken reports whether the name of a header may contain a character.
 func isToken(c rune) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
-		strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+	isLetter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	isDigit := '0' <= c && c <= '9'
+	return isLetter || isDigit || strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }
 
 // ParseSchedule parses a comma-separated list of delays such as "5s, 30s, 2m".

@@ -83,32 +83,47 @@ var (
 // Check returns an error if no message may be sent to an address. allowPrivate allows
 // networks on the premises.
 func (g Guard) Check(to netip.AddrPort, allowPrivate bool) error {
-	at := to.Addr().Unmap().WithZone("")
-	if slices.ContainsFunc(g.Allow, func(p netip.Prefix) bool { return p.Contains(at) }) {
+	address := to.Addr().Unmap().WithZone("")
+	if slices.ContainsFunc(g.Allow, func(p netip.Prefix) bool { return p.Contains(address) }) {
 		return nil
 	}
-	if g.IsSelf != nil && g.IsSelf(netip.AddrPortFrom(at, to.Port())) {
+	if g.IsSelf != nil && g.IsSelf(netip.AddrPortFrom(address, to.Port())) {
 		return fmt.Errorf("%w: %s is this service itself", ErrForbidden, to)
 	}
-	if at.Is6() && at != netip.IPv6Unspecified() && at != netip.IPv6Loopback() {
-		bytes := at.As16()
-		for _, e := range ipv4Embedding {
-			inner := [4]byte{bytes[e.at[0]], bytes[e.at[1]], bytes[e.at[2]], bytes[e.at[3]]}
-			if !e.network.Contains(at) || e.network == localNAT64 && inner[0] == 0 {
-				continue // 0.0.0.0/8: the address has the other layout
-			}
-			if err := g.Check(netip.AddrPortFrom(netip.AddrFrom4(inner), to.Port()), allowPrivate); err != nil {
-				return err
-			}
+	for _, embedded := range embeddedIPv4(address) {
+		err := g.Check(netip.AddrPortFrom(embedded, to.Port()), allowPrivate)
+		if err != nil {
+			return err
 		}
 	}
-	for _, r := range networkClasses {
-		if r.network.Contains(at) && !(r.onPremises && allowPrivate) {
+	for _, class := range networkClasses {
+		isAllowed := class.onPremises && allowPrivate
+		if class.network.Contains(address) && !isAllowed {
 			return fmt.Errorf("%w: %s is a %s address; an administrator can allow it in webhooks.allow_targets",
-				ErrForbidden, at, r.name)
+				ErrForbidden, address, class.name)
 		}
 	}
 	return nil
+}
+
+// embeddedIPv4 returns the IPv4 addresses that an IPv6 address may contain.
+func embeddedIPv4(address netip.Addr) []netip.Addr {
+	if !address.Is6() || address == netip.IPv6Unspecified() || address == netip.IPv6Loopback() {
+		return nil
+	}
+	var embedded []netip.Addr
+	bytes := address.As16()
+	for _, e := range ipv4Embedding {
+		if !e.network.Contains(address) {
+			continue
+		}
+		inner := [4]byte{bytes[e.at[0]], bytes[e.at[1]], bytes[e.at[2]], bytes[e.at[3]]}
+		if e.network == localNAT64 && inner[0] == 0 {
+			continue // 0.0.0.0/8: the address has the other layout
+		}
+		embedded = append(embedded, netip.AddrFrom4(inner))
+	}
+	return embedded
 }
 
 // CheckURL checks the host of a URL if it is an IP address, so that a subscription that

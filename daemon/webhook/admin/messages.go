@@ -128,6 +128,7 @@ type bulk struct {
 	notifiedAt time.Time
 }
 
+// run runs the operation, and records it in the audit trail unless it is a dry run.
 func (b *bulk) run(ctx context.Context, by audit.Actor) (BulkResult, error) {
 	if b.DryRun {
 		return b.result, b.runPages(ctx)
@@ -172,19 +173,29 @@ func (b *bulk) runPages(ctx context.Context) error {
 			return nil
 		}
 		b.result.Matched += int64(len(page))
-		began := time.Now()
-		if err := b.runPage(ctx, page, after); err != nil {
+		start := time.Now()
+		err = b.runPage(ctx, page, after)
+		if err != nil {
 			return err
 		}
 		after = page[len(page)-1].ID
 		if b.DryRun {
 			continue
 		}
-		select {
-		case <-time.After(max(bulkMinPause, time.Since(began))):
-		case <-ctx.Done():
-			return ctx.Err()
+		err = pause(ctx, max(bulkMinPause, time.Since(start)))
+		if err != nil {
+			return err
 		}
+	}
+}
+
+// pause waits, or returns the error of ctx.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -222,10 +233,10 @@ func (b *bulk) runPage(ctx context.Context, page []Candidate, after int64) error
 		if err != nil {
 			return err
 		}
-		todo = slices.DeleteFunc(reread, func(p Candidate) bool {
-			isTodo := slices.ContainsFunc(todo, func(o Candidate) bool { return o.ID == p.ID })
-			isDone := slices.ContainsFunc(done, func(o Changed) bool { return o.ID == p.ID })
-			return b.ineligible(p) || !isTodo || isDone
+		todo = slices.DeleteFunc(reread, func(c Candidate) bool {
+			isTodo := slices.ContainsFunc(todo, func(t Candidate) bool { return t.ID == c.ID })
+			isDone := slices.ContainsFunc(done, func(d Changed) bool { return d.ID == c.ID })
+			return b.ineligible(c) || !isTodo || isDone
 		})
 	}
 	return nil
@@ -267,6 +278,7 @@ func (b *bulk) recordChanges(done []Changed) {
 	}
 }
 
+// notifyQueues notifies queues of the messages that were changed since the last time.
 func (b *bulk) notifyQueues() {
 	for subscription, messages := range b.pending {
 		b.notifyQueue(subscription, messages)
@@ -332,7 +344,8 @@ func (svc *Service) RemoveMessage(ctx context.Context, a Address) error {
 	if err == nil && m != nil {
 		svc.notifier.Invalidate(m.Subscription)
 		change := svc.changeOf(a, m)
-		change.Deleted, change.Next = true, time.Time{}
+		change.Deleted = true
+		change.Next = time.Time{}
 		svc.notifier.Announce([]webhook.Change{change})
 	}
 	return err
@@ -355,6 +368,7 @@ func (svc *Service) RetryMessage(ctx context.Context, a Address) (*webhook.Messa
 // changeOf returns the change that a request made to the message at an address.
 func (svc *Service) changeOf(a Address, m *webhook.Message) webhook.Change {
 	c := webhook.NewChange(m, m.State, svc.notifier.Now())
-	c.Subscriber, c.Subscription = a.Subscriber, a.Subscription
+	c.Subscriber = a.Subscriber
+	c.Subscription = a.Subscription
 	return c
 }

@@ -107,6 +107,7 @@ const (
 	removeSubscriber audit.Action = "subscriber remove"
 )
 
+// entry returns an entry of the audit trail.
 func (svc *Service) entry(by audit.Actor, action audit.Action, subject string, d audit.Detail) audit.Entry {
 	return audit.Entry{Actor: by, At: svc.notifier.Now(), Action: action, Subject: subject, Detail: d.String()}
 }
@@ -190,27 +191,27 @@ func (svc *Service) Subscriptions(
 	if err != nil {
 		return nil, 0, err
 	}
-	all, total, err := svc.store.Subscriptions(ctx, g, skip, take)
-	return all, total, svc.judge(all, err)
+	subs, total, err := svc.store.Subscriptions(ctx, g, skip, take)
+	return subs, total, svc.judge(subs, err)
 }
 
 // judge completes subscriptions that were read, unless reading has failed with err.
-func (svc *Service) judge(all []webhook.Subscription, err error) error {
+func (svc *Service) judge(subs []webhook.Subscription, err error) error {
 	if err != nil {
 		return err
 	}
 	rules := svc.Rules()
-	for i := range all {
-		rules.Judge(&all[i])
+	for i := range subs {
+		rules.Judge(&subs[i])
 	}
-	return rules.Known(all)
+	return rules.Known(subs)
 }
 
 // judged is judge for one subscription.
 func (svc *Service) judged(s webhook.Subscription, err error) (webhook.Subscription, error) {
-	all := []webhook.Subscription{s}
-	err = svc.judge(all, err)
-	return all[0], err
+	subs := []webhook.Subscription{s}
+	err = svc.judge(subs, err)
+	return subs[0], err
 }
 
 // Subscription finds a subscription.
@@ -222,33 +223,26 @@ func (svc *Service) Subscription(ctx context.Context, subscriber, id string) (we
 	return svc.judged(svc.store.Subscription(ctx, subscriberGUID, g))
 }
 
+// guids returns the IDs of a path in stored form, like guid.
 func guids(subscriber, subscription string) (subscriberGUID, subscriptionGUID string, err error) {
-	if subscriberGUID, err = guid(subscriber, "subscriber"); err == nil {
-		subscriptionGUID, err = guid(subscription, "subscription")
+	subscriberGUID, err = guid(subscriber, "subscriber")
+	if err != nil {
+		return "", "", err
 	}
+	subscriptionGUID, err = guid(subscription, "subscription")
 	return subscriberGUID, subscriptionGUID, err
 }
 
 // AddSubscription adds a subscription. A missing GUID or secret is generated. The
 // caller must show the secret now; it is never returned again.
 func (svc *Service) AddSubscription(ctx context.Context, n webhook.Subscription) (webhook.Subscription, error) {
-	var err error
-	if n.Subscriber, err = svc.ResolveSubscriber(ctx, n.Subscriber); err != nil {
+	subscriber, err := svc.ResolveSubscriber(ctx, n.Subscriber)
+	if err != nil {
 		return n, err
 	}
-	if n.Pattern, err = svc.Rules().Pattern(n.Pattern); err != nil {
-		return n, err
-	}
-	if err := svc.Rules().Check(&n, false); err != nil {
-		return n, err
-	}
-	if err := svc.Rules().CheckURL(n.URL, n.MadeByAdmin); err != nil {
-		return n, err
-	}
-	if err := webhook.CheckHeaders(n.Headers); err != nil {
-		return n, err
-	}
-	if n.Secret, err = nextSecret("", n.Secret); err != nil {
+	n.Subscriber = subscriber
+	err = svc.checkAdded(&n)
+	if err != nil {
 		return n, err
 	}
 	n.SavedAt = svc.notifier.Now()
@@ -261,6 +255,31 @@ func (svc *Service) AddSubscription(ctx context.Context, n webhook.Subscription)
 		svc.notifier.Reload(ctx)
 	}
 	return svc.judged(made, err)
+}
+
+// checkAdded validates a new subscription, and sets its pattern in canonical letter case and its
+// secret.
+func (svc *Service) checkAdded(n *webhook.Subscription) error {
+	rules := svc.Rules()
+	pattern, err := rules.Pattern(n.Pattern)
+	if err != nil {
+		return err
+	}
+	n.Pattern = pattern
+	err = rules.Check(n, false)
+	if err != nil {
+		return err
+	}
+	err = rules.CheckURL(n.URL, n.MadeByAdmin)
+	if err != nil {
+		return err
+	}
+	err = webhook.CheckHeaders(n.Headers)
+	if err != nil {
+		return err
+	}
+	n.Secret, err = nextSecret("", n.Secret)
+	return err
 }
 
 // Caller is the caller of a change.
@@ -312,37 +331,48 @@ func (svc *Service) change(
 	if err != nil || c.isNoop(&sub) {
 		return sub, false, err
 	}
-	next := sub
-	next.Owner.Name = *c.Owner
-	if c.Pattern != nil {
-		next.Pattern = *c.Pattern
-	}
-	if c.Where != nil {
-		next.Where.Text = *c.Where
-	}
-	if err := svc.Rules().Check(&next, c.Pattern == nil && c.Where == nil); err != nil {
+	err = svc.checkChanged(sub, &c)
+	if err != nil {
 		return sub, false, err
 	}
-	if c.Where != nil {
-		c.Where = &next.Where.Text
+	keepsHeaders := c.Limits != nil && c.URL != nil && c.Headers == nil
+	if keepsHeaders && len(sub.Headers) > 0 && !webhook.SameOrigin(*c.URL, sub.URL) {
+		return sub, false, webhook.Invalid(webhook.MemberHeaders,
+			"are stored for another origin; give the headers again when the origin changes (scheme, host or port of URL), or [] to remove them")
 	}
-	if c.Limits != nil && c.URL != nil && c.Headers == nil {
-		if len(sub.Headers) > 0 && !webhook.SameOrigin(*c.URL, sub.URL) {
-			return sub, false, webhook.Invalid(webhook.MemberHeaders, "are stored for another origin; give the headers again when the origin changes (scheme, host or port of URL), or [] to remove them")
-		}
-		if c.RowHash == nil {
-			c.RowHash, retry = sub.RowHash, true
-		}
+	bindsRow := keepsHeaders && c.RowHash == nil
+	if bindsRow {
+		c.RowHash = sub.RowHash
 	}
 	sub, err = svc.store.ChangeSubscription(ctx, subscriber, g, c, svc.notifier.Now())
 	if err == nil {
 		svc.notifier.Reload(ctx)
 	}
-	retry = retry && fault.Is(err, fault.Conflict)
+	retry = bindsRow && fault.Is(err, fault.Conflict)
 	sub, err = svc.judged(sub, err)
 	return sub, retry, err
 }
 
+// checkChanged validates the owner, the pattern and the condition that a subscription would have
+// after a change. A new condition is set in canonical form.
+func (svc *Service) checkChanged(sub webhook.Subscription, c *SubscriptionChange) error {
+	sub.Owner.Name = *c.Owner
+	if c.Pattern != nil {
+		sub.Pattern = *c.Pattern
+	}
+	if c.Where != nil {
+		sub.Where.Text = *c.Where
+	}
+	isStored := c.Pattern == nil && c.Where == nil
+	err := svc.Rules().Check(&sub, isStored)
+	if err == nil && c.Where != nil {
+		c.Where = &sub.Where.Text
+	}
+	return err
+}
+
+// check validates the members of a change that do not depend on the subscription, and sets the
+// pattern in canonical letter case.
 func (svc *Service) check(c *SubscriptionChange, admin bool) error {
 	if c.Pattern != nil {
 		pattern, err := svc.Rules().Pattern(*c.Pattern)

@@ -98,8 +98,8 @@ func (t *Trace) Explain(s Situation) []wire.WhyStep {
 		e.notCaptured()
 	}
 	if len(t.Changes)+len(t.Events) == 0 {
-		e.add(time.Time{},
-			wire.WhyStep{Step: wire.WhyNoEvent}, "no event with this key is stored: none was published, no subscription received it, or its messages were deleted")
+		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNoEvent},
+			"no event with this key is stored: none was published, no subscription received it, or its messages were deleted")
 	}
 
 	slices.SortStableFunc(e.steps, compareTimes)

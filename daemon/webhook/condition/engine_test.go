@@ -277,18 +277,17 @@ func member(random *rand.Rand, kind *record.Kind) string {
 
 // operands returns as many random operands as an operator takes, as JSON.
 func operands(random *rand.Rand, t record.Type, o record.Operator) string {
-	value := operand(random, t, o)
-	more := 0
+	count := 0
 	switch o.Arity() {
 	case record.Two:
-		more = 1
+		count = 2
 	case record.Many:
-		more = random.IntN(4)
+		count = 1 + random.IntN(4)
 	default:
-		return value
+		return operand(random, t, o)
 	}
-	items := []string{value}
-	for range more {
+	var items []string
+	for range count {
 		items = append(items, operand(random, t, o))
 	}
 	return "[" + strings.Join(items, ",") + "]"

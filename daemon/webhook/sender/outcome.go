@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,7 +23,10 @@ import (
 // outcomeOf returns the outcome of an attempt with a response, without its body. now is the time
 // of the store's clock.
 func outcomeOf(response *http.Response, now time.Time) webhook.Outcome {
-	o := webhook.Outcome{Code: response.StatusCode, RetryAfter: retryAfter(response.Header.Get("Retry-After"), now)}
+	o := webhook.Outcome{
+		Code:       response.StatusCode,
+		RetryAfter: retryAfter(response.Header.Get("Retry-After"), now),
+	}
 	for _, request := range response.Header.Values("Webhook-Delivery") {
 		switch strings.ToLower(strings.TrimSpace(request)) {
 		case "disable":
@@ -106,6 +110,7 @@ func isA[E error](err error) bool {
 	return ok
 }
 
+// isReset reports whether the peer has closed or reset the connection, or the stream.
 func isReset(err error) bool {
 	for _, reset := range []error{syscall.ECONNRESET, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed} {
 		if errors.Is(err, reset) {
@@ -113,9 +118,8 @@ func isReset(err error) bool {
 		}
 	}
 	text := err.Error()
-	return isStreamReset(text) ||
-		strings.HasPrefix(text, "http2: ") && strings.Contains(text, "GOAWAY") ||
-		text == "http: server closed idle connection"
+	isGoAway := strings.HasPrefix(text, "http2: ") && strings.Contains(text, "GOAWAY")
+	return isGoAway || isStreamReset(text) || text == "http: server closed idle connection"
 }
 
 // isStreamReset reports whether the peer has reset an HTTP/2 stream. Other errors of streams are
@@ -126,7 +130,8 @@ func isStreamReset(text string) bool {
 
 // isTLS reports whether TLS failed, at this end or at the peer's, which then sends an alert.
 func isTLS(err error) bool {
-	if e, ok := errors.AsType[*net.OpError](err); ok && (e.Op == "remote error" || e.Op == "local error") {
+	failed, ok := errors.AsType[*net.OpError](err)
+	if ok && (failed.Op == "remote error" || failed.Op == "local error") {
 		return true
 	}
 	return isA[tls.RecordHeaderError](err) || isA[tls.AlertError](err) ||
@@ -134,17 +139,26 @@ func isTLS(err error) bool {
 		strings.HasPrefix(err.Error(), "tls: ")
 }
 
+// protocolErrors are parts of the texts of errors that net/http returns for invalid responses, and
+// does not export.
+var protocolErrors = []string{
+	"malformed HTTP",
+	"1xx",
+	"response headers exceeded",
+	"http2: ",
+	"connection error: ",
+	"stream error: ",
+	"bad Content-Length",
+	"readLoopPeekFailLocked",
+}
+
+// isProtocol reports whether the response was invalid.
 func isProtocol(err error) bool {
 	if isA[textproto.ProtocolError](err) {
 		return true
 	}
 	text := err.Error()
-	for _, part := range []string{"malformed HTTP", "1xx", "response headers exceeded", "http2: ", "connection error: ", "stream error: ", "bad Content-Length", "readLoopPeekFailLocked"} {
-		if strings.Contains(text, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(protocolErrors, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // ownFailures lists errors that the endpoint has not caused. Numbers are those of Windows
@@ -164,8 +178,10 @@ var ownFailures = []struct {
 
 // ownFailure returns the failure of this machine that an error shows, empty if there is none.
 func ownFailure(err error) webhook.OwnFailure {
+	isDNS := isA[*net.DNSError](err) // which does not wrap its cause
 	for _, f := range ownFailures {
-		if errors.Is(err, f.err) || isA[*net.DNSError](err) && strings.Contains(err.Error(), f.err.Error()) { // which does not wrap its cause
+		isQuoted := isDNS && strings.Contains(err.Error(), f.err.Error())
+		if errors.Is(err, f.err) || isQuoted {
 			return f.failure
 		}
 	}
@@ -208,6 +224,6 @@ func isUnprocessed(err error) bool {
 	if !ok {
 		return false
 	}
-	return strings.HasPrefix(failed, "http2: Transport received Server's graceful shutdown GOAWAY]") ||
-		strings.HasPrefix(failed, "stream error: ") && strings.Contains(failed, "; REFUSED_STREAM; ")
+	isRefused := strings.HasPrefix(failed, "stream error: ") && strings.Contains(failed, "; REFUSED_STREAM; ")
+	return isRefused || strings.HasPrefix(failed, "http2: Transport received Server's graceful shutdown GOAWAY]")
 }
