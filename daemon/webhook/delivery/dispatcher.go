@@ -353,19 +353,9 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 		e.breaker.observe(o, policy.Schedule, now)
 	}
 	if !e.breaker.open() {
-		q.requests.ids = nil // they follow with all others
-		if m := q.requests.take(); m != nil {
-			q.evict(m)
-		}
+		q.endRequests()
 	}
-	if e.health.observe(o, now) {
-		d.pending.setHealth(Health{Subscription: q.id, Since: e.health.since})
-	}
-	if !e.health.checking && q.enabled() && e.health.shouldDisable(policy, now) {
-		e.health.checking = true
-		since := e.health.since
-		d.disableChecks.Go(func() { d.disableIfFailing(d.sending, q.id, since) })
-	}
+	d.observeHealth(q, e, o, policy)
 
 	moved := tier != q.budget.tierOf(q)
 	if moved {
@@ -376,6 +366,21 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 	if mustDrop && q.inMemory() > 0 {
 		q.drop()
 	}
+}
+
+// observeHealth records whether an endpoint has failed since its last success, and starts a check
+// if it has failed for too long. The lock of the queues is held.
+func (d *dispatcher) observeHealth(q *queue, e *endpoint, o webhook.Outcome, policy webhook.Policy) {
+	now := d.Now()
+	if e.health.observe(o, now) {
+		d.pending.setHealth(Health{Subscription: q.id, Since: e.health.since})
+	}
+	if e.health.checking || !q.enabled() || !e.health.shouldDisable(policy, now) {
+		return
+	}
+	e.health.checking = true
+	since := e.health.since
+	d.disableChecks.Go(func() { d.disableIfFailing(d.sending, q.id, since) })
 }
 
 // disableIfFailing disables a subscription that has failed for too long, unless the

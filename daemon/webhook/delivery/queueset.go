@@ -279,25 +279,10 @@ func (s *queueSet) applyPeerEvents(daemons int, events []PeerEvent) {
 	}
 	for _, e := range events {
 		q := s.byID[e.Subscription]
-		if q == nil {
-			continue
+		if q != nil {
+			q.applyPeerEvent(e.Kind, recent)
+			s.schedule(q)
 		}
-		switch e.Kind {
-		case PeerDue:
-			q.expedite()
-		case PeerDeleted:
-			q.invalidate()
-		case PeerAdded:
-			if !q.byKey() || !recent {
-				q.drop()
-				break
-			}
-			q.outdated = true
-			for _, c := range q.cursors {
-				c.rewindRecent()
-			}
-		}
-		s.schedule(q)
 	}
 	s.dispatch()
 }
@@ -403,30 +388,9 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 	now := s.clock.Now()
 	queues := make([]stats.Queue, 0, len(s.byID))
 	for id, q := range s.byID {
-		if q.sub == nil {
-			continue
+		if q.sub != nil {
+			queues = append(queues, q.stats(now, backlogs[id]))
 		}
-		backlog := backlogs[id]
-		e := q.endpoint
-		next := q.nextWake(now)
-		if e.breaker.open() {
-			next = e.nextProbe() // it determines the next attempt
-		}
-		queues = append(queues, stats.Queue{
-			Subscription: q.sub,
-			FailingSince: e.health.since,
-			InFlight:     e.inFlight,
-			Limit:        e.share(),
-			InMemory:     q.inMemory(),
-			Failures:     e.breaker.failures,
-			BreakerOpen:  e.breaker.open(),
-			NextProbe:    e.nextProbe(),
-			WaitUntil:    e.requestedWait(now),
-			Next:         next,
-			NotSent:      backlog.NotSent,
-			RetryPending: backlog.RetryPending,
-			Oldest:       backlog.Oldest,
-		})
 	}
 	return queues
 }
