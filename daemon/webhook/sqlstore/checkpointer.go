@@ -29,7 +29,7 @@ type checkpointer struct {
 	// the write lock is acquired. It guards the following.
 	running   chan struct{}
 	conn      *sqlite.Conn // nil before the first checkpoint and after a failure
-	unsynced  bool         // see run
+	unsynced  bool         // a checkpoint has failed to sync: it was the last one
 	last      time.Time    // last checkpoint
 	restarted time.Time    // last wait for readers
 	blocked   time.Time    // last time a reader kept the WAL above its limit
@@ -39,8 +39,10 @@ type checkpointer struct {
 // batch: an outcome has a few hundred bytes, but needs eight pages of the WAL if
 // messages of many subscriptions alternate.
 const (
-	walPageSize        = 4096
-	maxWALBehind       = 24 << 20 / walPageSize // pages to write back after which to checkpoint; its end delays batches by two fsyncs
+	walPageSize = 4096
+
+	// The end of a checkpoint delays batches by two fsyncs.
+	maxWALBehind       = 24 << 20 / walPageSize // pages to write back after which to checkpoint
 	waitWALSize        = 40 << 20 / walPageSize // pages after which to wait for readers
 	maxWALSize         = 48 << 20 / walPageSize // pages after which to wait longer, to stay below 64 MiB
 	checkpointInterval = 50 * time.Millisecond
@@ -149,6 +151,7 @@ func (k *checkpointer) run(conn *sqlite.Conn, mode string) (busy bool, length in
 	return busy, length, err
 }
 
+// stop ends checkpoints, and makes all writes fail.
 func (k *checkpointer) stop(err error) {
 	k.unsynced = true
 	k.fail(err)
@@ -197,8 +200,10 @@ func (k *checkpointer) close() error {
 // restart waits for the readers of the WAL, interrupting long reads, and reports
 // whether the WAL can restart.
 func (k *checkpointer) restart(conn *sqlite.Conn, wait time.Duration) bool {
-	defer k.drain.Begin()()
-	if err := conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds())); err != nil {
+	endDrain := k.drain.Begin()
+	defer endDrain()
+	err := conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds()))
+	if err != nil {
 		return false
 	}
 	busy, _, err := k.run(conn, "RESTART")

@@ -85,26 +85,35 @@ func (f *fileWriter) locked(ctx context.Context, write func() error) error {
 // transact runs work in a transaction. Once the commit has started, ctx no longer
 // cancels it.
 func (f *fileWriter) transact(ctx context.Context, work func() error) error {
-	stopInterrupt := f.conn.InterruptOn(ctx)
-	err := f.conn.Query("BEGIN IMMEDIATE", nil)
-	if err == nil {
-		err = work()
-	}
-	stopInterrupt()
+	err := f.workUntilDone(ctx, work)
 	if err == nil {
 		err = f.conn.Query("COMMIT", nil)
 	}
 	if err == nil {
 		return f.db.CheckFiles()
 	}
+
 	if f.conn.InTransaction() && f.conn.Exec("ROLLBACK") != nil {
 		f.conn.Close()
 		f.conn = nil
 	}
-	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Interrupted() && ctx.Err() != nil {
+	failed, ok := errors.AsType[*sqlite.Error](err)
+	if ok && failed.Interrupted() && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
+}
+
+// workUntilDone starts a transaction and runs work in it. Its statements are interrupted when ctx is
+// done.
+func (f *fileWriter) workUntilDone(ctx context.Context, work func() error) error {
+	stopInterrupt := f.conn.InterruptOn(ctx)
+	defer stopInterrupt()
+	err := f.conn.Query("BEGIN IMMEDIATE", nil)
+	if err != nil {
+		return err
+	}
+	return work()
 }
 
 // repairTimes ends leases that expire in the future, moves open messages to the first
@@ -116,6 +125,7 @@ func (f *fileWriter) repairTimes(ctx context.Context) error {
 	})
 }
 
+// repairEach runs the statements of repairTimes.
 func (f *fileWriter) repairEach() error {
 	err := f.conn.Query(`UPDATE WH_Partition SET LeaseUntil = ?1`, nil, appdb.Timestamp(time.Time{}))
 	if err != nil {
@@ -138,15 +148,9 @@ func (f *fileWriter) writeBatch(b *delivery.Batch) error {
 	if len(b.Outbox) > 0 {
 		return delivery.ErrOutboxTaken // a file has no outbox
 	}
-	for _, l := range b.Leases {
-		_, held, err := f.conn.QueryInt(`SELECT 1 FROM WH_Partition WHERE PartitionID = ?1 AND Fence = ?2`, l.Partition, l.Fence)
-		if err != nil || !held {
-			return errors.Join(err, delivery.ErrFenced)
-		}
-	}
-	_, current, err := f.conn.QueryInt(`SELECT 1 FROM WH_Number WHERE Name = 'SubscriptionVersion' AND ?1 IN (Next, -1)`, b.Version)
-	if err != nil || !current {
-		return errors.Join(err, delivery.ErrStale)
+	err := f.checkLeases(b)
+	if err != nil {
+		return err
 	}
 	for _, part := range []func() error{
 		func() error { return f.captured(b) },
@@ -164,6 +168,23 @@ func (f *fileWriter) writeBatch(b *delivery.Batch) error {
 		if err := part(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkLeases returns an error if a lease of a batch is not held, or if its version is not current.
+func (f *fileWriter) checkLeases(b *delivery.Batch) error {
+	for _, l := range b.Leases {
+		_, isHeld, err := f.conn.QueryInt(`SELECT 1 FROM WH_Partition WHERE PartitionID = ?1 AND Fence = ?2`,
+			l.Partition, l.Fence)
+		if err != nil || !isHeld {
+			return errors.Join(err, delivery.ErrFenced)
+		}
+	}
+	_, isCurrent, err := f.conn.QueryInt(
+		`SELECT 1 FROM WH_Number WHERE Name = 'SubscriptionVersion' AND ?1 IN (Next, -1)`, b.Version)
+	if err != nil || !isCurrent {
+		return errors.Join(err, delivery.ErrStale)
 	}
 	return nil
 }
@@ -186,12 +207,17 @@ func each[T any](f *fileWriter, run statement[T], rows []T, then func(T) error) 
 		clear(f.values)
 		f.values = f.values[:0]
 		_, err := s.Step()
-		if err == nil {
-			err = s.Reset()
+		if err != nil {
+			return err
 		}
-		if err == nil && then != nil {
-			err = then(row)
+		err = s.Reset()
+		if err != nil {
+			return err
 		}
+		if then == nil {
+			continue
+		}
+		err = then(row)
 		if err != nil {
 			return err
 		}
@@ -280,6 +306,7 @@ ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messag
 // newCounts has a row like those of WH_MessageCount for each uncounted message.
 const newCounts = `(SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed FROM ` + uncounted + `)`
 
+// count adds the uncounted messages to the counts.
 func (f *fileWriter) count() error {
 	err := f.conn.Query(countUncounted, nil)
 	if err != nil {
@@ -294,6 +321,7 @@ WHERE Name = 'CountedMessage' AND Next < (SELECT MAX(ID) FROM SY_WebhookMessage)
 	return nil
 }
 
+// outcomes writes results of attempts, with their responses.
 func (f *fileWriter) outcomes(b *delivery.Batch) error {
 	return each(f, fileOutcome, attemptsOf(b.Outcomes), func(a *attempt) error {
 		if f.conn.Changes() == 0 {
@@ -318,11 +346,13 @@ func (f *fileWriter) outcomes(b *delivery.Batch) error {
 // the next batches continue.
 func (f *fileWriter) boundTexts(b *delivery.Batch) error {
 	for range 16 * len(b.Outcomes) {
-		_, over, err := f.conn.QueryInt(`SELECT 1 FROM WH_Number WHERE Name = 'ResponseTextSize' AND ?1 > 0 AND Next > ?1`, b.MaxTextSize)
-		if err != nil || !over {
+		_, isOver, err := f.conn.QueryInt(
+			`SELECT 1 FROM WH_Number WHERE Name = 'ResponseTextSize' AND ?1 > 0 AND Next > ?1`, b.MaxTextSize)
+		if err != nil || !isOver {
 			return err
 		}
-		err = f.conn.Query(`DELETE FROM WH_ResponseText WHERE TextHash = (SELECT TextHash FROM WH_ResponseText ORDER BY UsedDateTime LIMIT 1)`, nil)
+		err = f.conn.Query(`DELETE FROM WH_ResponseText
+WHERE TextHash = (SELECT TextHash FROM WH_ResponseText ORDER BY UsedDateTime LIMIT 1)`, nil)
 		if err != nil {
 			return err
 		}
@@ -364,6 +394,7 @@ SELECT n.Next, ?1, ?2, ?3, `+f.db.Clock+` FROM WH_Number n WHERE n.Name = ?4`, n
 	return nil
 }
 
+// keys writes idempotency keys, none of which may belong to another event.
 func (f *fileWriter) keys(b *delivery.Batch) error {
 	return each(f, fileKey, b.Keys, func(delivery.Key) error {
 		if f.conn.Changes() == 0 {
@@ -378,6 +409,6 @@ func (f *fileWriter) changes(b *delivery.Batch) error {
 	if len(b.Changes) == 0 {
 		return nil
 	}
-	return f.conn.Query(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.db.Clock+`, ?3)`, nil,
-		b.Home, b.Number, changesText(b))
+	return f.conn.Query(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes)
+VALUES (?1, ?2, `+f.db.Clock+`, ?3)`, nil, b.Home, b.Number, changesText(b))
 }

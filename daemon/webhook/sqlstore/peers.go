@@ -81,27 +81,13 @@ func (p *Peers) Watch(ctx context.Context, home delivery.Lease, term time.Durati
 }
 
 // PeerEvents reads few rows if nothing has happened.
-func (p *Peers) PeerEvents(ctx context.Context, after int64) (events delivery.PeerEvents, err error) {
-	numbers := map[string]*int64{subscriptionVersion: &events.Version, lastPeerEvent: &events.Last}
-	err = p.db.Query(ctx, func(rows *sql.Rows) error {
-		for rows.Next() {
-			var name string
-			var next int64
-			if err := rows.Scan(&name, &next); err != nil {
-				return err
-			}
-			if n := numbers[name]; n != nil {
-				*n = next
-			}
-		}
-		return nil
-	}, `SELECT Name, Next FROM whd.WH_Number`)
+func (p *Peers) PeerEvents(ctx context.Context, after int64) (delivery.PeerEvents, error) {
+	var events delivery.PeerEvents
+	err := p.readCounters(ctx, &events)
 	if err != nil {
 		return events, p.fault(err, "reading the counters of peer events")
 	}
-	watched, err := appdb.QueryAll(ctx, p.db, scanInto(func(watched *bool) []any { return []any{watched} }),
-		`SELECT MAX(CASE WHEN p.WatchedUntil > `+p.db.Clock+` AND p.Holder <> @Holder THEN 1 ELSE 0 END)
-FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.db.Clock+` GROUP BY p.Holder`, p.db.HolderArg())
+	watched, err := p.watchedDaemons(ctx)
 	if err != nil {
 		return events, p.fault(err, "reading other daemons")
 	}
@@ -112,12 +98,48 @@ FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.db.Clock+` GROUP BY p.Holder`, 
 		return events, err
 	}
 	events.Orphans = len(orphans) > 0
-	if after >= 0 && after < events.Last {
-		events.Events, err = appdb.QueryAll(ctx, p.db, scanInto(peerEventFields), `SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
-WHERE n.Number > @After AND n.Number <= @Last AND n.Kind <> @Changed AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,
-			sql.Named("After", after), sql.Named("Last", events.Last), sql.Named("Changed", changedKind), p.db.HolderArg())
+	if after < 0 || after >= events.Last {
+		return events, nil
 	}
+
+	events.Events, err = appdb.QueryAll(ctx, p.db, scanInto(peerEventFields),
+		`SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
+WHERE n.Number > @After AND n.Number <= @Last AND n.Kind <> @Changed AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,
+		sql.Named("After", after),
+		sql.Named("Last", events.Last),
+		sql.Named("Changed", changedKind),
+		p.db.HolderArg())
 	return events, p.fault(err, "reading peer events")
+}
+
+// readCounters reads the version of the subscriptions and the last peer event.
+func (p *Peers) readCounters(ctx context.Context, events *delivery.PeerEvents) error {
+	numbers := map[string]*int64{
+		subscriptionVersion: &events.Version,
+		lastPeerEvent:       &events.Last,
+	}
+	return p.db.Query(ctx, func(rows *sql.Rows) error {
+		for rows.Next() {
+			var name string
+			var next int64
+			err := rows.Scan(&name, &next)
+			if err != nil {
+				return err
+			}
+			if number := numbers[name]; number != nil {
+				*number = next
+			}
+		}
+		return nil
+	}, `SELECT Name, Next FROM whd.WH_Number`)
+}
+
+// watchedDaemons returns an element for each daemon that holds a lease. It is true if the daemon is
+// another one and has an open stream.
+func (p *Peers) watchedDaemons(ctx context.Context) ([]bool, error) {
+	return appdb.QueryAll(ctx, p.db, scanInto(func(watched *bool) []any { return []any{watched} }),
+		`SELECT MAX(CASE WHEN p.WatchedUntil > `+p.db.Clock+` AND p.Holder <> @Holder THEN 1 ELSE 0 END)
+FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.db.Clock+` GROUP BY p.Holder`, p.db.HolderArg())
 }
 
 func peerEventFields(e *delivery.PeerEvent) []any { return []any{&e.Subscription, &e.Kind} }
@@ -140,34 +162,49 @@ func (p *Peers) PeerChanges(ctx context.Context, home int64, marks map[int64]int
 		return nil, p.fault(err, "reading other daemons")
 	}
 
-	const doing = "reading the changes of other daemons"
 	var changes []webhook.Change
 	for _, partition := range partitions {
-		arg := sql.Named("Partition", partition)
-		mark, known := marks[partition]
-		if !known && firstRead {
-			last, err := p.queryInt(ctx, doing,
-				`SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`, arg)
+		mark, isKnown := marks[partition]
+		if firstRead && !isKnown {
+			last, err := p.lastChange(ctx, partition)
 			if err != nil {
 				return changes, err
 			}
 			marks[partition] = last
 			continue
 		}
-		rows, err := appdb.QueryAll(ctx, p.db, scanChanges,
-			`SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+p.db.Limit,
-			arg, sql.Named("Mark", mark), sql.Named("Limit", maxChangeBatches))
+		batches, err := p.changesAfter(ctx, partition, mark)
 		if err != nil {
-			return changes, p.fault(err, doing)
+			return changes, err
 		}
-		for _, row := range rows {
-			marks[partition] = row.number
-			changes = append(changes, row.changes...)
+		for _, batch := range batches {
+			marks[partition] = batch.number
+			changes = append(changes, batch.changes...)
 		}
 	}
 	return changes, nil
 }
 
+const readingChanges = "reading the changes of other daemons"
+
+// lastChange returns the number of the last batch of changes of a partition, 0 if there is none.
+func (p *Peers) lastChange(ctx context.Context, partition int64) (int64, error) {
+	return p.queryInt(ctx, readingChanges,
+		`SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`,
+		sql.Named("Partition", partition))
+}
+
+// changesAfter returns the first batches of changes of a partition that follow a number.
+func (p *Peers) changesAfter(ctx context.Context, partition, number int64) ([]storedChanges, error) {
+	batches, err := appdb.QueryAll(ctx, p.db, scanChanges,
+		`SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+p.db.Limit,
+		sql.Named("Partition", partition),
+		sql.Named("Mark", number),
+		sql.Named("Limit", maxChangeBatches))
+	return batches, p.fault(err, readingChanges)
+}
+
+// storedChanges is a batch of changes.
 type storedChanges struct {
 	number  int64
 	changes []webhook.Change
@@ -205,10 +242,12 @@ const (
 func (p *Peers) PrunePeerEvents(ctx context.Context) error {
 	err := p.prune(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+p.db.ClockAfter+` AND Number IN (
 	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+p.db.Limit+`)`, changeRetention)
-	if err == nil {
-		err = p.prune(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+p.db.ClockAfter+` AND Kind <> @Changed AND Number IN (
-	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.db.Limit+`)`, peerEventRetention, sql.Named("Changed", changedKind))
+	if err != nil {
+		return p.fault(err, "deleting old peer events")
 	}
+	err = p.prune(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+p.db.ClockAfter+` AND Kind <> @Changed AND Number IN (
+	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.db.Limit+`)`,
+		peerEventRetention, sql.Named("Changed", changedKind))
 	return p.fault(err, "deleting old peer events")
 }
 

@@ -55,11 +55,7 @@ const byNumber = ` ORDER BY s.ItemNo, s.ID`
 // the order that follows the condition and ends with s.ID. One statement reads both, so
 // that headers always match the URL they were set for.
 func (t tables) subscriptions(ctx context.Context, ordered string, args ...any) ([]webhook.Subscription, error) {
-	var columns []subscriptionColumn
-	for _, c := range subscriptionAdded {
-		columns = append(columns, subscriptionColumn{name: "s." + c.name, pointer: c.pointer})
-	}
-	columns = append(columns, subscriptionRead...)
+	columns := subscriptionColumns()
 	var list strings.Builder
 	for _, c := range columns {
 		list.WriteString(c.name + ", ")
@@ -67,25 +63,19 @@ func (t tables) subscriptions(ctx context.Context, ordered string, args ...any) 
 
 	var subscriptions []webhook.Subscription
 	err := t.db.Query(ctx, func(rows *sql.Rows) error {
-		subscriptions = nil
+		subscriptions = nil // of a query that is repeated
 		for rows.Next() {
-			var s webhook.Subscription
-			fields := make([]any, 0, len(columns)+3)
-			for _, c := range columns {
-				fields = append(fields, destination(c.pointer(&s)))
-			}
-			var header, value, headerID sql.NullString
-			if err := rows.Scan(append(fields, &header, &value, &headerID)...); err != nil {
+			s, header, err := scanSubscription(rows, columns)
+			if err != nil {
 				return err
 			}
-
 			n := len(subscriptions)
 			if n == 0 || subscriptions[n-1].ID != s.ID {
 				subscriptions = append(subscriptions, s)
 			}
-			if header.Valid {
+			if header != nil {
 				last := &subscriptions[len(subscriptions)-1]
-				last.Headers = append(last.Headers, webhook.Header{Name: header.String, Value: value.String, ID: headerID.String})
+				last.Headers = append(last.Headers, *header)
 			}
 		}
 		return nil
@@ -93,6 +83,33 @@ func (t tables) subscriptions(ctx context.Context, ordered string, args ...any) 
 FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+ordered+`, h.ItemNo`, args...)
 	return subscriptions, err
+}
+
+// subscriptionColumns returns all columns that are read.
+func subscriptionColumns() []subscriptionColumn {
+	var columns []subscriptionColumn
+	for _, c := range subscriptionAdded {
+		columns = append(columns, subscriptionColumn{name: "s." + c.name, pointer: c.pointer})
+	}
+	return append(columns, subscriptionRead...)
+}
+
+// scanSubscription scans a row of columns, and of a header, which is nil if the subscription has
+// none.
+func scanSubscription(
+	rows *sql.Rows, columns []subscriptionColumn,
+) (webhook.Subscription, *webhook.Header, error) {
+	var s webhook.Subscription
+	fields := make([]any, 0, len(columns)+3)
+	for _, c := range columns {
+		fields = append(fields, destination(c.pointer(&s)))
+	}
+	var name, value, id sql.NullString
+	err := rows.Scan(append(fields, &name, &value, &id)...)
+	if err != nil || !name.Valid {
+		return s, nil, err
+	}
+	return s, &webhook.Header{Name: name.String, Value: value.String, ID: id.String}, nil
 }
 
 // schedule is a retry schedule, stored as "5s,30s,2m0s"; NULL means the default of
