@@ -31,38 +31,40 @@ func orderByKey(s *suite, b *testing.B) {
 		messages = 20_000
 	}
 	r, urls := listen(b, 1)
-	healthy, others := listen(b, 1)
+	healthy, healthyURLs := listen(b, 1)
 	var fail atomic.Bool
 	fail.Store(true)
 	r.answer = func(body []byte) int32 {
-		if n, err := strconv.Atoi(numberOf(body)); err == nil && (n%benchKeys == poisonedKey || fail.Load() && rand.Float64() < failureRate) {
+		n, err := strconv.Atoi(numberOf(body))
+		isPoisoned := n%benchKeys == poisonedKey
+		isUnlucky := fail.Load() && rand.Float64() < failureRate
+		if err == nil && (isPoisoned || isUnlucky) {
 			return 422
 		}
 		return 200
 	}
 	h := startDaemon(b, "--webhooks-retry-schedule", "1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1h")
 	poisoned := h.publishTarget(event(0))
+	poisoned.keys = benchKeys
 	alone := h.publishTarget(event(1))
-	for event, url := range map[string]string{event(0): urls[0], event(1): others[0]} {
-		order := wire.SubscriptionRequest{OrderBy: new("key")}
-		if _, err := h.admin.UpdateSubscription(context.Background(), h.subscriber, h.subscribe(b, event, url), order); err != nil {
-			b.Fatal(err)
-		}
-	}
-	poisoned.keys, alone.keys = benchKeys, benchKeys
-	began := time.Now()
+	alone.keys = benchKeys
+	h.subscribeByKey(b, event(0), urls[0])
+	h.subscribeByKey(b, event(1), healthyURLs[0])
+
+	start := time.Now()
 	if err := publishAll(messages, poisoned); err != nil {
 		b.Fatal(err)
 	}
-	r.awaitAccepted(b, messages-(messages-poisonedKey+benchKeys)/benchKeys)
-	rate := samples{
+	ofPoisonedKey := (messages - poisonedKey + benchKeys) / benchKeys
+	r.awaitAccepted(b, messages-ofPoisonedKey)
+	s.table.addProbe(b, samples{
 		title:  strconv.Itoa(messages) + " messages in order by key, 20 % failures, one key of 1,000 poisoned",
 		metric: "keyed/s",
 		unit:   "/s",
-	}
-	rate.values = append(rate.values, float64(messages)/time.Since(began).Seconds())
-	s.table.addProbe(b, rate)
+		values: []float64{float64(messages) / time.Since(start).Seconds()},
+	})
 	h.checkOrder(b, r)
+
 	fail.Store(false)
 	p99 := samples{
 		title:        "publish to received at 300/s, other keys, p99",
@@ -71,23 +73,42 @@ func orderByKey(s *suite, b *testing.B) {
 		digits:       2,
 		baselineName: "none poisoned",
 	}
-	const paced = 300 * pacedSeconds
 	rounds(b, func(n int) {
 		var with, without float64
-		alternate(n, func() {
-			r.reset()
-			if err := publishPaced(paced, 300, poisoned); err != nil {
-				b.Fatal(err)
-			}
-			r.awaitAccepted(b, paced-1)
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			with = percentile(r.latencies, 99)
-		}, func() { _, without = measurePaced(b, healthy, 300, alone) })
+		alternate(n,
+			func() { with = measureOtherKeys(b, r, poisoned) },
+			func() { _, without = measurePaced(b, healthy, 300, alone) })
 		p99.add(with, without)
 	})
 	s.table.addSamples(b, p99, limits{limit: 1.2, goal: 1.1, timesBaseline: true})
 	h.checkOrder(b, r)
+}
+
+// subscribeByKey adds a subscription that is ordered by key.
+func (h *benchDaemon) subscribeByKey(b *testing.B, event, url string) {
+	b.Helper()
+	order := wire.SubscriptionRequest{OrderBy: new("key")}
+	id := h.subscribe(b, event, url)
+	_, err := h.admin.UpdateSubscription(context.Background(), h.subscriber, id, order)
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// measureOtherKeys publishes at 300/s, and returns the p99 of the latency, in ms, of messages with
+// other keys than the poisoned one.
+func measureOtherKeys(b *testing.B, r *receiver, t target) float64 {
+	b.Helper()
+	const rate = 300
+	const messages = rate * pacedSeconds
+	r.reset()
+	if err := publishPaced(messages, rate, t); err != nil {
+		b.Fatal(err)
+	}
+	r.awaitAccepted(b, messages-1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return percentile(r.latencies, 99)
 }
 
 // awaitAccepted waits for n accepted messages, while there are more.
@@ -102,7 +123,7 @@ func (r *receiver) awaitAccepted(b *testing.B, n int) {
 		r.changed.Wait()
 		late.Stop()
 		if r.received == before && time.Since(began) >= testTimeout {
-			b.Fatalf("%d of %d messages were accepted", r.received, n)
+			b.Fatalf("%d messages were accepted within %v, want %d", r.received, testTimeout, n)
 		}
 	}
 }
@@ -110,40 +131,45 @@ func (r *receiver) awaitAccepted(b *testing.B, n int) {
 // checkOrder checks that the requests of each key had the order of its messages.
 func (h *benchDaemon) checkOrder(b *testing.B, r *receiver) {
 	b.Helper()
-	conn := h.openTables(b, sqlite.Options{ReadOnly: true})
-	defer conn.Close()
-	s, err := conn.Prepare("SELECT RecID, ID, EventKey FROM SY_WebhookMessage")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Reset()
-	type message struct {
-		id  int64
-		key string
-	}
-	all := make(map[string]message)
-	for {
-		hasRow, err := s.Step()
-		if err != nil {
-			b.Fatal(err)
-		}
-		if !hasRow {
-			break
-		}
-		all[string(s.Text(0))] = message{s.Int(1), string(s.Text(2))}
-	}
+	messages := h.keyedMessages(b)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last, wrong := make(map[string]int64), 0
+	last := make(map[string]int64) // IDs by key
+	wrong := 0
 	for _, guid := range r.order {
-		m := all[guid]
+		m := messages[guid]
 		if m.id < last[m.key] {
 			wrong++
 		}
 		last[m.key] = max(last[m.key], m.id)
 	}
-	b.Logf("%d requests for %d messages", len(r.order), len(all))
-	if wrong > 0 || len(last) < benchKeys {
-		b.Errorf("%d of %d requests are not in the order of their key's messages; %d keys", wrong, len(r.order), len(last))
+	b.Logf("%d requests for %d messages", len(r.order), len(messages))
+	if wrong > 0 {
+		b.Errorf("%d of %d requests are not in the order of their key's messages, want all", wrong, len(r.order))
 	}
+	if len(last) < benchKeys {
+		b.Errorf("%d keys were requested, want %d", len(last), benchKeys)
+	}
+}
+
+// keyedMessage is the ID of a message and its key.
+type keyedMessage struct {
+	id  int64
+	key string
+}
+
+// keyedMessages returns all messages by their GUIDs.
+func (h *benchDaemon) keyedMessages(b *testing.B) map[string]keyedMessage {
+	b.Helper()
+	conn := h.openTables(b, sqlite.Options{ReadOnly: true})
+	defer conn.Close()
+	messages := make(map[string]keyedMessage)
+	err := conn.Query("SELECT RecID, ID, EventKey FROM SY_WebhookMessage", func(s *sqlite.Stmt) error {
+		messages[string(s.Text(0))] = keyedMessage{id: s.Int(1), key: string(s.Text(2))}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return messages
 }

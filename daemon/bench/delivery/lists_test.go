@@ -36,20 +36,22 @@ func lists(s *suite, b *testing.B) {
 		return
 	}
 	last := lastListSize()
-	all := measureLists(b, startDaemon(b), last)
-	for _, list := range all {
+	for _, list := range measureLists(b, startDaemon(b), last) {
 		b.Logf("%s: %.2f ms", list.title, list.times)
-		line := func(title, unit string, value float64) samples {
-			return samples{
-				title:  list.title + ", " + title,
-				metric: list.metric + "-" + unit,
-				unit:   unit,
-				digits: 2,
-				values: []float64{value},
-			}
-		}
-		s.table.addSamples(b, line(fmt.Sprintf("%d messages", last), "ms", list.times[len(list.times)-1]), limits{limit: 5, goal: 1})
-		s.table.addSamples(b, line("growth", "exponent", exponent(list.times)), limits{limit: 0.1, goal: 0.05})
+		longest := list.times[len(list.times)-1]
+		s.table.addSamples(b, list.line(fmt.Sprintf("%d messages", last), "ms", longest), limits{limit: 5, goal: 1})
+		s.table.addSamples(b, list.line("growth", "exponent", exponent(list.times)), limits{limit: 0.1, goal: 0.05})
+	}
+}
+
+// line returns a line of the table with a value of the list.
+func (l *listRequest) line(title, unit string, value float64) samples {
+	return samples{
+		title:  l.title + ", " + title,
+		metric: l.metric + "-" + unit,
+		unit:   unit,
+		digits: 2,
+		values: []float64{value},
 	}
 }
 
@@ -60,8 +62,14 @@ func listsOnServer(s *suite, b *testing.B) {
 		s.table.addSkipped(b, "WHD_TEST_SQLSERVER_DSN is not set")
 		return
 	}
-	dsn, last := mssqltest.Database(b), lastListSize()
-	h := (&benchDaemon{dir: b.TempDir(), args: append(settings(), "--store", dsn, "--migrate"), server: dsn}).open(b)
+	dsn := mssqltest.Database(b)
+	last := lastListSize()
+	h := &benchDaemon{
+		dir:    b.TempDir(),
+		args:   append(settings(), "--store", dsn, "--migrate"),
+		server: dsn,
+	}
+	h = h.open(b)
 	for _, list := range measureLists(b, h, last) {
 		b.Logf("%s: %.2f ms", list.title, list.times)
 		s.table.addProbe(b, samples{
@@ -74,6 +82,7 @@ func listsOnServer(s *suite, b *testing.B) {
 	}
 }
 
+// lastListSize returns the number of messages of the last step.
 func lastListSize() int {
 	last, err := strconv.Atoi(os.Getenv(listsVariable))
 	if err != nil {
@@ -88,31 +97,72 @@ func measureLists(b *testing.B, h *benchDaemon, last int) []*listRequest {
 	for n := range listSubscriptions {
 		h.subscribe(b, event(n), "http://127.0.0.1:9/")
 	}
-	subscriber := "/Webhooks/Subscribers/" + h.subscriber + "/Messages"
-	all := []*listRequest{
-		{title: "newest 10 of a subscriber", metric: "subscriber", path: subscriber + "?Take=10"},
-		{title: "newest 10 of all, with Total", metric: "all", path: "/Webhooks/Messages?Take=10&Include=Total"},
-		{title: "newest 10 failed of a subscriber, with Total", metric: "failed", path: subscriber + "?Status=3&Take=10&Include=Total"},
-		{title: "newest 10 failed of all, with Total", metric: "all-failed", path: "/Webhooks/Messages?Status=3&Take=10&Include=Total"},
-		{title: "newest 10 retrying of a subscriber, with Total", metric: "retrying", path: subscriber + "?Status=2&Take=10&Include=Total"},
-		{title: "newest 10 of a key, with Total", metric: "key", path: "/Webhooks/Messages?Key=K7&Take=10&Include=Total"},
-		{title: "newest 10 of a key and a subscriber", metric: "subscriber-key", path: subscriber + "?Key=K7&Take=10"},
-		{title: "dry run of a retry of failed ones", metric: "retry", method: http.MethodPost, path: "/Webhooks/Messages/Retry?Status=3&DryRun=true"},
-	}
+	requests := listRequests("/Webhooks/Subscribers/" + h.subscriber + "/Messages")
+	const maxRows = 1_000_000 // to insert at a time
 	rows := 0
 	for size := 1000; size <= last; size *= 10 {
-		for ; rows < size; rows += min(size-rows, 1_000_000) {
-			h.insertDelivered(b, rows+1, min(size, rows+1_000_000))
+		for rows < size {
+			until := min(size, rows+maxRows)
+			h.insertDelivered(b, rows+1, until)
+			rows = until
 		}
 		h.failSome(b, size)
-		for _, list := range all {
+		for _, list := range requests {
 			list.measure(b, h)
 		}
 	}
 	for b.Loop() {
 	}
 	b.ReportMetric(0, "ns/op")
-	return all
+	return requests
+}
+
+// listRequests returns the requests to measure. subscriber is the path of the messages of the
+// subscriber.
+func listRequests(subscriber string) []*listRequest {
+	return []*listRequest{
+		{
+			title:  "newest 10 of a subscriber",
+			metric: "subscriber",
+			path:   subscriber + "?Take=10",
+		},
+		{
+			title:  "newest 10 of all, with Total",
+			metric: "all",
+			path:   "/Webhooks/Messages?Take=10&Include=Total",
+		},
+		{
+			title:  "newest 10 failed of a subscriber, with Total",
+			metric: "failed",
+			path:   subscriber + "?Status=3&Take=10&Include=Total",
+		},
+		{
+			title:  "newest 10 failed of all, with Total",
+			metric: "all-failed",
+			path:   "/Webhooks/Messages?Status=3&Take=10&Include=Total",
+		},
+		{
+			title:  "newest 10 retrying of a subscriber, with Total",
+			metric: "retrying",
+			path:   subscriber + "?Status=2&Take=10&Include=Total",
+		},
+		{
+			title:  "newest 10 of a key, with Total",
+			metric: "key",
+			path:   "/Webhooks/Messages?Key=K7&Take=10&Include=Total",
+		},
+		{
+			title:  "newest 10 of a key and a subscriber",
+			metric: "subscriber-key",
+			path:   subscriber + "?Key=K7&Take=10",
+		},
+		{
+			title:  "dry run of a retry of failed ones",
+			metric: "retry",
+			method: http.MethodPost,
+			path:   "/Webhooks/Messages/Retry?Status=3&DryRun=true",
+		},
+	}
 }
 
 // listRequest is a request for a list, with its CPU time at each step.
@@ -128,21 +178,23 @@ func (l *listRequest) measure(b *testing.B, h *benchDaemon) {
 	l.send(b, h)
 	var times []float64
 	for range minRounds {
-		n := 0
-		began := time.Now()
+		requests := 0
+		start := time.Now()
 		used := cpuUsed(b, h.PID(), func() {
-			for ; time.Since(began) < 100*time.Millisecond; n++ {
+			for time.Since(start) < 100*time.Millisecond {
 				l.send(b, h)
+				requests++
 			}
 		})
 		if h.server != "" {
-			used = time.Since(began)
+			used = time.Since(start)
 		}
-		times = append(times, used.Seconds()*1000/float64(n))
+		times = append(times, used.Seconds()*1000/float64(requests))
 	}
 	l.times = append(l.times, benchtest.Median(times))
 }
 
+// send sends the request once.
 func (l *listRequest) send(b *testing.B, h *benchDaemon) {
 	b.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), l.method, h.URL+l.path, nil)
@@ -150,14 +202,14 @@ func (l *listRequest) send(b *testing.B, h *benchDaemon) {
 		b.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+h.manager)
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		b.Fatalf("%s: %d %s %v", l.path, answer.StatusCode, text, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		b.Fatalf("%s returned status %d, %s (%v), want 200", l.path, response.StatusCode, text, err)
 	}
 }
 
@@ -181,38 +233,50 @@ func (h *benchDaemon) insertDelivered(b *testing.B, first, last int) {
 		h.insertOnServer(b, first, last)
 		return
 	}
-	const now, guid = `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`, `printf('%08x-0000-7000-8000-000000000000', n)`
-	numbers := fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT %d UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)`, first, last)
-	h.change(b,
-		`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) `+numbers+` SELECT 1000 + n, `+guid+`, '`+event(0)+`', `+now+`, printf('%64d', n) FROM numbers`,
-		`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime,
-	HTTPCode, ResponseMessage, MadeByAdmin, EventKey) `+numbers+`
-SELECT 1000 + n, `+guid+`, 1000 + n, 1, s.ID, s.URL, 1, 1, `+now+`, `+now+`, 200, 'OK', s.MadeByAdmin, printf('K%d', n / `+strconv.Itoa(listOfKey)+`)
-FROM numbers JOIN SY_WebhookSubscription s ON s.ItemNo = n % `+strconv.Itoa(listSubscriptions)+` + 1`,
-		fmt.Sprintf(`INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
+	const (
+		now  = `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`
+		guid = `printf('%08x-0000-7000-8000-000000000000', n)`
+	)
+	numbers := fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT %d UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)`,
+		first, last)
+	events := `INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) ` + numbers + `
+SELECT 1000 + n, ` + guid + `, '` + event(0) + `', ` + now + `, printf('%64d', n) FROM numbers`
+	messages := `INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
+	AddedDateTime, LastSavedDateTime, HTTPCode, ResponseMessage, MadeByAdmin, EventKey) ` + numbers + `
+SELECT 1000 + n, ` + guid + `, 1000 + n, 1, s.ID, s.URL, 1, 1,
+	` + now + `, ` + now + `, 200, 'OK', s.MadeByAdmin, printf('K%d', n / ` + strconv.Itoa(listOfKey) + `)
+FROM numbers JOIN SY_WebhookSubscription s ON s.ItemNo = n % ` + strconv.Itoa(listSubscriptions) + ` + 1`
+	counts := fmt.Sprintf(`INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
 SELECT SubscriptionID, COUNT(*), 0 FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d GROUP BY SubscriptionID
-ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages`, first, last),
+ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages`, first, last)
+	h.change(b, events, messages, counts,
 		fmt.Sprintf(`UPDATE WH_Number SET Next = 1000 + %d WHERE Name = 'CountedMessage'`, last),
 		`UPDATE WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
 }
 
 // serverNumbers are the numbers from 0 to 999,999.
 const serverNumbers = `WITH d AS (SELECT v.n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) v(n)),
-numbers AS (SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n + 100000 * f.n AS n FROM d a CROSS JOIN d b CROSS JOIN d c CROSS JOIN d CROSS JOIN d e CROSS JOIN d f)
+numbers AS (SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n + 100000 * f.n AS n
+	FROM d a CROSS JOIN d b CROSS JOIN d c CROSS JOIN d CROSS JOIN d e CROSS JOIN d f)
 `
 
 // insertOnServer is insertDelivered on a server.
 func (h *benchDaemon) insertOnServer(b *testing.B, first, last int) {
 	b.Helper()
-	for ; first <= last; first += 100_000 {
-		which := fmt.Sprintf(` WHERE n.n < %d`, min(100_000, last-first+1))
-		mssqltest.Exec(b, h.server, fmt.Sprintf(serverNumbers+`INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
-SELECT 1000 + %[1]d + n.n, CONVERT(nvarchar(36), NEWID()), '%[2]s', SYSUTCDATETIME(), REPLICATE('x', 64) FROM numbers n`, first, event(0))+which,
-			fmt.Sprintf(serverNumbers+`INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime,
+	const maxRows = 100_000 // to insert at a time
+	for ; first <= last; first += maxRows {
+		which := fmt.Sprintf(` WHERE n.n < %d`, min(maxRows, last-first+1))
+		events := fmt.Sprintf(serverNumbers+`INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
+SELECT 1000 + %[1]d + n.n, CONVERT(nvarchar(36), NEWID()), '%[2]s', SYSUTCDATETIME(), REPLICATE('x', 64) FROM numbers n`,
+			first, event(0))
+		messages := fmt.Sprintf(serverNumbers+`INSERT INTO whd.SY_WebhookMessage
+	(ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime,
 	HTTPCode, ResponseMessage, MadeByAdmin, EventKey)
-SELECT 1000 + %[1]d + n.n, CONVERT(nvarchar(36), NEWID()), 1000 + %[1]d + n.n, 1, s.ID, s.URL, 1, 1, SYSUTCDATETIME(), SYSUTCDATETIME(), 200, 'OK', s.MadeByAdmin,
-	CONCAT('K', (%[1]d + n.n) / %[3]d)
-FROM numbers n JOIN whd.SY_WebhookSubscription s ON s.ItemNo = (%[1]d + n.n) %% %[2]d + 1`, first, listSubscriptions, listOfKey)+which)
+SELECT 1000 + %[1]d + n.n, CONVERT(nvarchar(36), NEWID()), 1000 + %[1]d + n.n, 1, s.ID, s.URL, 1, 1,
+	SYSUTCDATETIME(), SYSUTCDATETIME(), 200, 'OK', s.MadeByAdmin, CONCAT('K', (%[1]d + n.n) / %[3]d)
+FROM numbers n JOIN whd.SY_WebhookSubscription s ON s.ItemNo = (%[1]d + n.n) %% %[2]d + 1`,
+			first, listSubscriptions, listOfKey)
+		mssqltest.Exec(b, h.server, events+which, messages+which)
 	}
 	mssqltest.Exec(b, h.server, `UPDATE whd.WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
 }
@@ -220,15 +284,20 @@ FROM numbers n JOIN whd.SY_WebhookSubscription s ON s.ItemNo = (%[1]d + n.n) %% 
 // failSome makes listFailed of the delivered messages failed ones, of any age.
 func (h *benchDaemon) failSome(b *testing.B, messages int) {
 	b.Helper()
+	interval := messages / listFailed
 	if h.server != "" {
-		mssqltest.Exec(b, h.server, `UPDATE whd.SY_WebhookMessage SET Status = 1 WHERE Status = 3`,
-			fmt.Sprintf(serverNumbers+`UPDATE whd.SY_WebhookMessage SET Status = 3 WHERE ID IN (SELECT 1001 + n.n * %d + n.n %% %d FROM numbers n WHERE n.n < %d)`,
-				messages/listFailed, listSubscriptions, listFailed))
+		mssqltest.Exec(b, h.server,
+			`UPDATE whd.SY_WebhookMessage SET Status = 1 WHERE Status = 3`,
+			fmt.Sprintf(serverNumbers+`UPDATE whd.SY_WebhookMessage SET Status = 3
+WHERE ID IN (SELECT 1001 + n.n * %d + n.n %% %d FROM numbers n WHERE n.n < %d)`,
+				interval, listSubscriptions, listFailed))
 		return
 	}
-	h.change(b, `UPDATE SY_WebhookMessage SET Status = 1 WHERE Status = 3`,
+	h.change(b,
+		`UPDATE SY_WebhookMessage SET Status = 1 WHERE Status = 3`,
 		fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
-UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (SELECT 1001 + n * %d + n %% %d FROM numbers)`, listFailed-1, messages/listFailed, listSubscriptions))
+UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (SELECT 1001 + n * %d + n %% %d FROM numbers)`,
+			listFailed-1, interval, listSubscriptions))
 }
 
 // change runs statements on the tables.
@@ -236,9 +305,13 @@ func (h *benchDaemon) change(b *testing.B, statements ...string) {
 	b.Helper()
 	conn := h.openTables(b, sqlite.Options{Pragmas: []string{"synchronous = OFF", "cache_size = -64000"}})
 	defer conn.Close()
-	for _, statement := range slices.Concat([]string{"BEGIN IMMEDIATE"}, statements, []string{"COMMIT", "PRAGMA wal_checkpoint(TRUNCATE)"}) {
+	script := slices.Concat(
+		[]string{"BEGIN IMMEDIATE"},
+		statements,
+		[]string{"COMMIT", "PRAGMA wal_checkpoint(TRUNCATE)"})
+	for _, statement := range script {
 		if err := conn.Exec(statement); err != nil {
-			b.Fatal(statement, err)
+			b.Fatalf("%s: %v", statement, err)
 		}
 	}
 }
