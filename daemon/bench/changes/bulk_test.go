@@ -33,45 +33,17 @@ func bulkUpdate(s *suite, b *testing.B) {
 	h.subscribe(b, "bulk.updated", listen(b, got.add).url, true)
 	h.subscribe(b, posted, listen(b, paced.add).url, true)
 	h.paced(b, paced) // fills caches
-	p99 := result{
-		title:    "p99 of events posted at 300/s during the update",
-		metric:   "p99-ms",
-		unit:     "ms",
-		digits:   1,
-		baseline: "alone",
-		limit:    2,
-		times:    true,
-	}
 	var before []float64
 	for range rounds {
 		before = append(before, h.paced(b, paced))
 	}
-	var took, raised time.Duration
-	_, peak := h.peak(b, func() {
-		began := time.Now()
-		h.exec(b, "UPDATE Bulk SET CreditLimit = CreditLimit || '5'")
-		for window := 0; ; window++ {
-			if window < rounds { // and then the daemon is left alone
-				p99.values, p99.base = append(p99.values, h.paced(b, paced)), append(p99.base, benchtest.Median(before))
-			} else {
-				time.Sleep(50 * time.Millisecond)
-			}
-			if raised == 0 && h.captures(b)["Bulk"].Updated == int64(n) {
-				raised = time.Since(began)
-			}
-			if changes, _ := got.count(); changes >= n {
-				took = time.Since(began)
-				return
-			}
-			if time.Since(began) > testTimeout {
-				changes, _ := got.count()
-				b.Fatalf("%d of %d events were delivered", changes, n)
-			}
-		}
-	})
+
+	var update updateTimes
+	_, peak := h.peak(b, func() { update = h.updateAll(b, n, got, paced) })
 	c := h.captures(b)["Bulk"]
-	if changes, keys := got.count(); changes != n || keys != n || c.Updated != int64(n) || c.Created+c.Deleted > 0 {
-		b.Errorf("%d events of %d rows were delivered for %d rows: %+v", changes, keys, n, c)
+	events, keys := got.count()
+	if events != n || keys != n || c.Updated != int64(n) || c.Created+c.Deleted > 0 {
+		b.Errorf("%d events of %d rows were delivered, want %d of each: %+v", events, keys, n, c)
 	}
 	s.table.add(b, result{
 		title:  fmt.Sprintf("bulk update of %d rows, %d delivered twice: peak memory", n, got.twice),
@@ -85,16 +57,63 @@ func bulkUpdate(s *suite, b *testing.B) {
 		metric: "captured-s",
 		unit:   "s",
 		digits: 1,
-		values: []float64{raised.Seconds()},
+		values: []float64{update.captured.Seconds()},
 	})
 	s.table.add(b, result{
 		title:  "until all events were delivered",
 		metric: "delivered-s",
 		unit:   "s",
 		digits: 1,
-		values: []float64{took.Seconds()},
+		values: []float64{update.delivered.Seconds()},
 	})
+	p99 := result{
+		title:    "p99 of events posted at 300/s during the update",
+		metric:   "p99-ms",
+		unit:     "ms",
+		digits:   1,
+		baseline: "alone",
+		limit:    2,
+		times:    true,
+	}
+	for _, value := range update.p99 {
+		p99.values = append(p99.values, value)
+		p99.base = append(p99.base, benchtest.Median(before))
+	}
 	s.table.add(b, p99)
+}
+
+// updateTimes are the times of a bulk update.
+type updateTimes struct {
+	captured  time.Duration // until all changes were captured
+	delivered time.Duration // until all events were delivered
+	p99       []float64     // of posted events in each window of the update, in ms
+}
+
+// updateAll changes all n rows, and waits until their events are delivered. In the first windows
+// events are posted; then the daemon is left alone.
+func (h *benchDaemon) updateAll(b *testing.B, n int, got *received, paced *pacer) updateTimes {
+	b.Helper()
+	var update updateTimes
+	start := time.Now()
+	h.exec(b, "UPDATE Bulk SET CreditLimit = CreditLimit || '5'")
+	for {
+		if len(update.p99) < rounds {
+			update.p99 = append(update.p99, h.paced(b, paced))
+		} else {
+			time.Sleep(50 * time.Millisecond)
+		}
+		if update.captured == 0 && h.captures(b)["Bulk"].Updated == int64(n) {
+			update.captured = time.Since(start)
+		}
+		events, _ := got.count()
+		if events >= n {
+			update.delivered = time.Since(start)
+			return update
+		}
+		if time.Since(start) > testTimeout {
+			b.Fatalf("%d events were delivered within %v, want %d", events, testTimeout, n)
+		}
+	}
 }
 
 // pacer measures the latency of posted events.
@@ -121,35 +140,42 @@ func (h *benchDaemon) paced(b *testing.B, p *pacer) float64 {
 	p.mu.Lock()
 	p.waits = nil
 	p.mu.Unlock()
-	began := time.Now()
-	var all sync.WaitGroup
+	start := time.Now()
+	var running sync.WaitGroup
 	transport := &http.Transport{MaxIdleConnsPerHost: posters}
 	defer transport.CloseIdleConnections()
-	for worker := range posters {
-		all.Go(func() {
-			for i := worker; i < pacedRate*pacedSeconds; i += posters {
-				time.Sleep(time.Until(began.Add(time.Duration(i) * time.Second / pacedRate)))
-				if err := h.post(transport); err != nil {
+	for poster := range posters {
+		running.Go(func() {
+			for i := poster; i < pacedRate*pacedSeconds; i += posters {
+				time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / pacedRate)))
+				err := h.post(transport)
+				if err != nil {
 					b.Error(err)
 				}
 			}
 		})
 	}
-	all.Wait()
-	for late := time.Now(); ; time.Sleep(time.Millisecond) {
-		p.mu.Lock()
-		done := len(p.waits) >= pacedRate*pacedSeconds
-		p.mu.Unlock()
-		if done {
-			break
-		}
-		if time.Since(late) > testTimeout {
-			b.Fatal("posted events were not delivered")
-		}
-	}
+	running.Wait()
+	p.await(b, pacedRate*pacedSeconds)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return percentile(p.waits, 99)
+}
+
+// await waits until n posted events have arrived.
+func (p *pacer) await(b *testing.B, n int) {
+	b.Helper()
+	for end := time.Now().Add(testTimeout); ; time.Sleep(time.Millisecond) {
+		p.mu.Lock()
+		arrived := len(p.waits)
+		p.mu.Unlock()
+		if arrived >= n {
+			return
+		}
+		if time.Now().After(end) {
+			b.Fatalf("%d posted events were delivered within %v, want %d", arrived, testTimeout, n)
+		}
+	}
 }
 
 // post posts an event.

@@ -50,26 +50,36 @@ func (v versions) Database(ctx context.Context) (changes.Database, error) {
 }
 
 // versionedRows creates the records of a kind with such a column.
-var versionedRows = append(createTable("Versioned", latencyRows), "ALTER TABLE Versioned ADD COLUMN Version INTEGER",
-	"UPDATE Versioned SET Version = _rowid_", "CREATE UNIQUE INDEX Versioned_Version ON Versioned (Version)")
+var versionedRows = append(createTable("Versioned", latencyRows),
+	"ALTER TABLE Versioned ADD COLUMN Version INTEGER",
+	"UPDATE Versioned SET Version = _rowid_",
+	"CREATE UNIQUE INDEX Versioned_Version ON Versioned (Version)")
 
 // versionToPost measures the time from the commit of a row with an indexed rowversion to the
 // POST of its event. The capture, the engine and the stores are those of the daemon, in this
 // process, since a file has no rowversions.
 func versionToPost(s *suite, b *testing.B) {
-	h := prepare(b, kindText("Versioned", always+"\nevents = \"versioned\"\nstamp = \"Version\"")+"Version = \"long\"\n", versionedRows...)
+	settings := always + "\nevents = \"versioned\"\nstamp = \"Version\""
+	h := prepare(b, kindText("Versioned", settings)+"Version = \"long\"\n", versionedRows...)
 	stop := h.launch(b)
 	got := newReceived()
 	h.subscribe(b, "versioned.updated", listen(b, got.add).url, true)
 	stop()
 	capturing, end := h.capture(b)
 	defer end()
-	for began := time.Now(); len(capturing.Status()) == 0 || capturing.Status()[0].Phase != changes.Capturing; time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > testTimeout {
-			b.Fatalf("the capture does not start: %+v", capturing.Status())
+	for start := time.Now(); !isCapturing(capturing); time.Sleep(10 * time.Millisecond) {
+		if time.Since(start) > testTimeout {
+			b.Fatalf("the capture does not start within %v: %+v", testTimeout, capturing.Status())
 		}
 	}
-	s.latency(b, h, got, func(n int) string { return fmt.Sprintf("Version = %d", latencyRows+1+n) }, "Versioned", "number that ascends as rowversions do (polled every s)", 1.5, 4)
+	nextVersion := func(n int) string { return fmt.Sprintf("Version = %d", latencyRows+1+n) }
+	s.latency(b, h, got, nextVersion, "Versioned", "number that ascends as rowversions do (polled every s)", 1.5, 4)
+}
+
+// isCapturing reports whether a capture has read the table for the first time.
+func isCapturing(c *changes.Capturer) bool {
+	status := c.Status()
+	return len(status) > 0 && status[0].Phase == changes.Capturing
 }
 
 // capture captures the changes of a data directory in this process.
@@ -93,7 +103,13 @@ func (h *benchDaemon) capture(b *testing.B) (_ *changes.Capturer, end func()) {
 		b.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	rules := webhook.Rules{Guard: webhook.Guard{Allow: config.Webhooks.AllowTargets, IsSelf: func(netip.AddrPort) bool { return false }}, MayRead: func(string, *record.Kind) bool { return true }}
+	rules := webhook.Rules{
+		Guard: webhook.Guard{
+			Allow:  config.Webhooks.AllowTargets,
+			IsSelf: func(netip.AddrPort) bool { return false },
+		},
+		MayRead: func(string, *record.Kind) bool { return true },
+	}
 	rules.Events, rules.Captured = config.Webhooks.PublishedEvents(registry)
 	posts := sender.New(sender.Config{
 		Guard:          rules.Guard,

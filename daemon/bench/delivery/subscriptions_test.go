@@ -30,9 +30,9 @@ func manySubscriptions(s *suite, b *testing.B) {
 		return
 	}
 	operations := []operation{
-		{"add a subscription", "add", 2, 8, 2, (*benchDaemon).add},
-		{"refuse a subscription", "refuse", 10, 2, 1, (*benchDaemon).refuse},
-		{"list 10 subscriptions", "list", 10, 3, 1, (*benchDaemon).listTen},
+		{title: "add a subscription", metric: "add", perRound: 2, limit: 8, goal: 2, run: (*benchDaemon).add},
+		{title: "refuse a subscription", metric: "refuse", perRound: 10, limit: 2, goal: 1, run: (*benchDaemon).refuse},
+		{title: "list 10 subscriptions", metric: "list", perRound: 10, limit: 3, goal: 1, run: (*benchDaemon).listTen},
 	}
 	times := make([]samples, len(operations))
 	points := make([][]float64, len(operations)) // medians by crowd
@@ -50,11 +50,11 @@ func manySubscriptions(s *suite, b *testing.B) {
 			}
 			rounds(b, func(int) {
 				for i, o := range operations {
-					var all []time.Duration
+					var durations []time.Duration
 					for range o.perRound {
-						all = append(all, o.run(h, b))
+						durations = append(durations, o.run(h, b))
 					}
-					times[i].values = append(times[i].values, percentile(all, 50))
+					times[i].values = append(times[i].values, percentile(durations, 50))
 				}
 			})
 			for i, o := range operations {
@@ -86,9 +86,11 @@ func (h *benchDaemon) insertSubscriptions(b *testing.B, count int) {
 	for _, statement := range []string{
 		"BEGIN IMMEDIATE",
 		fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
-INSERT INTO SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
-SELECT 1000000 + n, printf('00000000-0000-4000-8000-%%012x', n), b.ID, '%s', 'http://127.0.0.1:9/' || n, n, 1, 0, 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=', 1,
-'2026-01-01T00:00:00.0000000', zeroblob(8) FROM numbers, SY_WebhookSubscriber b`, count, event(1)),
+INSERT INTO SY_WebhookSubscription
+	(ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
+SELECT 1000000 + n, printf('00000000-0000-4000-8000-%%012x', n), b.ID, '%s', 'http://127.0.0.1:9/' || n, n, 1, 0,
+	'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=', 1, '2026-01-01T00:00:00.0000000', zeroblob(8)
+FROM numbers, SY_WebhookSubscriber b`, count, event(1)),
 		`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 40)
 INSERT INTO SY_WebhookSubscriptionRequestHeader (RecID, SubscriptionID, ItemNo, Name, Value)
 SELECT printf('00000000-0000-4000-9000-%012x', n), 1000001, n, 'X-Header-' || n, printf('%1600d', n) FROM numbers`,
@@ -112,7 +114,8 @@ SELECT printf('00000000-0000-4000-9000-%012x', n), 1000001, n, 'X-Header-' || n,
 // Without a key, the SubscriberID is the credential.
 func (h *benchDaemon) call(b *testing.B, method, query, key, body string, status int) time.Duration {
 	b.Helper()
-	req, err := http.NewRequest(method, h.URL+"/Webhooks/Subscribers/"+h.subscriber+"/Subscriptions"+query, strings.NewReader(body))
+	url := h.URL + "/Webhooks/Subscribers/" + h.subscriber + "/Subscriptions" + query
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -120,32 +123,34 @@ func (h *benchDaemon) call(b *testing.B, method, query, key, body string, status
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	began := time.Now()
+	start := time.Now()
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	took := time.Since(began)
+	took := time.Since(start)
 	if err != nil || resp.StatusCode != status {
-		b.Fatalf("%s: %s: %.300s %v", method, resp.Status, text, err)
+		b.Fatalf("%s %s returned status %s, %.300s (%v), want %d", method, url, resp.Status, text, err, status)
 	}
 	return took
 }
 
 // add adds a subscription as an administrator.
 func (h *benchDaemon) add(b *testing.B) time.Duration {
-	return h.call(b, "POST", "", h.manager, fmt.Sprintf(`{"EventName":%q,"URL":"http://127.0.0.1:9/added"}`, event(2)), http.StatusCreated)
+	body := fmt.Sprintf(`{"EventName":%q,"URL":"http://127.0.0.1:9/added"}`, event(2))
+	return h.call(b, http.MethodPost, "", h.manager, body, http.StatusCreated)
 }
 
 // refuse tries to add a subscription that exceeds a limit.
 func (h *benchDaemon) refuse(b *testing.B) time.Duration {
-	body := fmt.Sprintf(`{"EventName":%q,"URL":"http://127.0.0.1:9/","Headers":[{"Name":"X","Value":%q}]}`, event(2), strings.Repeat("x", 3000))
-	return h.call(b, "POST", "", "", body, http.StatusBadRequest)
+	body := fmt.Sprintf(`{"EventName":%q,"URL":"http://127.0.0.1:9/","Headers":[{"Name":"X","Value":%q}]}`,
+		event(2), strings.Repeat("x", 3000))
+	return h.call(b, http.MethodPost, "", "", body, http.StatusBadRequest)
 }
 
 // listTen lists the first ten subscriptions.
 func (h *benchDaemon) listTen(b *testing.B) time.Duration {
-	return h.call(b, "GET", "?Take=10", "", "", http.StatusOK)
+	return h.call(b, http.MethodGet, "?Take=10", "", "", http.StatusOK)
 }
