@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,6 +63,7 @@ type retryReceiver struct {
 	accepted chan string
 }
 
+// ServeHTTP implements http.Handler.
 func (h *retryReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := make([]byte, 64)
 	n, _ := r.Body.Read(body)
@@ -89,17 +91,23 @@ func (p *cluster) testRetries(t *testing.T) {
 	srv := httptest.NewServer(h)
 	defer srv.Close()
 	event := "debtor.created"
-	schedule := strings.Repeat(","+scheduled.String(), 5)[1:]
+	schedule := strings.Join(slices.Repeat([]string{scheduled.String()}, 5), ",")
 	name := "hesitant"
 	subscriber, err := p.clients[0].AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.clients[0].AddSubscription(ctx, subscriber.RecID, wire.SubscriptionRequest{URL: &srv.URL, EventName: &event, RetrySchedule: &schedule}); err != nil {
+	_, err = p.clients[0].AddSubscription(ctx, subscriber.RecID, wire.SubscriptionRequest{
+		URL:           &srv.URL,
+		EventName:     &event,
+		RetrySchedule: &schedule,
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for n, c := range p.clients {
-		if _, err := c.RaiseEvent(ctx, event, fmt.Sprint("of daemon ", n)); err != nil {
+		_, err := c.RaiseEvent(ctx, event, fmt.Sprint("of daemon ", n))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -108,12 +116,14 @@ func (p *cluster) testRetries(t *testing.T) {
 		select {
 		case <-h.accepted:
 		case <-time.After(recoveryTimeout):
-			t.Fatalf("a retry is not made when it is due: %v", h.attempts)
+			t.Fatalf("a retry is not made within %v: %v", recoveryTimeout, h.attempts)
 		}
 	}
 	for body, at := range h.attempts {
-		if at[1].Sub(at[0]) < scheduled/2 || at[2].Sub(at[1]) < retryAfter*3/4 {
-			t.Errorf("the event %q was attempted at %v, before it was due", body, at)
+		first, second := at[1].Sub(at[0]), at[2].Sub(at[1])
+		if first < scheduled/2 || second < retryAfter*3/4 {
+			t.Errorf("the event %q was retried after %v and then %v, want about %v and %v",
+				body, first, second, scheduled, retryAfter)
 		}
 	}
 }
@@ -122,10 +132,11 @@ func (p *cluster) testRetries(t *testing.T) {
 // daemon reports.
 func (p *cluster) expectWaiting(t *testing.T, subscriber string) {
 	t.Helper()
-	late := time.Now().Add(recoveryTimeout)
-	for seen := make(map[string]bool); len(seen) < 2; {
-		if time.Now().After(late) {
-			t.Fatal("no message awaits a retry")
+	end := time.Now().Add(recoveryTimeout)
+	seen := make(map[string]bool)
+	for len(seen) < len(p.clients) {
+		if time.Now().After(end) {
+			t.Fatalf("%d messages await a retry, want %d", len(seen), len(p.clients))
 		}
 		for _, c := range p.clients {
 			page, err := c.Messages(context.Background(), subscriber, url.Values{"Status": {"2"}})
@@ -134,13 +145,20 @@ func (p *cluster) expectWaiting(t *testing.T, subscriber string) {
 			}
 			for _, m := range page.Results {
 				seen[m.MessageID] = true
-				for column, at := range map[string]wire.Timestamp{"added": m.AddedDateTime, "saved": m.LastSavedDateTime, "due": m.NextAttemptDateTime} {
-					if off := time.Until(time.Time(at)).Abs(); off > timestampTolerance {
-						t.Errorf("a message is %s at %v, %v from now", column, time.Time(at), off)
-					}
-				}
+				expectNow(t, "added", m.AddedDateTime)
+				expectNow(t, "saved", m.LastSavedDateTime)
+				expectNow(t, "due", m.NextAttemptDateTime)
 			}
 		}
+	}
+}
+
+// expectNow checks that a time of a message is near the present one.
+func expectNow(t *testing.T, column string, at wire.Timestamp) {
+	t.Helper()
+	offset := time.Until(time.Time(at)).Abs()
+	if offset > timestampTolerance {
+		t.Errorf("a message is %s at %v, %v from now, want at most %v", column, time.Time(at), offset, timestampTolerance)
 	}
 }
 
@@ -148,18 +166,20 @@ func (p *cluster) expectWaiting(t *testing.T, subscriber string) {
 func (p *cluster) testKeys(t *testing.T) {
 	ctx := context.Background()
 	for n, c := range p.clients {
-		other, key := p.clients[1-n], fmt.Sprint("clocks ", n)
+		other := p.clients[1-n]
+		key := fmt.Sprint("clocks ", n)
 		first, err := c.RaiseEventOnce(ctx, key, concurrentEvent, "one")
 		if err != nil {
 			t.Fatal(err)
 		}
 		repeated, err := other.RaiseEventOnce(ctx, key, concurrentEvent, "one")
 		if err != nil || repeated.EventID != first.EventID {
-			t.Errorf("repeated: %+v, %v; first %+v", repeated, err, first)
+			t.Errorf("repeating the event returned %+v (%v), want %+v", repeated, err, first)
 		}
 		_, err = other.RaiseEventOnce(ctx, key, concurrentEvent, "two")
-		if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusConflict {
-			t.Errorf("another body under the key: %v", err)
+		failed, ok := errors.AsType[*client.Error](err)
+		if !ok || failed.Status != http.StatusConflict {
+			t.Errorf("publishing another body under the key: error %v, want status 409", err)
 		}
 	}
 }
@@ -187,28 +207,38 @@ func (p *cluster) testLogins(t *testing.T) {
 	}
 }
 
+// expectAuthenticated checks that a daemon accepts a login of the other one.
 func expectAuthenticated(t *testing.T, o client.Options) {
 	t.Helper()
 	c, err := client.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.CurrentSession(context.Background()); err != nil {
-		t.Errorf("a login of one daemon returned %v at the other", err)
+	_, err = c.CurrentSession(context.Background())
+	if err != nil {
+		t.Errorf("a login of one daemon returned the error %v at the other, want none", err)
 	}
 }
 
 // testTimes checks that all stored times are the server's.
 func (p *cluster) testTimes(t *testing.T) {
 	t.Helper()
-	for _, column := range []string{"SY_WebhookMessage.AddedDateTime", "SY_WebhookMessage.LastSavedDateTime",
-		"SY_WebhookMessageResponse.LastSavedDateTime", "WH_Event.AddedDateTime", "WH_Nudge.AddedDateTime"} {
+	for _, column := range []string{
+		"SY_WebhookMessage.AddedDateTime",
+		"SY_WebhookMessage.LastSavedDateTime",
+		"SY_WebhookMessageResponse.LastSavedDateTime",
+		"WH_Event.AddedDateTime",
+		"WH_Nudge.AddedDateTime",
+	} {
 		table, name, _ := strings.Cut(column, ".")
-		if off := p.count(t, fmt.Sprintf("SELECT COUNT(*) FROM whd.%s WHERE ABS(DATEDIFF(minute, %s, SYSUTCDATETIME())) > 30", table, name)); off > 0 {
-			t.Errorf("%d times in %s differ from the server's clock", off, column)
+		statement := fmt.Sprintf("SELECT COUNT(*) FROM whd.%s WHERE ABS(DATEDIFF(minute, %s, SYSUTCDATETIME())) > 30", table, name)
+		if n := p.count(t, statement); n > 0 {
+			t.Errorf("%d times in %s differ from the server's clock, want none", n, column)
 		}
 	}
-	if off := p.count(t, "SELECT COUNT(*) FROM whd.WH_IdempotencyKey WHERE ABS(DATEDIFF(minute, ExpiryDateTime, SYSUTCDATETIME()) + 1440) > 30"); off > 0 {
-		t.Errorf("%d idempotency keys do not expire after a day by the server's clock", off)
+	const keys = `SELECT COUNT(*) FROM whd.WH_IdempotencyKey
+WHERE ABS(DATEDIFF(minute, ExpiryDateTime, SYSUTCDATETIME()) + 1440) > 30`
+	if n := p.count(t, keys); n > 0 {
+		t.Errorf("%d idempotency keys do not expire after a day by the server's clock, want none", n)
 	}
 }

@@ -38,8 +38,17 @@ const maxLoadConcurrency = 32
 // applyLoad starts a load with the given rates per second, as far as the machine keeps
 // up.
 func applyLoad(t *testing.T, u *unit, key string, reads, events int) *load {
-	ctx, end := context.WithCancel(context.Background())
-	l := &load{unit: u, key: key, cancel: end, began: time.Now(), client: &http.Client{Timeout: notifyTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * maxLoadConcurrency}}}
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &load{
+		unit:   u,
+		key:    key,
+		cancel: cancel,
+		began:  time.Now(),
+		client: &http.Client{
+			Timeout:   notifyTimeout,
+			Transport: &http.Transport{MaxIdleConnsPerHost: 2 * maxLoadConcurrency},
+		},
+	}
 	l.changed = sync.NewCond(&l.mu)
 	l.pace(ctx, reads, func(int) { l.read() })
 	l.pace(ctx, events, func(n int) { l.publish(fmt.Sprintf("event %d", n)) })
@@ -72,31 +81,37 @@ func (l *load) pace(ctx context.Context, rate int, work func(int)) {
 	}
 }
 
+// read sends a query.
 func (l *load) read() {
 	l.retry(http.MethodGet, "/json/reply/DB_ClassQuery?Take=1", "", http.StatusOK, func() { l.reads++ })
 }
 
+// publish publishes an event.
 func (l *load) publish(body string) {
-	l.retry(http.MethodPost, "/Webhooks/Events", body, http.StatusCreated, func() { l.accepted = append(l.accepted, body) })
+	accept := func() { l.accepted = append(l.accepted, body) }
+	l.retry(http.MethodPost, "/Webhooks/Events", body, http.StatusCreated, accept)
 }
 
-// retry repeats a request until it gets a response, which must have the given status.
+// retry repeats a request until it gets a response, which must have the given status. Then it calls
+// done under the lock.
 func (l *load) retry(method, path, body string, want int, done func()) {
-	for late := time.Now().Add(notifyTimeout); ; {
+	end := time.Now().Add(notifyTimeout)
+	for {
 		status, text, err := l.send(method, path, body)
+		mayRetry := status == 0 && time.Now().Before(end)
 		l.mu.Lock()
 		switch {
 		case status == want && err == nil:
 			done()
-			l.changed.Broadcast()
-		case status == 0 && time.Now().Before(late):
+		case mayRetry:
 			l.retries++
 		default:
-			l.failed = append(l.failed, fmt.Sprintf("%s %s: status %d, %v, %.200s", method, path, status, err, text))
-			l.changed.Broadcast()
+			l.failed = append(l.failed, fmt.Sprintf("%s %s returned status %d, %.200s (%v), want %d",
+				method, path, status, text, err, want))
 		}
+		l.changed.Broadcast()
 		l.mu.Unlock()
-		if status != 0 || time.Now().After(late) {
+		if !mayRetry {
 			return
 		}
 		sleepContext(context.Background(), 10*time.Millisecond)
@@ -131,7 +146,12 @@ func (l *load) send(method, path, body string) (int, string, error) {
 func (l *load) await(reads, events int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for reads, events = l.reads+reads, len(l.accepted)+events; (l.reads < reads || len(l.accepted) < events) && l.failed == nil; {
+	wantReads := l.reads + reads
+	wantEvents := len(l.accepted) + events
+	for l.failed == nil {
+		if l.reads >= wantReads && len(l.accepted) >= wantEvents {
+			return
+		}
 		l.changed.Wait()
 	}
 }

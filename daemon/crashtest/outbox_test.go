@@ -35,8 +35,12 @@ func TestOutboxAfterKills(t *testing.T) {
 	}
 	shifted := buildWithShiftedClock(t)
 	shifted.Env = []string{clockOffsetVariable + "=" + fmt.Sprint(int((25 * time.Hour).Seconds()))}
-	t.Run("the store in files", func(t *testing.T) { newOutboxCrash(t, shifted, "").run(*rounds) })
-	t.Run("the store in another database", func(t *testing.T) { newOutboxCrash(t, shifted, mssqltest.Database(t)).run(*rounds / 3) })
+	t.Run("the store in files", func(t *testing.T) {
+		newOutboxCrash(t, shifted, "").run(*rounds)
+	})
+	t.Run("the store in another database", func(t *testing.T) {
+		newOutboxCrash(t, shifted, mssqltest.Database(t)).run(*rounds / 3)
+	})
 }
 
 // outboxCrash is a daemon with the programs that insert into its outbox.
@@ -53,13 +57,21 @@ type outboxCrash struct {
 	truncating sync.RWMutex // locked while the table is emptied
 	mu         sync.Mutex
 	rows       map[string]int // committed rows, by body
-	next       int
+	next       int            // number of the last body
 }
 
+// newOutboxCrash prepares the outbox and a store with a subscription to all events.
 func newOutboxCrash(t *testing.T, shifted daemontest.Program, store string) *outboxCrash {
 	t.Helper()
-	o := &outboxCrash{T: t, programs: [2]daemontest.Program{{Path: ownPath(t)}, shifted}, dir: t.TempDir(), store: store, dsn: mssqltest.Database(t),
-		arrived: make(chan struct{}, 1), rows: make(map[string]int)}
+	o := &outboxCrash{
+		T:        t,
+		programs: [2]daemontest.Program{{Path: ownPath(t)}, shifted},
+		dir:      t.TempDir(),
+		store:    store,
+		dsn:      mssqltest.Database(t),
+		arrived:  make(chan struct{}, 1),
+		rows:     make(map[string]int),
+	}
 	for _, batch := range mssqltest.Batches(t, "../../cmd/daemon/deploy/outbox.sql") {
 		if !strings.Contains(batch, "GRANT") {
 			mssqltest.Exec(t, o.dsn, batch)
@@ -71,9 +83,18 @@ func newOutboxCrash(t *testing.T, shifted daemontest.Program, store string) *out
 	}
 	t.Cleanup(func() { server.Close() })
 	o.erp = server.DB()
-	o.args = append([]string{"--erp", o.dsn, "--erp-outbox", "whd.WH_Outbox", "--webhooks-outbox-poll", "20ms"}, settings...)
+	o.args = append([]string{
+		"--erp", o.dsn,
+		"--erp-outbox", "whd.WH_Outbox",
+		"--webhooks-outbox-poll", "20ms",
+	}, settings...)
 	if store != "" {
-		o.args = append(o.args, "--store", store, "--migrate", "--webhooks-connect-timeout", "1s", "--webhooks-attempt-timeout", "1s", "--webhooks-lease", "3s")
+		o.args = append(o.args,
+			"--store", store,
+			"--migrate",
+			"--webhooks-connect-timeout", "1s",
+			"--webhooks-attempt-timeout", "1s",
+			"--webhooks-lease", "3s")
 	}
 	o.subscribe()
 	return o
@@ -98,16 +119,18 @@ func (o *outboxCrash) subscribe() {
 		o.Fatal(err)
 	}
 	ctx := context.Background()
-	name := "all"
-	event := "*"
-	if _, err := c.Login(ctx, "admin", daemontest.AdminPassword); err != nil {
-		o.Fatal(err)
-	}
-	s, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
+	_, err = c.Login(ctx, "admin", daemontest.AdminPassword)
 	if err != nil {
 		o.Fatal(err)
 	}
-	if _, err := c.AddSubscription(ctx, s.RecID, wire.SubscriptionRequest{URL: &receiver.URL, EventName: &event}); err != nil {
+	subscriber, event := "all", "*"
+	s, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &subscriber})
+	if err != nil {
+		o.Fatal(err)
+	}
+	request := wire.SubscriptionRequest{URL: &receiver.URL, EventName: &event}
+	_, err = c.AddSubscription(ctx, s.RecID, request)
+	if err != nil {
 		o.Fatal(err)
 	}
 	if err := d.Stop(); err != nil {
@@ -115,17 +138,27 @@ func (o *outboxCrash) subscribe() {
 	}
 }
 
+// run kills daemons while programs insert rows, and compares the events with the committed rows.
 func (o *outboxCrash) run(kills int) {
+	kills = max(kills, 2)
 	stop := make(chan struct{})
 	var programs sync.WaitGroup
 	for range 2 {
 		programs.Go(func() { o.insertUntil(stop) })
 	}
+	// These are numbers of kills.
 	var marked, shifted, emptied int
-	for n := range max(kills, 2) {
-		program := o.programs[n%4/3]
-		shifted += n % 4 / 3
-		o.runAndKill(program, n%2 == 1)
+	for n := range kills {
+		program := o.programs[0]
+		if n%4 == 3 {
+			program = o.programs[1]
+			shifted++
+		}
+		if n%2 == 1 {
+			o.killAtArrival(program)
+		} else {
+			o.killAtRandom(program)
+		}
 		marks := o.marks()
 		if len(marks) > 0 {
 			marked++
@@ -138,70 +171,83 @@ func (o *outboxCrash) run(kills int) {
 	close(stop)
 	programs.Wait()
 	o.drain()
-	events, rows := 0, 0
-	got := o.events()
-	for _, body := range slices.Sorted(maps.Keys(o.rows)) {
-		events += got[body]
-		rows += o.rows[body]
-		if got[body] != o.rows[body] {
-			o.Errorf("%q has %d rows and %d events", body, o.rows[body], got[body])
-		}
-		delete(got, body)
-	}
-	if len(got) > 0 {
-		o.Errorf("events without rows: %v", got)
-	}
-	o.Logf("%d kills, %d of them between publishing and deleting rows; %d times the clock was 25 hours ahead and %d times the table was emptied: %d committed rows, %d events",
-		max(kills, 2), marked, shifted, emptied, rows, events)
+	o.Logf("%d kills, %d of them between publishing and deleting rows; %d times the clock was 25 hours ahead and %d times the table was emptied",
+		kills, marked, shifted, emptied)
+	o.compare()
 }
 
-// runAndKill starts a daemon and kills it after a while, or when a message has arrived.
-func (o *outboxCrash) runAndKill(program daemontest.Program, atArrival bool) {
+// compare checks that each committed row has become one event.
+func (o *outboxCrash) compare() {
+	o.Helper()
+	totalEvents, totalRows := 0, 0
+	events := o.events()
+	for _, body := range slices.Sorted(maps.Keys(o.rows)) {
+		totalEvents += events[body]
+		totalRows += o.rows[body]
+		if events[body] != o.rows[body] {
+			o.Errorf("%q has %d events, want %d, as many as committed rows", body, events[body], o.rows[body])
+		}
+		delete(events, body)
+	}
+	if len(events) > 0 {
+		o.Errorf("there are events without rows: %v", events)
+	}
+	o.Logf("%d committed rows, %d events", totalRows, totalEvents)
+}
+
+// killAtRandom starts a daemon and kills it after a while.
+func (o *outboxCrash) killAtRandom(program daemontest.Program) {
 	o.Helper()
 	p, err := program.Launch(o.dir, o.args...)
 	if err != nil {
 		o.Fatal(err)
 	}
-	if atArrival {
-		if err := p.Await(); err != nil {
-			o.Fatal(err)
-		}
-		for range 1 + rand.N(3) {
-			select {
-			case <-o.arrived:
-			default:
-			}
-			select {
-			case <-o.arrived:
-			case <-time.After(recoveryTimeout):
-				o.Error("no message arrives")
-			}
-		}
-		time.Sleep(rand.N(10 * time.Millisecond))
-	} else {
-		time.Sleep(rand.N(maxLifetime))
-	}
+	time.Sleep(rand.N(maxLifetime))
 	if err := p.Kill(); err != nil {
 		o.Fatal(err)
 	}
 }
 
+// killAtArrival starts a daemon and kills it when up to three messages have arrived.
+func (o *outboxCrash) killAtArrival(program daemontest.Program) {
+	o.Helper()
+	p, err := program.Launch(o.dir, o.args...)
+	if err != nil {
+		o.Fatal(err)
+	}
+	if err := p.Await(); err != nil {
+		o.Fatal(err)
+	}
+	for range 1 + rand.N(3) {
+		o.awaitMessage()
+	}
+	time.Sleep(rand.N(10 * time.Millisecond))
+	if err := p.Kill(); err != nil {
+		o.Fatal(err)
+	}
+}
+
+// awaitMessage waits until another message arrives.
+func (o *outboxCrash) awaitMessage() {
+	o.Helper()
+	select {
+	case <-o.arrived: // earlier
+	default:
+	}
+	select {
+	case <-o.arrived:
+	case <-time.After(recoveryTimeout):
+		o.Errorf("no message arrives within %v", recoveryTimeout)
+	}
+}
+
 // insertUntil inserts rows in transactions of several kinds.
 func (o *outboxCrash) insertUntil(stop <-chan struct{}) {
-	commit := func(tx *sql.Tx) error { return tx.Commit() }
 	inserts := []func() error{
-		func() error { return o.insert(commit, o.body()) },
-		func() error { return o.insert(commit, o.body(), o.body(), o.body()) },
-		func() error { return o.insert(func(tx *sql.Tx) error { return tx.Rollback() }, "rolled back") },
-		func() error { // a row with a higher ID is committed first
-			return o.insert(func(tx *sql.Tx) error {
-				if err := o.insert(commit, o.body()); err != nil {
-					return err
-				}
-				time.Sleep(rand.N(100 * time.Millisecond))
-				return tx.Commit()
-			}, o.body())
-		},
+		func() error { return o.insert((*sql.Tx).Commit, o.body()) },
+		func() error { return o.insert((*sql.Tx).Commit, o.body(), o.body(), o.body()) },
+		func() error { return o.insert((*sql.Tx).Rollback, rolledBack) },
+		func() error { return o.insert(o.commitAfterAnother, o.body()) },
 	}
 	for {
 		select {
@@ -220,6 +266,19 @@ func (o *outboxCrash) insertUntil(stop <-chan struct{}) {
 	}
 }
 
+// commitAfterAnother commits a transaction after another one with a higher ID.
+func (o *outboxCrash) commitAfterAnother(tx *sql.Tx) error {
+	err := o.insert((*sql.Tx).Commit, o.body())
+	if err != nil {
+		return err
+	}
+	time.Sleep(rand.N(100 * time.Millisecond))
+	return tx.Commit()
+}
+
+// rolledBack is the body of rows that are never committed.
+const rolledBack = "rolled back"
+
 // body returns a new body.
 func (o *outboxCrash) body() string {
 	o.mu.Lock()
@@ -236,22 +295,26 @@ func (o *outboxCrash) insert(end func(*sql.Tx) error, bodies ...string) error {
 	}
 	defer tx.Rollback() // no effect after end
 	for _, body := range bodies {
-		if _, err := tx.Exec(`INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', @Body)`, sql.Named("Body", body)); err != nil {
+		_, err := tx.Exec(`INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', @Body)`,
+			sql.Named("Body", body))
+		if err != nil {
 			return err
 		}
 	}
-	if err := end(tx); err != nil {
+	err = end(tx)
+	if err != nil {
 		return err
 	}
 	o.count(bodies...)
 	return nil
 }
 
+// count counts committed rows.
 func (o *outboxCrash) count(bodies ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, body := range bodies {
-		if body != "rolled back" {
+		if body != rolledBack {
 			o.rows[body]++
 		}
 	}
@@ -277,22 +340,34 @@ func (o *outboxCrash) events() map[string]int {
 // No daemon may run.
 func (o *outboxCrash) stored(statement string) map[string]int {
 	o.Helper()
-	all := make(map[string]int)
 	if o.store == "" {
-		conn, err := sqlite.Open(filepath.Join(o.dir, "whd.db"), sqlite.Options{Existing: true, BusyTimeout: recoveryTimeout})
-		if err != nil {
-			o.Fatal(err)
-		}
-		defer conn.Close()
-		err = conn.Query(strings.NewReplacer("whd.", "", "nvarchar(100)", "TEXT").Replace(statement), func(s *sqlite.Stmt) error {
-			all[s.Text(0)] = int(s.Int(1))
-			return nil
-		})
-		if err != nil {
-			o.Fatal(err)
-		}
-		return all
+		return o.storedInFile(statement)
 	}
+	return o.storedOnServer(statement)
+}
+
+func (o *outboxCrash) storedInFile(statement string) map[string]int {
+	o.Helper()
+	options := sqlite.Options{Existing: true, BusyTimeout: recoveryTimeout}
+	conn, err := sqlite.Open(filepath.Join(o.dir, "whd.db"), options)
+	if err != nil {
+		o.Fatal(err)
+	}
+	defer conn.Close()
+	numbers := make(map[string]int)
+	inFile := strings.NewReplacer("whd.", "", "nvarchar(100)", "TEXT").Replace(statement)
+	err = conn.Query(inFile, func(s *sqlite.Stmt) error {
+		numbers[s.Text(0)] = int(s.Int(1))
+		return nil
+	})
+	if err != nil {
+		o.Fatal(err)
+	}
+	return numbers
+}
+
+func (o *outboxCrash) storedOnServer(statement string) map[string]int {
+	o.Helper()
 	mssqltest.AwaitSessions(o, o.store, 0) // a statement of a killed daemon may go on
 	server, err := mssql.Open(mssql.Config{DSN: o.store, Connections: 1})
 	if err != nil {
@@ -304,18 +379,19 @@ func (o *outboxCrash) stored(statement string) map[string]int {
 		o.Fatal(err)
 	}
 	defer rows.Close()
+	numbers := make(map[string]int)
 	for rows.Next() {
 		var text string
 		var n int
 		if err := rows.Scan(&text, &n); err != nil {
 			o.Fatal(err)
 		}
-		all[text] = n
+		numbers[text] = n
 	}
 	if err := rows.Err(); err != nil {
 		o.Fatal(err)
 	}
-	return all
+	return numbers
 }
 
 // empty empties the table, so that IDs start again. It then inserts the bodies of rows that
@@ -324,12 +400,32 @@ func (o *outboxCrash) empty(marks map[string]bool) {
 	o.Helper()
 	o.truncating.Lock()
 	defer o.truncating.Unlock()
+	published, unpublished := o.outbox(marks)
+	_, err := o.erp.Exec(`TRUNCATE TABLE whd.WH_Outbox`)
+	if err != nil {
+		o.Fatal(err)
+	}
+	inserted := slices.Concat(published[len(published)/2:], unpublished)
+	err = o.insert((*sql.Tx).Commit, append(inserted, o.body(), o.body())...)
+	if err != nil {
+		o.Fatal(err)
+	}
+
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, body := range unpublished { // inserted twice, and removed once before it was published
+		o.rows[body]--
+	}
+}
+
+// outbox returns the bodies of the rows in the table, with and without marks.
+func (o *outboxCrash) outbox(marks map[string]bool) (published, unpublished []string) {
+	o.Helper()
 	rows, err := o.erp.Query(`SELECT CAST(EventGUID AS nvarchar(36)), Body FROM whd.WH_Outbox ORDER BY OutboxID`)
 	if err != nil {
 		o.Fatal(err)
 	}
 	defer rows.Close()
-	var published, unpublished []string
 	for rows.Next() {
 		var guid, body string
 		if err := rows.Scan(&guid, &body); err != nil {
@@ -344,18 +440,7 @@ func (o *outboxCrash) empty(marks map[string]bool) {
 	if err := rows.Err(); err != nil {
 		o.Fatal(err)
 	}
-	if _, err := o.erp.Exec(`TRUNCATE TABLE whd.WH_Outbox`); err != nil {
-		o.Fatal(err)
-	}
-	inserted := slices.Concat(published[len(published)/2:], unpublished, []string{o.body(), o.body()})
-	if err := o.insert(func(tx *sql.Tx) error { return tx.Commit() }, inserted...); err != nil {
-		o.Fatal(err)
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, body := range unpublished { // inserted twice, and removed once before it was published
-		o.rows[body]--
-	}
+	return published, unpublished
 }
 
 // drain runs a daemon until the table is empty.
@@ -370,12 +455,13 @@ func (o *outboxCrash) drain() {
 	}
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for began := time.Now(); ; <-tick.C {
-		rows, marks := mssqltest.Count(o, o.dsn, "SELECT COUNT(*) FROM whd.WH_Outbox"), o.countMarks()
+	for start := time.Now(); ; <-tick.C {
+		rows := mssqltest.Count(o, o.dsn, "SELECT COUNT(*) FROM whd.WH_Outbox")
+		marks := o.countMarks()
 		if rows == 0 && marks == 0 {
 			break
 		}
-		if time.Since(began) > recoveryTimeout {
+		if time.Since(start) > recoveryTimeout {
 			o.Errorf("%d rows and %d marks are left %v after the last start", rows, marks, recoveryTimeout)
 			break
 		}

@@ -156,13 +156,13 @@ func write(b *testing.B, dsn string, during func()) writing {
 	var running sync.WaitGroup
 	for writer := range writers {
 		running.Go(func() {
-			own, err := writeUntil(ctx, dsn, writer)
+			waited, err := writeUntil(ctx, dsn, writer)
 			if err != nil {
 				b.Error(err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			waits = append(waits, own...)
+			waits = append(waits, waited...)
 		})
 	}
 	during()
