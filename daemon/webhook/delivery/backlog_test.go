@@ -21,8 +21,9 @@ func TestBacklogIsCountedOnce(t *testing.T) {
 		var callers sync.WaitGroup
 		for range 50 {
 			callers.Go(func() {
-				if o, err := x.engine.Backlog(context.Background(), 0); err != nil || o.At.IsZero() {
-					t.Errorf("%+v (%v)", o, err)
+				o, err := x.engine.Backlog(context.Background(), 0)
+				if err != nil || o.At.IsZero() {
+					t.Errorf("a concurrent request returned %+v (%v), want a count", o, err)
 				}
 			})
 		}
@@ -42,18 +43,22 @@ func TestBacklogIsCountedOnce(t *testing.T) {
 		for _, request := range []struct {
 			age  time.Duration
 			want int // counts since the start
-		}{{15 * time.Second, 1}, {0, 2}, {0, 2}} {
+		}{
+			{15 * time.Second, 1},
+			{0, 2},
+			{0, 2},
+		} {
 			if _, err := x.engine.Backlog(context.Background(), request.age); err != nil {
 				t.Error(err)
 			}
 			if n := x.faultyStore.Calls(deliverytest.Backlog); n != request.want {
-				t.Errorf("counted %d times, want %d", n, request.want)
+				t.Errorf("after a request of a count of at most %v, counted %d times, want %d", request.age, n, request.want)
 			}
 		}
 	})
 }
 
-// TestSlowBacklogCountIsCachedLonger: counting must use only a small share of the
+// TestSlowBacklogCountIsCachedLonger checks that counting uses only a small share of the
 // store's time.
 func TestSlowBacklogCountIsCachedLonger(t *testing.T) {
 	simulate(t, func(x *simulation) {
@@ -74,31 +79,38 @@ func TestSlowBacklogCountIsCachedLonger(t *testing.T) {
 	})
 }
 
-// TestBacklogWhenStoreFails expects the last count.
+// TestBacklogWhenStoreFails checks that a failure is cached like a count, and that the last
+// count is returned while the store hangs.
 func TestBacklogWhenStoreFails(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		away := deliverytest.Unavailable("it is being moved")
 		x.faultyStore.SetRule(deliverytest.Refuse(away), deliverytest.Backlog)
-		if o, err := x.engine.Backlog(context.Background(), 0); !errors.Is(err, away) || !o.At.IsZero() {
-			t.Errorf("%+v (%v)", o, err)
+		o, err := x.engine.Backlog(context.Background(), 0)
+		if !errors.Is(err, away) || !o.At.IsZero() {
+			t.Errorf("a failing store returned %+v (%v), want no count and %v", o, err, away)
 		}
 		x.advance(9 * time.Second)
 		x.faultyStore.SetRule(nil, deliverytest.Backlog)
-		if _, err := x.engine.Backlog(context.Background(), 0); !errors.Is(err, away) {
-			t.Errorf("the failure was not cached: %v", err)
+		_, err = x.engine.Backlog(context.Background(), 0)
+		if !errors.Is(err, away) {
+			t.Errorf("9 s after the failure, got the error %v, want %v", err, away)
 		}
 		x.advance(time.Second)
 		counted, err := x.engine.Backlog(context.Background(), 0)
 		if err != nil || counted.At.IsZero() {
-			t.Errorf("%+v (%v)", counted, err)
+			t.Errorf("10 s after the failure, got %+v (%v), want a count", counted, err)
 		}
 		x.advance(10 * time.Second)
 		hangs := deliverytest.NewGate()
 		x.faultyStore.SetRule(hangs.Hold, deliverytest.Backlog)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if o, err := x.engine.Backlog(ctx, 0); !errors.Is(err, context.DeadlineExceeded) || !o.At.Equal(counted.At) {
-			t.Errorf("%+v (%v)", o, err)
+		o, err = x.engine.Backlog(ctx, 0)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a store that hangs returned the error %v, want %v", err, context.DeadlineExceeded)
+		}
+		if !o.At.Equal(counted.At) {
+			t.Errorf("a store that hangs returned a count of %v, want that of %v", o.At, counted.At)
 		}
 		hangs.Open()
 	})
@@ -107,11 +119,13 @@ func TestBacklogWhenStoreFails(t *testing.T) {
 // TestBacklogRequiresRunningEngine requests the backlog before the start and while the
 // engine stops.
 func TestBacklogRequiresRunningEngine(t *testing.T) {
-	if _, err := delivery.New(delivery.Config{}).Backlog(t.Context(), 0); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("before the start: %v", err)
+	_, err := delivery.New(delivery.Config{}).Backlog(t.Context(), 0)
+	if !fault.Is(err, fault.Unavailable) {
+		t.Errorf("before the start: got the error %v, want that the engine is unavailable", err)
 	}
 	simulate(t, func(x *simulation) {
-		engine, gate := x.engine, deliverytest.NewGate()
+		engine := x.engine
+		gate := deliverytest.NewGate()
 		x.faultyStore.SetRule(gate.Hold, deliverytest.Backlog)
 		result := make(chan error)
 		go func() {
@@ -120,15 +134,19 @@ func TestBacklogRequiresRunningEngine(t *testing.T) {
 		}()
 		gate.Await(1)
 		stopped := make(chan struct{})
-		go func() { defer close(stopped); x.stop(testTimeout) }()
+		go func() {
+			defer close(stopped)
+			x.stop(testTimeout)
+		}()
 		if err := <-result; err == nil {
-			t.Error("the backlog of a stopping engine was counted")
+			t.Error("the backlog of a stopping engine was counted, want an error")
 		}
 		<-stopped
 		gate.Open()
 		x.advance(time.Minute)
-		if _, err := engine.Backlog(context.Background(), 0); !fault.Is(err, fault.Unavailable) {
-			t.Errorf("after the end: %v", err)
+		_, err := engine.Backlog(context.Background(), 0)
+		if !fault.Is(err, fault.Unavailable) {
+			t.Errorf("after the end: got the error %v, want that the engine is unavailable", err)
 		}
 	})
 }

@@ -27,7 +27,8 @@ func newCapturing(t *testing.T) *capturing {
 	t.Helper()
 	c := &capturing{testEnv: newTestEnv(t)}
 	c.rules = func() webhook.Rules {
-		r, kind := inHouse(), &record.Kind{Name: "K"}
+		r := inHouse()
+		kind := &record.Kind{Name: "K"}
 		r.Captured = map[string]*record.Kind{"debtor.updated": kind, "article.updated": kind}
 		r.MayRead = func(owner string, _ *record.Kind) bool { return owner == "user:ann" }
 		return r
@@ -88,12 +89,17 @@ func (c *capturing) publish(g *delivery.Captured, want error) {
 func (c *capturing) expectChanges() {
 	c.t.Helper()
 	stored, err := c.store.Changes.Changes(c.t.Context(), "K", 0, 10_000)
-	if err != nil || int64(len(stored)) != c.next-1 {
-		c.t.Fatalf("%d changes (%v), want %d", len(stored), err, c.next-1)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if int64(len(stored)) != c.next-1 {
+		c.t.Fatalf("%d changes are stored, want %d", len(stored), c.next-1)
 	}
 	for i, change := range stored {
-		if want := fmt.Sprintf(`{"ChangeID":%d}`, i+1); change.ID != int64(i+1) || string(change.Body) != want {
-			c.t.Errorf("change %d is %d with the body %s", i+1, change.ID, change.Body)
+		id := int64(i + 1)
+		body := fmt.Sprintf(`{"ChangeID":%d}`, id)
+		if change.ID != id || string(change.Body) != body {
+			c.t.Errorf("a change is %d with the body %s, want %d with %s", change.ID, change.Body, id, body)
 		}
 	}
 }
@@ -107,9 +113,11 @@ func TestPublishCaptured(t *testing.T) {
 	c.subscribe(to.URL, "debtor.*", ownedBy("user:ann"))
 	c.subscribe(to.URL, "*", ownedBy("user:ann"))
 	c.subscribe(to.URL, "creditor.*", ownedBy("user:ann"))
-	debtors, articles := c.engine.Matching("debtor.updated"), c.engine.Matching("article.updated")
-	if debtors != 2 || articles != 1 {
-		t.Errorf("%d and %d subscriptions match", debtors, articles)
+	if n := c.engine.Matching("debtor.updated"); n != 2 {
+		t.Errorf("%d subscriptions match debtor.updated, want 2", n)
+	}
+	if n := c.engine.Matching("article.updated"); n != 1 {
+		t.Errorf("%d subscriptions match article.updated, want 1", n)
 	}
 	c.publish(c.group(5), nil)
 	to.awaitDelivered(t, 6)
@@ -119,7 +127,7 @@ func TestPublishCaptured(t *testing.T) {
 	c.expectChanges()
 	for _, n := range []int{0, delivery.MaxCaptured + 1} {
 		if err := c.engine.PublishCaptured(t.Context(), c.group(n)); err == nil {
-			t.Errorf("%d changes are published", n)
+			t.Errorf("a group of %d changes was published, want an error", n)
 		}
 	}
 	c.publish(c.group(delivery.MaxCaptured), nil)
@@ -146,7 +154,8 @@ func TestCaptureLost(t *testing.T) {
 		c.faulty.SetRule(gate.Hold, deliverytest.Write)
 		var callers sync.WaitGroup
 		callers.Go(func() {
-			_, _ = c.engine.Publish(context.Background(), delivery.Post{Name: "debtor.created", Body: []byte("first")})
+			post := delivery.Post{Name: "debtor.created", Body: []byte("first")}
+			_, _ = c.engine.Publish(context.Background(), post)
 		})
 		gate.Await(1) // the others wait for the next batch
 		callers.Go(func() { c.publish(g, delivery.ErrCaptureLost) })
@@ -171,13 +180,13 @@ func TestCapturedFailures(t *testing.T) {
 	unavailable := deliverytest.Unavailable("busy")
 	c.faulty.SetRuleOnce(deliverytest.Refuse(unavailable), deliverytest.Write)
 	if err := c.engine.PublishCaptured(t.Context(), c.group(3)); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("the write fails: %v", err)
+		t.Errorf("a write that fails returned %v, want that the store is unavailable", err)
 	}
 	c.expectChanges()
 	c.faulty.SetRuleOnce(deliverytest.FailAfter(unavailable), deliverytest.Write)
 	g := c.group(3)
 	if err := c.engine.PublishCaptured(t.Context(), g); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("with an unknown result: %v", err)
+		t.Errorf("a write with an unknown result returned %v, want that the store is unavailable", err)
 	}
 	c.publish(g, delivery.ErrCaptureLost)
 	c.next += 3
@@ -187,7 +196,7 @@ func TestCapturedFailures(t *testing.T) {
 	engine := c.engine
 	c.stop(testTimeout)
 	if err := engine.PublishCaptured(t.Context(), c.group(1)); err == nil {
-		t.Error("a stopped engine publishes changes")
+		t.Error("a stopped engine published changes, want an error")
 	}
 }
 

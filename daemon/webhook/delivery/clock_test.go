@@ -48,7 +48,10 @@ func TestClockIsSet(t *testing.T) {
 				x.policy.Schedule = []time.Duration{wait}
 				x.stop(testTimeout)
 				var clock setClock
-				x.startEngine(func(c *delivery.Config) { c.Sender, x.faultyStore.Clock = sender, clock.now })
+				x.startEngine(func(c *delivery.Config) {
+					c.Sender = sender
+					x.faultyStore.Clock = clock.now
+				})
 				x.fakeSender.setStatus(func(n int, m *webhook.Message) int {
 					if n == 1 && m.Event.Name == "debtor.deleted" {
 						return 422
@@ -65,9 +68,10 @@ func TestClockIsSet(t *testing.T) {
 				x.expect("SY_WebhookMessage WHERE Status = 1", 2)
 				x.publish("debtor.deleted", "{}")
 				x.advance(time.Second)
-				x.expect(fmt.Sprintf("SY_WebhookMessage WHERE round(86400 * (julianday(NextAttemptDateTime) - julianday(LastSavedDateTime))) = %v", wait.Seconds()), 1)
+				x.expect(fmt.Sprintf(`SY_WebhookMessage WHERE
+					round(86400 * (julianday(NextAttemptDateTime) - julianday(LastSavedDateTime))) = %v`, wait.Seconds()), 1)
 				if off := sender.at.Load().Sub(clock.now()).Abs(); off > 2*time.Second {
-					t.Errorf("the clock is off by %v in signatures", off)
+					t.Errorf("the clock is off by %v in signatures, want at most 2 s", off)
 				}
 				x.advance(wait + time.Minute)
 			})
@@ -80,7 +84,8 @@ func TestClockIsSet(t *testing.T) {
 func TestClockSetForwardDisablesNothing(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		const wait = 30 * time.Minute
-		x.policy.Schedule, x.policy.DisableAfter = []time.Duration{wait, wait, wait, wait, wait}, 24*time.Hour
+		x.policy.Schedule = []time.Duration{wait, wait, wait, wait, wait}
+		x.policy.DisableAfter = 24 * time.Hour
 		var clock setClock
 		x.stop(testTimeout)
 		x.startEngine(func(*delivery.Config) { x.faultyStore.Clock = clock.now })

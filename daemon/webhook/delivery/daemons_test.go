@@ -1,7 +1,6 @@
 package delivery_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
-	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
@@ -27,30 +25,24 @@ func twoDaemons(t *testing.T, test func(first, second *simulation)) {
 	})
 }
 
-// A retry that is requested at one daemon makes the daemon that holds the message send
-// it immediately.
+// TestRetryingAtAnotherDaemon checks that a retry that is requested at one daemon makes the
+// daemon that holds the message send it immediately.
 func TestRetryingAtAnotherDaemon(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
-		first.fakeSender.setStatus(func(n int, _ *webhook.Message) int { return 400 + 100*min(n-1, 1) }) // 400, then 500
+		first.fakeSender.setStatus(inTurn(400, 500))
 		sub := first.subscribe("https://shop.example/", "debtor.*")
 		first.advance(5 * time.Second)
 		first.publish("debtor.updated", "x")
 		first.advance(time.Second / 2)
 		first.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
-		id := ""
-		for guid := range first.attempts() {
-			id = guid
-		}
-		message := admin.Address{Subscriber: first.subscriber, Subscription: sub.GUID, Message: id}
-		if _, err := second.service.RetryMessage(context.Background(), message); err != nil {
-			t.Fatal(err)
-		}
+		second.retryMessage(sub, first.onlyMessage())
 		first.advance(2 * peerInterval) // the schedule has a longer delay
 		first.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 2", 1)
 	})
 }
 
-// A message that was deleted at one daemon is not sent by the other one.
+// TestDeletingAtAnotherDaemon checks that a message that was deleted at one daemon is not
+// sent by the other one.
 func TestDeletingAtAnotherDaemon(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
 		first.policy.Schedule = []time.Duration{5 * time.Minute}
@@ -59,27 +51,22 @@ func TestDeletingAtAnotherDaemon(t *testing.T) {
 		first.advance(5 * time.Second)
 		first.publish("debtor.updated", "x")
 		first.advance(time.Minute)
-		for id := range first.attempts() {
-			message := admin.Address{Subscriber: first.subscriber, Subscription: sub.GUID, Message: id}
-			if err := second.service.RemoveMessage(context.Background(), message); err != nil {
-				t.Fatal(err)
-			}
-		}
+		second.removeMessage(sub, first.onlyMessage())
 		first.advance(10 * time.Minute)
 		if sent, _ := first.fakeSender.counts(); sent != 1 {
-			t.Fatalf("%d messages sent", sent)
+			t.Fatalf("%d messages were sent, want 1", sent)
 		}
 		for _, n := range first.fakeSender.sent {
 			if n != 1 {
-				t.Errorf("a deleted message was sent %d times", n)
+				t.Errorf("a message that was deleted after its first attempt was sent %d times, want once", n)
 			}
 		}
 		clear(first.fakeSender.sent)
 	})
 }
 
-// An ordered subscription receives events in the order in which they were published,
-// regardless of the daemon.
+// TestOrderedAcrossDaemons checks that an ordered subscription receives events in the order
+// in which they were published, regardless of the daemon.
 func TestOrderedAcrossDaemons(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
 		first.subscribe("https://shop.example/", "debtor.*", func(r *webhook.Subscription) { r.Order.All = true })
@@ -109,20 +96,20 @@ func TestOrderedAcrossDaemons(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if !slices.Equal(got, want) {
-			t.Errorf("delivered in the order %v", got)
+			t.Errorf("delivered in the order %v, want %v", got, want)
 		}
 	})
 }
 
-// The limit of an endpoint is divided: two daemons together start no more concurrent
-// attempts than one would.
+// TestLimitsAreDivided checks that two daemons together start no more concurrent attempts at
+// an endpoint than one would.
 func TestLimitsAreDivided(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
 		first.subscribe("https://shop.example/", "debtor.*")
 		first.advance(5 * time.Second)
 		gate := make(chan struct{})
 		var mu sync.Mutex
-		inFlight, maxInFlight := 0, 0
+		var inFlight, maxInFlight int
 		first.fakeSender.setStatus(func(int, *webhook.Message) int {
 			mu.Lock()
 			inFlight++
@@ -147,17 +134,19 @@ func TestLimitsAreDivided(t *testing.T) {
 	})
 }
 
-// A daemon that cannot renew its lease starts no attempt that could outlast it.
+// TestNoAttemptsWhileLeaseLapses checks that a daemon that cannot renew its lease starts no
+// attempt that could outlast it.
 func TestNoAttemptsWhileLeaseLapses(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
 		first.subscribe("https://shop.example/", "debtor.*")
 		first.advance(5 * time.Second)
-		first.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("cut off")), deliverytest.Renew)
+		cutOff := deliverytest.Unavailable("cut off")
+		first.faultyStore.SetRule(deliverytest.Refuse(cutOff), deliverytest.Renew)
 		first.advance(first.term * 3 / 4)
 		first.publish("debtor.updated", "x")
 		first.advance(time.Second)
 		if sent, _ := first.fakeSender.counts(); sent != 0 {
-			t.Errorf("%d messages sent under a lapsing lease", sent)
+			t.Errorf("%d messages were sent under a lapsing lease, want none", sent)
 		}
 		first.faultyStore.SetRule(nil, deliverytest.Renew)
 		first.advance(2 * first.term)
@@ -165,8 +154,8 @@ func TestNoAttemptsWhileLeaseLapses(t *testing.T) {
 	})
 }
 
-// Changes of messages at one daemon are streamed at the other one, in order and once,
-// while a stream is open.
+// TestChangesOfOtherDaemonsAreStreamed checks that changes of messages at one daemon are
+// streamed at the other one, in order and once, while a stream is open.
 func TestChangesOfOtherDaemonsAreStreamed(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
 		var mu sync.Mutex
@@ -192,15 +181,16 @@ func TestChangesOfOtherDaemonsAreStreamed(t *testing.T) {
 		for _, c := range seen {
 			stages[c.Message] = append(stages[c.Message], c.Status)
 			if c.Subscription != sub.GUID || c.Subscriber != first.subscriber || c.Event != "debtor.updated" {
-				t.Errorf("changed: %+v", c)
+				t.Errorf("a change is %+v, want one of debtor.updated and the subscription %s", c, sub.GUID)
 			}
 		}
 		if len(stages) != 10 {
 			t.Errorf("%d messages were streamed, want 10", len(stages))
 		}
+		want := []webhook.Status{webhook.NotSent, webhook.RetryPending, webhook.Successful}
 		for id, got := range stages {
-			if !slices.Equal(got, []webhook.Status{webhook.NotSent, webhook.RetryPending, webhook.Successful}) {
-				t.Errorf("message %s went through %v", id, got)
+			if !slices.Equal(got, want) {
+				t.Errorf("message %s went through %v, want %v", id, got, want)
 			}
 		}
 	})

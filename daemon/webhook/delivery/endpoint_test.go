@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
+// TestSlowEndpoints checks after which attempts an endpoint counts as slow.
 func TestSlowEndpoints(t *testing.T) {
 	const limit = 15 * time.Second
 	fast := webhook.Outcome{Code: 200, Took: 20 * time.Millisecond}
@@ -30,16 +31,19 @@ func TestSlowEndpoints(t *testing.T) {
 		"has recovered":                 {append(repeat(20, hung), repeat(8, fast)...), false},
 		"has not recovered yet":         {append(repeat(20, hung), repeat(7, fast)...), true},
 	} {
-		var d durations
-		for _, o := range tt.attempts {
-			d.observe(o)
-		}
-		if got := d.areLong(); got != tt.want {
-			t.Errorf("%s: slow is %t, want %t", name, got, tt.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			var d durations
+			for _, o := range tt.attempts {
+				d.observe(o)
+			}
+			if got := d.areLong(); got != tt.want {
+				t.Errorf("slow is %t, want %t", got, tt.want)
+			}
+		})
 	}
 }
 
+// TestHoldOfEndpoint checks for how long failures in a row hold an endpoint back.
 func TestHoldOfEndpoint(t *testing.T) {
 	e := newEndpoint(&webhook.Subscription{}, 8)
 	now := noon

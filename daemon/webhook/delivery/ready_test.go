@@ -13,33 +13,41 @@ import (
 // TestReadyAfterFailedWrite checks readiness while events are rejected, and afterwards.
 func TestReadyAfterFailedWrite(t *testing.T) {
 	simulate(t, func(x *simulation) {
-		ready := func(want bool, when string) {
+		const refusal = "could not be stored: the store cannot be used at the moment: the disk is full"
+		expectReady := func(when string) {
 			t.Helper()
 			err := x.engine.Ready()
-			if want && err != nil || !want && (err == nil || !strings.Contains(err.Error(), "could not be stored: the store cannot be used at the moment: the disk is full")) {
-				t.Errorf("%s: ready: %v", when, err)
+			if err != nil {
+				t.Errorf("%s: got %v, want a ready engine", when, err)
+			}
+		}
+		expectNotReady := func(when string) {
+			t.Helper()
+			err := x.engine.Ready()
+			if err == nil || !strings.Contains(err.Error(), refusal) {
+				t.Errorf("%s: got %v, want that an event %s", when, err, refusal)
 			}
 		}
 		away := deliverytest.Unavailable("the disk is full")
 		x.subscribe("http://127.0.0.1/hook", "*")
-		ready(true, "before")
+		expectReady("before")
 		x.faultyStore.SetRule(deliverytest.Refuse(away), deliverytest.Write)
 		for range 20 {
 			x.publishRefused(1)
-			ready(false, "while events are refused")
+			expectNotReady("while events are refused")
 		}
 		x.faultyStore.SetRule(nil, deliverytest.Write)
 		x.advance(5 * time.Second)
-		ready(true, "5 s later without an event")
+		expectReady("5 s later without an event")
 
 		// A damaged store stays damaged.
 		x.faultyStore.SetRule(deliverytest.Refuse(errors.Join(away, delivery.ErrDamaged)), deliverytest.Write)
 		x.publishRefused(1)
 		x.faultyStore.SetRule(nil, deliverytest.Write)
 		x.advance(time.Hour)
-		ready(false, "an hour after damage was found")
+		expectNotReady("an hour after damage was found")
 		x.publish("debtor.updated", "accepted")
-		ready(true, "after a write")
+		expectReady("after a write")
 		x.advance(time.Minute)
 	})
 }

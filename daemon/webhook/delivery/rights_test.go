@@ -106,13 +106,16 @@ func TestCapturedEventsGoToOwners(t *testing.T) {
 		x.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d", sub.ID), int64(row.captured))
 	}
 	if n := x.engine.Matching("debtor.updated"); n != 3 {
-		t.Errorf("%d subscriptions match, want those with the right", n)
+		t.Errorf("%d subscriptions match, want 3, those with the right", n)
 	}
-	if x.engine.Named("debtor.created") || !x.engine.Named("debtor.updated") {
-		t.Error("capture is not made necessary by the subscription that names the event alone")
+	if x.engine.Named("debtor.created") {
+		t.Error("the capture of debtor.created is necessary, but no subscription names it")
+	}
+	if !x.engine.Named("debtor.updated") {
+		t.Error("the capture of debtor.updated is not necessary, but a subscription names it")
 	}
 	if r := x.publish("debtor.created", "{}"); r.Messages != 6 {
-		t.Errorf("a posted event has %d messages, want one for each subscription that matches it", r.Messages)
+		t.Errorf("a posted event has %d messages, want 6, one for each subscription that matches it", r.Messages)
 	}
 }
 
@@ -144,7 +147,8 @@ func TestSubscriptionsThatStartCapture(t *testing.T) {
 // made without it are kept without an attempt, and arrive in the end.
 func TestHeldSubscription(t *testing.T) {
 	x := newRightsEnv(t)
-	e, other := newEndpoint(t, always(200)), newEndpoint(t, always(200))
+	e := newEndpoint(t, always(200))
+	other := newEndpoint(t, always(200))
 	exact := x.subscribe(e.URL, "debtor.updated", ownedBy("user:ann"))
 	all := x.subscribe(other.URL, "*", ownedBy("user:ann"))
 	x.publishChange()
@@ -161,7 +165,7 @@ func TestHeldSubscription(t *testing.T) {
 		t.Errorf("%d messages wait without an attempt, want 3", n)
 	}
 	if n := x.engine.Matching("debtor.updated"); n != 1 {
-		t.Errorf("%d subscriptions make the capture necessary, want the held one", n)
+		t.Errorf("%d subscriptions make the capture necessary, want 1, the held one", n)
 	}
 	x.publish("salesorder.created", "{}") // is not held up
 	other.awaitDelivered(t, 2)
@@ -189,8 +193,14 @@ func (x *rightsEnv) restart() {
 func TestChangesOfOwners(t *testing.T) {
 	x := newRightsEnv(t)
 	e := newEndpoint(t, always(200))
-	all, posted := x.subscribe(e.URL, "*", ownedBy("user:ann")), x.subscribe(e.URL, "debtor.created")
-	exact, url := "debtor.updated", e.URL+"/other"
+	all := x.subscribe(e.URL, "*", ownedBy("user:ann"))
+	posted := x.subscribe(e.URL, "debtor.created")
+	toOther := admin.SubscriptionChange{URL: new(e.URL + "/other")}
+	toCaptured := admin.SubscriptionChange{Pattern: new("debtor.updated")}
+	const (
+		login = "a subscription to debtor.updated requires a login"
+		right = "a subscription to debtor.updated requires the right"
+	)
 	for _, row := range []struct {
 		name   string
 		sub    webhook.Subscription
@@ -199,17 +209,18 @@ func TestChangesOfOwners(t *testing.T) {
 		want   string // the owner, or the start of an error
 	}{
 		{"nothing, by SubscriberID", all, admin.SubscriptionChange{Pattern: &all.Pattern}, "", "user:ann"},
-		{"the URL, by SubscriberID", all, admin.SubscriptionChange{URL: &url}, "", ""},
+		{"the URL, by SubscriberID", all, toOther, "", ""},
 		{"nothing, by the owner again", all, admin.SubscriptionChange{Pattern: &all.Pattern}, "user:ann", "user:ann"},
 		{"the URL, by a key without the right", all, admin.SubscriptionChange{URL: &e.URL}, "key:7", "key:7"},
-		{"to a captured event, by SubscriberID", posted, admin.SubscriptionChange{Pattern: &exact}, "", "a subscription to debtor.updated requires a login"},
-		{"to a captured event, by a key without the right", posted, admin.SubscriptionChange{Pattern: &exact}, "key:7", "a subscription to debtor.updated requires the right"},
-		{"to a captured event", posted, admin.SubscriptionChange{Pattern: &exact}, "user:ann", "user:ann"},
-		{"its URL, by SubscriberID", posted, admin.SubscriptionChange{URL: &url}, "", "a subscription to debtor.updated requires a login"},
-		{"its URL, by a key without the right", posted, admin.SubscriptionChange{URL: &url}, "key:7", "a subscription to debtor.updated requires the right"},
+		{"to a captured event, by SubscriberID", posted, toCaptured, "", login},
+		{"to a captured event, by a key without the right", posted, toCaptured, "key:7", right},
+		{"to a captured event", posted, toCaptured, "user:ann", "user:ann"},
+		{"its URL, by SubscriberID", posted, toOther, "", login},
+		{"its URL, by a key without the right", posted, toOther, "key:7", right},
 		{"to a posted event, by SubscriberID", posted, admin.SubscriptionChange{Pattern: &posted.Pattern}, "", ""},
 	} {
-		got, err := x.service.ChangeSubscription(t.Context(), x.subscriber, row.sub.GUID, row.change, admin.Caller{Owner: row.by})
+		caller := admin.Caller{Owner: row.by}
+		got, err := x.service.ChangeSubscription(t.Context(), x.subscriber, row.sub.GUID, row.change, caller)
 		result := got.Owner.Name
 		if err != nil {
 			result = err.Error()[:min(len(row.want), len(err.Error()))]
@@ -218,10 +229,15 @@ func TestChangesOfOwners(t *testing.T) {
 			t.Errorf("%s: %q (%v), want %q", row.name, result, err, row.want)
 		}
 	}
-	if _, err := x.service.RotateSecret(t.Context(), x.subscriber, all.GUID, admin.NewSecret{}, admin.Caller{Admin: true}); err != nil {
+	_, err := x.service.RotateSecret(t.Context(), x.subscriber, all.GUID, admin.NewSecret{}, admin.Caller{Admin: true})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := x.service.Subscription(t.Context(), x.subscriber, all.GUID); err != nil || got.Owner.Name != "key:7" {
-		t.Errorf("after the rotation of its secret, %q owns the subscription (%v)", got.Owner.Name, err)
+	got, err := x.service.Subscription(t.Context(), x.subscriber, all.GUID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Owner.Name != "key:7" {
+		t.Errorf("after the rotation of its secret, %q owns the subscription, want key:7", got.Owner.Name)
 	}
 }
