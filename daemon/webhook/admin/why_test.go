@@ -48,25 +48,25 @@ func whySituation(t *testing.T) Situation {
 			SavedAt:        whyNoon.Add(-time.Hour),
 		}
 	}
-	subs[archive].Enabled = false
-	subs[archive].DisabledReason = "the endpoint responded with 410 Gone"
-	subs[ledger].Order.ByKey = true
+	subs[archiveID].Enabled = false
+	subs[archiveID].DisabledReason = "the endpoint responded with 410 Gone"
+	subs[orderedID].Order.ByKey = true
 	return Situation{
 		Rules:         rules,
 		Subscriptions: webhook.NewSnapshot(1, subs),
 		Kinds:         kinds,
 		Visible:       func(*record.Kind) bool { return true },
-		Breaker:       func(sub int64) (time.Time, bool) { return whyNoon.Add(time.Hour), sub == warehouse },
+		Breaker:       func(sub int64) (time.Time, bool) { return whyNoon.Add(time.Hour), sub == warehouseID },
 		RequestedWait: func(int64) time.Time { return time.Time{} },
 	}
 }
 
 // IDs of the subscriptions.
 const (
-	shop      = 1
-	warehouse = 2
-	archive   = 3
-	ledger    = 4
+	shopID      = 1
+	warehouseID = 2
+	archiveID   = 3
+	orderedID   = 4 // the ledger
 )
 
 // whyKind returns a kind with events of a name, empty for none.
@@ -95,10 +95,10 @@ func whyMessage(id, sub int64, e *webhook.Event, status webhook.Status, attempts
 
 // whyURLs are the URLs of messages by subscription.
 var whyURLs = map[int64]string{
-	shop:      "https://shop.example/",
-	warehouse: "https://warehouse.example/?token=secret",
-	archive:   "https://archive.example/",
-	ledger:    "https://ledger.example/",
+	shopID:      "https://shop.example/",
+	warehouseID: "https://warehouse.example/?token=secret",
+	archiveID:   "https://archive.example/",
+	orderedID:   "https://ledger.example/",
 }
 
 // whyAttempts returns attempts with these status codes.
@@ -178,8 +178,8 @@ func whyCases() []whyCase {
 	unsent := func(sub int64) *Trace { return message(sub, webhook.NotSent) }
 	sameKey := func() *Trace {
 		trace := messages(
-			whyMessage(11, ledger, event, webhook.RetryPending, 1),
-			whyMessage(12, ledger, event, webhook.NotSent, 0))
+			whyMessage(11, orderedID, event, webhook.RetryPending, 1),
+			whyMessage(12, orderedID, event, webhook.NotSent, 0))
 		trace.Attempts[11] = whyAttempts(422)
 		return trace
 	}
@@ -192,41 +192,41 @@ func whyCases() []whyCase {
 	}
 	noMessages := withoutEvent("Debtor", "deleted", 8)
 
-	onlyShop := onlySubscriptions(shop)
+	onlyShop := onlySubscriptions(shopID)
 	none := onlySubscriptions()
-	conditional := changing(shop, withCondition, shop, warehouse)
+	conditional := changing(shopID, withCondition, shopID, warehouseID)
 	return []whyCase{
-		{"delivered", delivered(shop), onlyShop},
-		{"delivered after a retry", message(shop, webhook.Successful, 503, 0, 200), onlyShop},
-		{"retrying", message(shop, webhook.RetryPending, 503), onlyShop},
-		{"failed", message(shop, webhook.Failed, 422, 422), onlyShop},
-		{"breaker open", message(warehouse, webhook.RetryPending, 0), onlySubscriptions(warehouse)},
-		{"disabled", unsent(archive), onlySubscriptions(archive)},
-		{"held", unsent(shop), changing(shop, withheld, shop)},
-		{"waiting for the same key", sameKey(), onlySubscriptions(ledger)},
-		{"waiting", unsent(shop), onlyShop},
-		{"requested wait", unsent(shop), func(s *Situation) {
+		{"delivered", delivered(shopID), onlyShop},
+		{"delivered after a retry", message(shopID, webhook.Successful, 503, 0, 200), onlyShop},
+		{"retrying", message(shopID, webhook.RetryPending, 503), onlyShop},
+		{"failed", message(shopID, webhook.Failed, 422, 422), onlyShop},
+		{"breaker open", message(warehouseID, webhook.RetryPending, 0), onlySubscriptions(warehouseID)},
+		{"disabled", unsent(archiveID), onlySubscriptions(archiveID)},
+		{"held", unsent(shopID), changing(shopID, withheld, shopID)},
+		{"waiting for the same key", sameKey(), onlySubscriptions(orderedID)},
+		{"waiting", unsent(shopID), onlyShop},
+		{"requested wait", unsent(shopID), func(s *Situation) {
 			onlyShop(s)
 			s.RequestedWait = func(int64) time.Time { return whyNoon.Add(30 * time.Minute) }
 		}},
-		{"deleted for one of two", delivered(shop), onlySubscriptions(shop, warehouse)},
+		{"deleted for one of two", delivered(shopID), onlySubscriptions(shopID, warehouseID)},
 		{"too many messages", tooMany, onlyShop},
-		{"subscribed later", delivered(shop), changing(warehouse, subscribedLater, shop, warehouse)},
-		{"several subscribed later", delivered(shop), func(s *Situation) {
-			for id := int64(warehouse); id <= ledger; id++ {
+		{"subscribed later", delivered(shopID), changing(warehouseID, subscribedLater, shopID, warehouseID)},
+		{"several subscribed later", delivered(shopID), func(s *Situation) {
+			for id := int64(warehouseID); id <= orderedID; id++ {
 				subscribedLater(s.Subscriptions.Subscription(id))
 			}
 		}},
-		{"a message alone", alone, onlySubscriptions(ledger)},
+		{"a message alone", alone, onlySubscriptions(orderedID)},
 		{"deleted with the subscription", messages(), none},
 		{"no subscription", noMessages, none},
 		{"not received", noMessages, onlyShop},
 		{"condition not met", noMessages, conditional},
-		{"condition not met, or deleted", delivered(warehouse), conditional},
+		{"condition not met, or deleted", delivered(warehouseID), conditional},
 		{"no event", withoutEvent("Silent", "created", 1), none},
 		{"no change", &Trace{}, none},
 		{"not captured", &Trace{}, func(s *Situation) { s.Kinds = record.Builtin() }},
-		{"of a kind that the caller may not read", delivered(shop), func(s *Situation) {
+		{"of a kind that the caller may not read", delivered(shopID), func(s *Situation) {
 			s.Visible = func(*record.Kind) bool { return false }
 		}},
 	}
