@@ -10,9 +10,11 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// The health updates of a subscription since the last write are merged into one.
+// TestHealthIsMerged checks that the health updates of a subscription since the last write are
+// merged into one.
 func TestHealthIsMerged(t *testing.T) {
-	first, second := time.Unix(1, 0), time.Unix(2, 0)
+	first := time.Unix(1, 0)
+	second := time.Unix(2, 0)
 	failure := Health{Subscription: 1, Since: first}
 	success := Health{Subscription: 1}
 	later := Health{Subscription: 1, Since: second}
@@ -26,18 +28,21 @@ func TestHealthIsMerged(t *testing.T) {
 		"fails, succeeds, fails": {[]Health{failure, success, later}, replaced},
 		"fails again, restored":  {[]Health{failure, replaced}, replaced},
 	} {
-		p := newPending()
-		for _, h := range tt.recorded {
-			p.setHealth(h)
-		}
-		if !slices.Equal(p.health, []Health{tt.want}) {
-			t.Errorf("%s: merged into %+v, want %+v", name, p.health, tt.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			p := newPending()
+			for _, h := range tt.recorded {
+				p.setHealth(h)
+			}
+			if !slices.Equal(p.health, []Health{tt.want}) {
+				t.Errorf("merged into %+v, want %+v", p.health, tt.want)
+			}
+		})
 	}
 }
 
-// The number of events of a batch is limited: many subscriptions that are disabled at
-// the same time, each with its own event, are written in several batches.
+// TestBatchEventLimit checks that the number of events of a batch is limited: many
+// subscriptions that are disabled at the same time, each with its own event, are written in
+// several batches.
 func TestBatchEventLimit(t *testing.T) {
 	const many = 3*batchRows + 1
 	g := newPending()
@@ -47,7 +52,8 @@ func TestBatchEventLimit(t *testing.T) {
 		}
 		g.disable(Disabled{Subscription: i})
 	}
-	events, disabled := 0, int64(0)
+	var events int
+	var disabled int64
 	for g.await(nil) {
 		l := g.next()
 		if n := len(l.publications) + len(l.disabled); n > MaxBatchEvents || n == 0 {
@@ -66,7 +72,8 @@ func TestBatchEventLimit(t *testing.T) {
 	}
 }
 
-// Results wait for the next event, but not longer than their delay.
+// TestResultsWaitForEvent checks that results wait for the next event, but not longer than
+// their delay.
 func TestResultsWaitForEvent(t *testing.T) {
 	result := webhook.AttemptResult{Message: &webhook.Message{}}
 	for name, c := range map[string]struct {
@@ -84,7 +91,8 @@ func TestResultsWaitForEvent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g, began := newPending(), time.Now()
+				g := newPending()
+				began := time.Now()
 				var all sync.WaitGroup
 				defer all.Wait()
 				all.Go(func() {
@@ -109,20 +117,23 @@ func TestResultsWaitForEvent(t *testing.T) {
 	}
 }
 
-// Results that are pending when the engine stops are written at once.
+// TestResultsDoNotDelayStop checks that results that are pending when the engine stops are
+// written at once.
 func TestResultsDoNotDelayStop(t *testing.T) {
-	g, stop := newPending(), make(chan struct{})
+	g := newPending()
+	stop := make(chan struct{})
 	close(stop)
 	if g.await(stop) {
-		t.Error("there is work without a result")
+		t.Error("there is work without a result, want none")
 	}
 	g.record(webhook.AttemptResult{Message: &webhook.Message{}}, "", time.Hour)
 	if !g.await(stop) {
-		t.Error("there is no work with a result")
+		t.Error("there is no work with a result, want some at once")
 	}
 }
 
-// Results of a batch that was not written are due at once, without another event.
+// TestRestoredResultsAreDue checks that results of a batch that was not written are due at
+// once, without another event.
 func TestRestoredResultsAreDue(t *testing.T) {
 	g := newPending()
 	g.record(webhook.AttemptResult{Message: &webhook.Message{}}, "", time.Hour)
@@ -131,7 +142,10 @@ func TestRestoredResultsAreDue(t *testing.T) {
 	}
 	b := g.next()
 	g.restore(b)
-	if _, due := g.hasWork(); len(b.results) != 1 || !due {
-		t.Errorf("of %d restored results, any is due: %t", len(b.results), due)
+	if len(b.results) != 1 {
+		t.Errorf("%d results in the batch, want 1", len(b.results))
+	}
+	if _, due := g.hasWork(); !due {
+		t.Error("no restored result is due, want all")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The batch size grows as far as the target duration allows, within its bounds, and
-// stays there.
+// TestBatchSizeAdapts checks that the batch size grows as far as the target duration allows,
+// within its bounds, and stays there.
 func TestBatchSizeAdapts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom([]pace{filePace, serverPace}).Draw(t, "batch size")
@@ -24,34 +24,38 @@ func TestBatchSizeAdapts(t *testing.T) {
 			took := begin + time.Duration(before)*row
 			s.adjust(Removed{Rows: before, Took: took})
 			if s.rows < s.min || s.rows > s.max {
-				t.Fatalf("%d rows after %d", s.rows, before)
+				t.Fatalf("the batch size is %d rows, want %d to %d", s.rows, s.min, s.max)
 			}
-			if took > s.target && s.rows > before || took < s.target && s.rows < before {
-				t.Fatalf("%d rows after %d that took %v", s.rows, before, took)
+			if took > s.target && s.rows > before {
+				t.Fatalf("the batch size grew from %d rows, which took %v, to %d", before, took, s.rows)
+			}
+			if took < s.target && s.rows < before {
+				t.Fatalf("the batch size shrank from %d rows, which took %v, to %d", before, took, s.rows)
 			}
 		}
-		if took := begin + time.Duration(s.rows)*row; took > 2*s.target && s.rows > s.min {
-			t.Fatalf("steps of %d rows take %v, more than %v", s.rows, took, s.target)
+		took := begin + time.Duration(s.rows)*row
+		if took > 2*s.target && s.rows > s.min {
+			t.Fatalf("steps of %d rows take %v, want at most twice %v", s.rows, took, s.target)
 		}
 	})
 }
 
-// A step that had little to do does not increase the batch size; one that took long
-// nevertheless decreases it.
+// TestBatchSizeAfterSmallSteps checks that a step that had little to do does not increase the
+// batch size; one that took long nevertheless decreases it.
 func TestBatchSizeAfterSmallSteps(t *testing.T) {
 	s := filePace
 	s.adjust(Removed{Rows: 3, Took: time.Microsecond})
 	if s != filePace {
-		t.Errorf("%+v after a step of 3 rows", s)
+		t.Errorf("after a step of 3 rows: got %+v, want %+v", s, filePace)
 	}
 	s.adjust(Removed{Rows: 3, Took: time.Second})
 	if s.rows != filePace.rows/2 {
-		t.Errorf("%+v after a step that took long", s)
+		t.Errorf("after a step that took long: got %d rows, want %d", s.rows, filePace.rows/2)
 	}
 }
 
-// Pauses are long at first and get shorter in a long removal, down to a minimum. The
-// pause after a step that has only read is as long as the step.
+// TestPausesShorten checks that pauses are long at first and get shorter in a long removal,
+// down to a minimum. The pause after a step that has only read is as long as the step.
 func TestPausesShorten(t *testing.T) {
 	for _, s := range []pace{filePace, serverPace} {
 		r := Removed{Rows: 100, Took: 2 * time.Millisecond}
@@ -62,15 +66,15 @@ func TestPausesShorten(t *testing.T) {
 		for n := range 10 * speedUpSteps {
 			pause := s.pause(n, r, time.Second)
 			if pause > before {
-				t.Fatalf("pause %d is %v after %v", n, pause, before)
+				t.Fatalf("pause %d is %v, longer than the one before, of %v", n, pause, before)
 			}
 			before = pause
 		}
-		if before != minPauseFactor*r.Took {
-			t.Errorf("pauses end at %v for steps of %v", before, r.Took)
+		if want := minPauseFactor * r.Took; before != want {
+			t.Errorf("the last pause is %v, want %v", before, want)
 		}
 		if pause := s.pause(500, Removed{}, time.Second); pause != time.Second {
-			t.Errorf("the pause after reading for a second is %v", pause)
+			t.Errorf("the pause after reading for a second is %v, want a second", pause)
 		}
 	}
 }
@@ -97,8 +101,9 @@ func (s *agingStore) Prune(_ context.Context, p Prune) (Removed, error) {
 	return Removed{Rows: n, Took: took, More: true}, nil
 }
 
-// A long removal leaves two thirds of the writer's time to publishers, on a fast disk
-// and on a slow one, and still removes more than 5,000 deliveries add per second.
+// TestPruningLimitsWriterTime checks that a long removal leaves two thirds of the writer's time
+// to publishers, on a fast disk and on a slow one, and still removes more than 5,000 deliveries
+// add per second.
 func TestPruningLimitsWriterTime(t *testing.T) {
 	const rate = 5000
 	for _, row := range []time.Duration{8 * time.Microsecond, 40 * time.Microsecond} {
@@ -120,10 +125,10 @@ func TestPruningLimitsWriterTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			if share := s.busy.Seconds() / span.Seconds(); share > 1.0/3 {
-				t.Errorf("rows of %v: removals use %.0f %% of the time", row, 100*share)
+				t.Errorf("rows of %v: removals use %.0f %% of the time, want at most 33 %%", row, 100*share)
 			}
 			if added := rate * int(span.Seconds()); s.removed <= added {
-				t.Errorf("rows of %v: %d were removed while %d were added", row, s.removed, added)
+				t.Errorf("rows of %v: %d were removed, want more than the %d that were added", row, s.removed, added)
 			}
 		})
 	}

@@ -85,7 +85,9 @@ func (o *externalOutbox) RefuseOutbox(_ context.Context, e delivery.OutboxEvent,
 func (o *externalOutbox) Delete(_ context.Context, guids []string) error {
 	return o.do("delete", func() {
 		o.deletes++
-		o.rows = slices.DeleteFunc(o.rows, func(r delivery.OutboxEvent) bool { return slices.Contains(guids, r.GUID) })
+		o.rows = slices.DeleteFunc(o.rows, func(r delivery.OutboxEvent) bool {
+			return slices.Contains(guids, r.GUID)
+		})
 	})
 }
 
@@ -97,6 +99,16 @@ func (o *externalOutbox) setFailing(fail func(call string) (before, after error)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.fail = fail
+}
+
+// setFailingCall makes one kind of call fail before its work.
+func (o *externalOutbox) setFailingCall(failing string) {
+	o.setFailing(func(call string) (before, after error) {
+		if call == failing {
+			before = errAway
+		}
+		return before, nil
+	})
 }
 
 func (o *externalOutbox) remaining() int {
@@ -129,13 +141,14 @@ func withExternalOutbox(t *testing.T, test func(x *simulation, o *externalOutbox
 func (x *simulation) expectPublished(o *externalOutbox, want []string) {
 	x.t.Helper()
 	if got := x.publishedBodies(); !slices.Equal(got, want) || o.remaining() != 0 {
-		x.t.Errorf("%d events of %d were published, or in another order: %.200q; %d rows are left",
+		x.t.Errorf("%d events of %d were published, or in another order: %.200q; %d rows are left, want 0",
 			len(got), len(want), got, o.remaining())
 	}
 	x.expect("WH_OutboxTaken", 0)
 }
 
-// Events leave an external outbox in order and once, regardless of failures of each step.
+// TestExternalOutboxInOrder checks that events leave an external outbox in order and once,
+// regardless of failures of each step.
 func TestExternalOutboxInOrder(t *testing.T) {
 	withExternalOutbox(t, func(x *simulation, o *externalOutbox) {
 		const all = 2000
@@ -166,28 +179,23 @@ func TestExternalOutboxInOrder(t *testing.T) {
 	})
 }
 
-// Rows that were published but not deleted are deleted after the next start, before
-// others are read.
+// TestExternalOutboxAfterRestart checks that rows that were published but not deleted are
+// deleted after the next start, before others are read.
 func TestExternalOutboxAfterRestart(t *testing.T) {
 	withExternalOutbox(t, func(x *simulation, o *externalOutbox) {
-		o.setFailing(func(call string) (before, after error) {
-			if call == "delete" {
-				before = errAway
-			}
-			return before, nil
-		})
+		o.setFailingCall("delete")
 		o.put("a", "b")
 		x.advance(5 * time.Second)
 		x.stop(testTimeout)
 		x.expect("WH_OutboxTaken", 2)
-		if o.remaining() != 2 {
-			t.Errorf("%d rows are left", o.remaining())
+		if left := o.remaining(); left != 2 {
+			t.Errorf("%d rows are left in the outbox, want 2", left)
 		}
 		o.setFailing(nil)
 		o.put("c")
 		o.onRead = func() {
 			if n := o.remaining(); n != 1 {
-				t.Errorf("%d rows when the next ones were read", n)
+				t.Errorf("%d rows were in the outbox when it was read, want 1", n)
 			}
 			o.onRead = nil
 		}
@@ -197,17 +205,12 @@ func TestExternalOutboxAfterRestart(t *testing.T) {
 	})
 }
 
-// While published rows cannot be deleted, later ones are published up to a limit, and
-// deleted when that is possible again. The store and the ERP are not written to if there
-// are no rows.
+// TestExternalOutboxWithoutDeletion checks that while published rows cannot be deleted, later
+// ones are published up to a limit, and deleted when that is possible again. The store and the
+// ERP are not written to if there are no rows.
 func TestExternalOutboxWithoutDeletion(t *testing.T) {
 	withExternalOutbox(t, func(x *simulation, o *externalOutbox) {
-		o.setFailing(func(call string) (before, after error) {
-			if call == "delete" {
-				before = errAway
-			}
-			return before, nil
-		})
+		o.setFailingCall("delete")
 		const all, limit = 3000, 1000
 		o.put(numbered(all)[:10]...)
 		x.advance(10 * time.Second)
@@ -217,36 +220,36 @@ func TestExternalOutboxWithoutDeletion(t *testing.T) {
 		o.put(numbered(all)[20:]...)
 		x.advance(5 * time.Minute)
 		if n := x.count("WH_Event"); n < limit || n > limit+256 {
-			t.Errorf("%d events", n)
+			t.Errorf("%d events were published, want %d to %d", n, limit, limit+256)
 		}
 		o.setFailing(nil)
 		x.advance(time.Minute)
 		x.expectPublished(o, numbered(all))
-		deletes, removals := o.deletes, x.faultyStore.Calls(deliverytest.RemoveOutboxMarks)
+		deletes := o.deletes
+		removals := x.faultyStore.Calls(deliverytest.RemoveOutboxMarks)
 		x.advance(time.Minute)
-		if o.deletes != deletes || x.faultyStore.Calls(deliverytest.RemoveOutboxMarks) != removals {
-			t.Error("rows or marks are deleted although there are none")
+		if n := o.deletes - deletes; n != 0 {
+			t.Errorf("rows were deleted %d times although there are none", n)
+		}
+		if n := x.faultyStore.Calls(deliverytest.RemoveOutboxMarks) - removals; n != 0 {
+			t.Errorf("marks were deleted %d times although there are none", n)
 		}
 	})
 }
 
-// While an invalid row cannot be refused, those before and after it are published, more of
-// them than may have marks.
+// TestExternalOutboxWithoutRefusal checks that while an invalid row cannot be refused, those
+// before and after it are published, more of them than may have marks.
 func TestExternalOutboxWithoutRefusal(t *testing.T) {
 	withExternalOutbox(t, func(x *simulation, o *externalOutbox) {
-		o.setFailing(func(call string) (before, after error) {
-			if call == "refuse" {
-				before = errAway
-			}
-			return before, nil
-		})
+		o.setFailingCall("refuse")
 		const all = 3000
 		o.put(numbered(all)[:10]...)
 		o.put("", "")
 		o.put(numbered(all)[10:]...)
 		x.advance(time.Minute)
 		if got := x.publishedBodies(); !slices.Equal(got, numbered(all)) || o.remaining() != 2 {
-			t.Errorf("%d events of %d were published, or in another order: %.200q; %d rows are left", len(got), all, got, o.remaining())
+			t.Errorf("%d events of %d were published, or in another order: %.200q; %d rows are left, want 2",
+				len(got), all, got, o.remaining())
 		}
 		o.setFailing(nil)
 		x.advance(time.Minute)
@@ -254,7 +257,8 @@ func TestExternalOutboxWithoutRefusal(t *testing.T) {
 	})
 }
 
-// A write that seems to have failed and is completed later does not publish a row twice.
+// TestExternalOutboxOfALateWrite checks that a write that seems to have failed and is completed
+// later does not publish a row twice.
 func TestExternalOutboxOfALateWrite(t *testing.T) {
 	withExternalOutbox(t, func(x *simulation, o *externalOutbox) {
 		gate := deliverytest.NewGate()
@@ -270,8 +274,9 @@ func TestExternalOutboxOfALateWrite(t *testing.T) {
 	})
 }
 
-// A daemon that is suspended between reading rows and publishing them does not publish
-// them again after another daemon has published and deleted them.
+// TestExternalOutboxOfALateDaemon checks that a daemon that is suspended between reading rows
+// and publishing them does not publish them again after another daemon has published and
+// deleted them.
 func TestExternalOutboxOfALateDaemon(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.stop(testTimeout)
@@ -288,12 +293,13 @@ func TestExternalOutboxOfALateDaemon(t *testing.T) {
 		gate.Await(1)
 		x.faultyStore.SetRule(deliverytest.Refuse(errAway), deliverytest.Renew)
 		second := x.startPeerWith(o.reads)
-		x.exec("UPDATE WH_Partition SET LeaseUntil = '' WHERE PartitionID = 1")
+		x.expireLease()
 		x.advance(5 * time.Minute)
 		x.expectPublished(o, []string{"a", "b"})
 		x.faultyStore.SetRule(nil, deliverytest.Renew)
-		if _, err := x.engine.Publish(t.Context(), delivery.Post{Name: "debtor.updated", Body: []byte("x")}); err == nil {
-			t.Error("the first daemon still has its lease")
+		_, err := x.engine.Publish(t.Context(), delivery.Post{Name: "debtor.updated", Body: []byte("x")})
+		if err == nil {
+			t.Error("the first daemon still has its lease, want that another one has taken it")
 		}
 		x.publish("debtor.updated", "d") // under another lease
 		gate.Open()

@@ -21,13 +21,30 @@ func (s *idStore) AllocateIDs(_ context.Context, n int) (int64, error) {
 // never far apart, and that a larger request gets consecutive IDs.
 func TestIDsOfSharedStore(t *testing.T) {
 	s := new(idStore)
-	a, b := New(Config{Store: s, LeaseTerm: time.Minute}).writer.ids, New(Config{Store: s, LeaseTerm: time.Minute}).writer.ids
-	first, _ := a.allocate(t.Context(), 1)
-	if other, _ := b.allocate(t.Context(), 1); other-first > 4096 {
-		t.Errorf("the other daemon's first ID is %d higher", other-first)
+	config := Config{Store: s, LeaseTerm: time.Minute}
+	a := &New(config).writer.ids
+	b := &New(config).writer.ids
+	first := expectIDs(t, a, 1)
+	other := expectIDs(t, b, 1)
+	if other-first > 4096 {
+		t.Errorf("the other daemon's first ID is %d higher, want at most 4096", other-first)
 	}
-	many, _ := a.allocate(t.Context(), 10_000)
-	if next, _ := b.allocate(t.Context(), 4096); many <= first || next-many < 10_000 && many-next < 4096 {
-		t.Errorf("IDs from %d and from %d overlap", many, next)
+	many := expectIDs(t, a, 10_000)
+	if many <= first {
+		t.Errorf("a daemon's IDs from %d are not after its first one, %d", many, first)
 	}
+	next := expectIDs(t, b, 4096)
+	if next < many+10_000 && many < next+4096 {
+		t.Errorf("10,000 IDs from %d and 4,096 from %d overlap", many, next)
+	}
+}
+
+// expectIDs returns the first one of a number of consecutive IDs.
+func expectIDs(t *testing.T, ids *idAllocator, n int) int64 {
+	t.Helper()
+	first, err := ids.allocate(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return first
 }

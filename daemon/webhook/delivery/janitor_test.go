@@ -50,7 +50,8 @@ func withRetention(t *testing.T, successful, failed time.Duration, test func(x *
 
 func useRetention(k *retentionSetting) func(*delivery.Config) {
 	return func(c *delivery.Config) {
-		c.Retention, c.PeerInterval = func() webhook.Retention { return *k.Load() }, 0
+		c.Retention = func() webhook.Retention { return *k.Load() }
+		c.PeerInterval = 0
 	}
 }
 
@@ -62,7 +63,8 @@ func (x *simulation) expectMessages(successful, failed int64) {
 	x.expect("SY_WebhookMessageResponse WHERE Status = 1", successful)
 }
 
-// Old messages are removed within an hour after the end of their retention, and counted.
+// TestOldMessagesArePruned checks that old messages are removed within an hour after the end of
+// their retention, and counted.
 func TestOldMessagesArePruned(t *testing.T) {
 	withRetention(t, 3*time.Hour, 30*time.Hour, func(x *simulation, _ *retentionSetting) {
 		x.advance(2 * time.Hour)
@@ -74,19 +76,19 @@ func TestOldMessagesArePruned(t *testing.T) {
 		x.advance(4*time.Hour + 24*time.Hour) // the scan has passed them; the next one finds them
 		x.expectMessages(0, 0)
 		if n := x.engine.Counts().Removed; n != 6 {
-			t.Errorf("%d removed", n)
+			t.Errorf("%d messages are counted as removed, want 6", n)
 		}
 	})
 }
 
-// A changed retention takes effect within the hour, also for messages that the current
-// scan has passed.
+// TestShorterRetention checks that a changed retention takes effect within the hour, also for
+// messages that the current scan has passed.
 func TestShorterRetention(t *testing.T) {
 	withRetention(t, 0, 0, func(x *simulation, k *retentionSetting) {
 		x.advance(100 * time.Hour)
 		x.expectMessages(3, 3)
 		if n := x.faultyStore.Calls(deliverytest.Prune); n != 0 {
-			t.Errorf("Prune was called %d times without a limited retention", n)
+			t.Errorf("Prune was called %d times without a limited retention, want 0", n)
 		}
 		k.set(time.Hour, 0)
 		x.advance(time.Hour + time.Second)
@@ -97,7 +99,7 @@ func TestShorterRetention(t *testing.T) {
 	})
 }
 
-// A failed removal is tried again soon.
+// TestFailingRemoval checks that a failed removal is tried again soon.
 func TestFailingRemoval(t *testing.T) {
 	withRetention(t, time.Hour, time.Hour, func(x *simulation, _ *retentionSetting) {
 		x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.Prune)
@@ -109,8 +111,8 @@ func TestFailingRemoval(t *testing.T) {
 	})
 }
 
-// The messages of a subscription that is deleted during a long removal are removed
-// first; the long removal continues afterwards.
+// TestRemovedSubscriptionsHavePriority checks that the messages of a subscription that is
+// deleted during a long removal are removed first; the long removal continues afterwards.
 func TestRemovedSubscriptionsHavePriority(t *testing.T) {
 	withRetention(t, time.Hour, 0, func(x *simulation, _ *retentionSetting) {
 		gone := x.subscribe("http://127.0.0.1/other", "creditor.*")
@@ -142,12 +144,12 @@ func TestRemovedSubscriptionsHavePriority(t *testing.T) {
 		first := slices.Index(calls, deliverytest.Prune)
 		later := calls[first+1:]
 		if len(later) < 3 || later[0] != deliverytest.Sweep || !slices.Contains(later, deliverytest.Prune) {
-			t.Errorf("calls after the deletion: %v", later)
+			t.Errorf("the calls after the deletion were %v, want Sweep first, and then Prune again", later)
 		}
 	})
 }
 
-// One of several daemons prunes.
+// TestOneDaemonPrunes checks that one of several daemons prunes.
 func TestOneDaemonPrunes(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.stop(testTimeout)
@@ -157,8 +159,11 @@ func TestOneDaemonPrunes(t *testing.T) {
 		x.startEngine(useRetention(k))
 		second := x.startPeerWith(useRetention(k))
 		x.advance(90 * time.Minute)
-		if a, b := x.faultyStore.Calls(deliverytest.Prune), second.faultyStore.Calls(deliverytest.Prune); a == 0 || b != 0 {
-			t.Errorf("the first daemon has called Prune %d times, the second %d times", a, b)
+		if x.faultyStore.Calls(deliverytest.Prune) == 0 {
+			t.Error("the first daemon has not called Prune")
+		}
+		if n := second.faultyStore.Calls(deliverytest.Prune); n != 0 {
+			t.Errorf("the second daemon has called Prune %d times, want 0 while the first one runs", n)
 		}
 		x.stop(testTimeout)
 		second.advance(90 * time.Minute)

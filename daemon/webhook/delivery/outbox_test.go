@@ -34,7 +34,12 @@ func (o *fakeOutbox) put(name string, bodies ...string) {
 	defer o.mu.Unlock()
 	for _, body := range bodies {
 		o.last++
-		o.rows = append(o.rows, delivery.OutboxEvent{ID: o.last, Name: name, Body: []byte(body), TooLarge: body == "large"})
+		o.rows = append(o.rows, delivery.OutboxEvent{
+			ID:       o.last,
+			Name:     name,
+			Body:     []byte(body),
+			TooLarge: body == "large",
+		})
 	}
 }
 
@@ -76,6 +81,12 @@ func (o *fakeOutbox) Write(ctx context.Context, b delivery.Batch) error {
 	return nil
 }
 
+func (o *fakeOutbox) setReadOnly(readOnly bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.readOnly = readOnly
+}
+
 func (o *fakeOutbox) remaining() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -105,6 +116,17 @@ func (x *simulation) publishedBodies() []string {
 	return x.texts("SELECT Body FROM WH_Event ORDER BY EventID")
 }
 
+// expectOutbox checks which bodies were published, in their order, and how many rows are left.
+func (x *simulation) expectOutbox(o *fakeOutbox, published []string, left int) {
+	x.t.Helper()
+	if got := x.publishedBodies(); !slices.Equal(got, published) {
+		x.t.Errorf("published %q, want %q", got, published)
+	}
+	if got := o.remaining(); got != left {
+		x.t.Errorf("%d rows are left in the outbox, want %d", got, left)
+	}
+}
+
 func numbered(n int) (bodies []string) {
 	for i := range n {
 		bodies = append(bodies, fmt.Sprint(i))
@@ -112,7 +134,8 @@ func numbered(n int) (bodies []string) {
 	return bodies
 }
 
-// Events leave the outbox in order and once, regardless of failing writes.
+// TestOutboxInOrder checks that events leave the outbox in order and once, regardless of
+// failing writes.
 func TestOutboxInOrder(t *testing.T) {
 	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		const all = 2000
@@ -140,12 +163,13 @@ func TestOutboxInOrder(t *testing.T) {
 		if got := x.publishedBodies(); !slices.Equal(got, numbered(all)) {
 			t.Errorf("%d events of %d were published, or in another order: %.200q", len(got), all, got)
 		}
-		x.expect("SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID WHERE m.Status = 1 AND e.EventName = 'debtor.updated'", all)
+		x.expect(`SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID
+			WHERE m.Status = 1 AND e.EventName = 'debtor.updated'`, all)
 	})
 }
 
-// Invalid events are refused without delaying others; events without subscribers leave
-// no rows.
+// TestOutboxRefuses checks that invalid events are refused without delaying others, and that
+// events without subscribers leave no rows.
 func TestOutboxRefuses(t *testing.T) {
 	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		o.put("no.event", "unpublished")
@@ -155,12 +179,15 @@ func TestOutboxRefuses(t *testing.T) {
 		o.put("creditor.updated", "unsubscribed")
 		o.put(" DEBTOR.Updated ", "fine")
 		x.advance(10 * time.Second)
-		if got := x.publishedBodies(); !slices.Equal(got, []string{"fine"}) || o.remaining() != 0 {
-			t.Errorf("published %q, %d left", got, o.remaining())
-		}
+		x.expectOutbox(o, []string{"fine"}, 0)
 		for body, why := range map[string]string{
-			"unpublished": "not a published event", "a family": "not a published event", "reserved": "not a published event",
-			"": "empty", "large": "larger than 4194304 bytes", "zero\x00": "the character 0", "\xff": "text",
+			"unpublished": "not a published event",
+			"a family":    "not a published event",
+			"reserved":    "not a published event",
+			"":            "empty",
+			"large":       "larger than 4194304 bytes",
+			"zero\x00":    "the character 0",
+			"\xff":        "text",
 		} {
 			if !strings.Contains(o.refused[body], why) {
 				t.Errorf("%q was refused because of %q, want %q", body, o.refused[body], why)
@@ -169,28 +196,22 @@ func TestOutboxRefuses(t *testing.T) {
 	})
 }
 
-// Rows before an invalid one that cannot be refused are published.
+// TestOutboxWithoutRefusal checks that rows before an invalid one that cannot be refused are
+// published.
 func TestOutboxWithoutRefusal(t *testing.T) {
 	withOutbox(t, func(x *simulation, o *fakeOutbox) {
-		o.mu.Lock()
-		o.readOnly = true
-		o.mu.Unlock()
+		o.setReadOnly(true)
 		o.put("debtor.updated", "a", "b", "", "c")
 		x.advance(10 * time.Second)
-		if got := x.publishedBodies(); !slices.Equal(got, []string{"a", "b"}) || o.remaining() != 2 {
-			t.Errorf("published %q, %d left", got, o.remaining())
-		}
-		o.mu.Lock()
-		o.readOnly = false
-		o.mu.Unlock()
+		x.expectOutbox(o, []string{"a", "b"}, 2)
+		o.setReadOnly(false)
 		x.advance(10 * time.Second)
-		if got := x.publishedBodies(); !slices.Equal(got, []string{"a", "b", "c"}) || o.remaining() != 0 {
-			t.Errorf("published %q, %d left", got, o.remaining())
-		}
+		x.expectOutbox(o, []string{"a", "b", "c"}, 0)
 	})
 }
 
-// If another daemon publishes a row first, concurrent publishers are not affected.
+// TestOutboxTakenElsewhere checks that concurrent publishers are not affected if another daemon
+// publishes a row first.
 func TestOutboxTakenElsewhere(t *testing.T) {
 	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		gate := deliverytest.NewGate()
@@ -202,18 +223,10 @@ func TestOutboxTakenElsewhere(t *testing.T) {
 			return err
 		}, deliverytest.Write)
 		o.put("debtor.updated", "a", "b", "c")
-		first := make(chan error, 1)
-		go func() {
-			_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("first")})
-			first <- err
-		}()
+		first := x.publishAside("first")
 		gate.Await(1)
 		x.advance(2 * time.Second) // the rows await the next write now
-		second := make(chan error, 1)
-		go func() {
-			_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("second")})
-			second <- err
-		}()
+		second := x.publishAside("second")
 		x.advance(time.Second)
 		gate.Open()
 		if err := errors.Join(<-first, <-second); err != nil {
@@ -222,21 +235,36 @@ func TestOutboxTakenElsewhere(t *testing.T) {
 		x.advance(10 * time.Second)
 		got := x.publishedBodies()
 		slices.Sort(got)
-		if want := []string{"c", "first", "second"}; !slices.Equal(got, want) || o.remaining() != 0 {
-			t.Errorf("published %q, want %q; %d left", got, want, o.remaining())
+		if want := []string{"c", "first", "second"}; !slices.Equal(got, want) {
+			t.Errorf("published %q, want %q", got, want)
+		}
+		if left := o.remaining(); left != 0 {
+			t.Errorf("%d rows are left in the outbox, want none", left)
 		}
 	})
 }
 
-// An engine that stops leaves unpublished rows in the outbox.
+// publishAside publishes debtor.updated while the test goes on, and returns the result.
+func (x *simulation) publishAside(body string) <-chan error {
+	engine := x.engine
+	result := make(chan error, 1)
+	go func() {
+		_, err := engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte(body)})
+		result <- err
+	}()
+	return result
+}
+
+// TestOutboxOfAStoppedEngine checks that an engine that stops leaves unpublished rows in the
+// outbox.
 func TestOutboxOfAStoppedEngine(t *testing.T) {
 	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.Write)
 		o.put("debtor.updated", numbered(10)...)
 		x.advance(10 * time.Second)
 		x.stop(testTimeout)
-		if o.remaining() != 10 {
-			t.Errorf("%d left", o.remaining())
+		if left := o.remaining(); left != 10 {
+			t.Errorf("%d rows are left in the outbox, want 10", left)
 		}
 	})
 }

@@ -13,7 +13,8 @@ import (
 
 // failingSender is a delivery.Sender that ends attempts with failures of our own.
 type failingSender struct {
-	failure func(m *webhook.Message) webhook.OwnFailure // of an attempt that starts now; empty for a success
+	// failure returns the failure of an attempt that starts now; empty for a success.
+	failure func(m *webhook.Message) webhook.OwnFailure
 
 	attempts atomic.Int64
 }
@@ -61,10 +62,12 @@ func TestFailureOfTheMachinePausesAll(t *testing.T) {
 				x.advance(500 * time.Millisecond)
 				atOnce := s.attempts.Load()
 				x.advance(time.Minute)
-				if probes := s.attempts.Load() - atOnce; probes < 4 || probes > 6 { // after 1, 3, 7, 15 and 31 s
+				probes := s.attempts.Load() - atOnce // after 1, 3, 7, 15 and 31 s
+				if probes < 4 || probes > 6 {
 					t.Errorf("%d attempts within a minute, want about 5 probes", probes)
 				}
-				if problems := strings.Join(x.engine.Problems(), "\n"); !strings.Contains(problems, webhook.OwnFailures[failure]) {
+				problems := strings.Join(x.engine.Problems(), "\n")
+				if !strings.Contains(problems, webhook.OwnFailures[failure]) {
 					t.Errorf("the problems are %q, want %q", problems, webhook.OwnFailures[failure])
 				}
 				if n := x.engine.InHand().Uncharged[string(failure)]; n != s.attempts.Load() {
@@ -85,7 +88,8 @@ func TestFailureOfTheMachinePausesAll(t *testing.T) {
 	}
 }
 
-// TestFailureConcerningOneEndpoint does not delay another endpoint.
+// TestFailureConcerningOneEndpoint checks that a failure concerning one endpoint does not delay
+// another one.
 func TestFailureConcerningOneEndpoint(t *testing.T) {
 	for _, failure := range []webhook.OwnFailure{webhook.OutOfPorts, webhook.NoNetwork} {
 		t.Run(string(failure), func(t *testing.T) {
@@ -107,8 +111,9 @@ func TestFailureConcerningOneEndpoint(t *testing.T) {
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND URL LIKE '%/b'", 20)
 				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Attempts > 0 AND URL LIKE '%/a'", 0)
-				if n := s.attempts.Load(); n > 20+8*7 {
-					t.Errorf("%d attempts, want 20 at the endpoint that works and at most 8 after each wait at the other", n)
+				const most = 20 + 8*7 // those of the endpoint that works, and 8 after each wait at the other
+				if n := s.attempts.Load(); n > most {
+					t.Errorf("%d attempts, want at most %d", n, most)
 				}
 				fails.Store(false)
 				x.advance(time.Minute)
@@ -118,7 +123,8 @@ func TestFailureConcerningOneEndpoint(t *testing.T) {
 	}
 }
 
-// TestLostConnectionsAreExcusedOnce: an endpoint that loses all its connections is charged.
+// TestLostConnectionsAreExcusedOnce checks that an endpoint that loses all its connections is
+// charged.
 func TestLostConnectionsAreExcusedOnce(t *testing.T) {
 	s := &failingSender{failure: func(*webhook.Message) webhook.OwnFailure { return webhook.ConnectionLost }}
 	simulateFailures(t, s, func(x *simulation) {
@@ -146,9 +152,7 @@ func TestDeletedSubscriptionFreesItsSlots(t *testing.T) {
 		if n := x.engine.InHand().InFlight; n == 0 {
 			t.Fatal("no attempt is in flight")
 		}
-		if err := x.service.RemoveSubscription(context.Background(), x.subscriber, sub.GUID); err != nil {
-			t.Fatal(err)
-		}
+		x.removeSubscription(sub)
 		x.advance(time.Second)
 		if n := x.engine.InHand().InFlight; n != 0 {
 			t.Errorf("%d attempts are in flight a second after the deletion, want 0", n)
@@ -185,7 +189,8 @@ func (s recoveringSender) Send(ctx context.Context, m *webhook.Message, _ *webho
 func TestHangingProbeDoesNotProlongPause(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.stop(testTimeout)
-		x.startEngine(func(c *delivery.Config) { c.Sender = recoveringSender{time.Now().Add(2 * time.Second)} })
+		sender := recoveringSender{until: time.Now().Add(2 * time.Second)}
+		x.startEngine(func(c *delivery.Config) { c.Sender = sender })
 		hangs := x.subscribe("http://127.0.0.1/hangs", "debtor.*")
 		x.subscribe("http://127.0.0.1/works", "debtor.*")
 		for range 10 {
@@ -196,9 +201,7 @@ func TestHangingProbeDoesNotProlongPause(t *testing.T) {
 		if problems := x.engine.Problems(); len(problems) > 0 {
 			t.Errorf("the problems are %q, want none", problems)
 		}
-		if err := x.service.RemoveSubscription(context.Background(), x.subscriber, hangs.GUID); err != nil {
-			t.Fatal(err)
-		}
+		x.removeSubscription(hangs)
 		x.advance(time.Minute)
 	})
 }

@@ -22,6 +22,16 @@ func (x *simulation) messagesWith(attempts int) []string {
 	return x.texts(fmt.Sprintf("SELECT RecID FROM SY_WebhookMessage WHERE Attempts = %d ORDER BY ID", attempts))
 }
 
+// retrySelected retries the messages that a filter selects.
+func (h *testEnv) retrySelected(filter string) admin.BulkResult {
+	h.t.Helper()
+	result, err := h.service.RetryMessages(context.Background(), h.selection(filter), audit.System())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return result
+}
+
 // TestRequestedMessagesOfFailingEndpoint retries single messages while a circuit breaker is open:
 // exactly these are attempted, at once, also if the endpoint goes on failing. After a success all
 // others follow.
@@ -30,10 +40,7 @@ func TestRequestedMessagesOfFailingEndpoint(t *testing.T) {
 	for name, request := range map[string]func(x *simulation, sub webhook.Subscription, ids []string){
 		"by ID": func(x *simulation, sub webhook.Subscription, ids []string) {
 			for _, id := range ids {
-				address := admin.Address{Subscriber: sub.Subscriber, Subscription: sub.GUID, Message: id}
-				if _, err := x.service.RetryMessage(context.Background(), address); err != nil {
-					x.t.Fatal(err)
-				}
+				x.retryMessage(sub, id)
 			}
 		},
 		"by a filter": func(x *simulation, _ webhook.Subscription, ids []string) {
@@ -41,9 +48,7 @@ func TestRequestedMessagesOfFailingEndpoint(t *testing.T) {
 			for _, id := range ids {
 				filter += "&MessageIDIn=" + id
 			}
-			if _, err := x.service.RetryMessages(context.Background(), x.selection(filter[1:]), audit.System()); err != nil {
-				x.t.Fatal(err)
-			}
+			x.retrySelected(filter[1:])
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,11 +110,10 @@ func TestRequestedMessagesDoNotReplaceProbes(t *testing.T) {
 			}
 			return 200
 		})
-		if _, err := x.service.RetryMessages(context.Background(), x.selection("EventName=debtor.created"), audit.System()); err != nil {
-			t.Fatal(err)
-		}
+		x.retrySelected("EventName=debtor.created")
 		x.advance(time.Minute)
-		const waiting = `SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID WHERE e.EventName = 'debtor.updated' AND m.Attempts = 0`
+		const waiting = `SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID
+			WHERE e.EventName = 'debtor.updated' AND m.Attempts = 0`
 		x.expect(waiting, 0)
 		x.fakeSender.setStatus(inTurn(200))
 		x.advance(2 * time.Hour)
@@ -137,9 +141,9 @@ func TestRequestedMessagesDuringRetryAfter(t *testing.T) {
 		h.publish(event, `{}`)
 	}
 
-	got, err := h.service.RetryMessages(context.Background(), h.selection("EventName=debtor.created"), audit.System())
-	if want := (admin.BulkResult{Matched: 2, Done: 2}); err != nil || got != want {
-		t.Errorf("a retry of messages without an attempt returned %+v (%v), want %+v", got, err, want)
+	got := h.retrySelected("EventName=debtor.created")
+	if want := (admin.BulkResult{Matched: 2, Done: 2}); got != want {
+		t.Errorf("a retry of messages without an attempt returned %+v, want %+v", got, want)
 	}
 	h.awaitCount("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 4)
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
@@ -25,7 +24,8 @@ var orders = map[string]webhook.Order{
 // correct changes the URL of a subscription.
 func (h *testEnv) correct(s webhook.Subscription, url string, by admin.Caller) {
 	h.t.Helper()
-	_, err := h.service.ChangeSubscription(context.Background(), s.Subscriber, s.GUID, admin.SubscriptionChange{URL: &url}, by)
+	change := admin.SubscriptionChange{URL: &url}
+	_, err := h.service.ChangeSubscription(context.Background(), s.Subscriber, s.GUID, change, by)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -49,7 +49,8 @@ func TestCorrectedURLAfterFailures(t *testing.T) {
 			h := newTestEnv(t)
 			h.policy.Schedule = []time.Duration{time.Hour, time.Hour}
 			h.start()
-			wrong, right := newEndpoint(t, always(500)), newEndpoint(t, always(200))
+			wrong := newEndpoint(t, always(500))
+			right := newEndpoint(t, always(200))
 			sub := h.subscribe(wrong.URL, "debtor.*", func(s *webhook.Subscription) {
 				s.Order = order
 				s.Headers = []webhook.Header{{Name: "X-Token", Value: "a"}}
@@ -70,7 +71,7 @@ func TestCorrectedURLAfterFailures(t *testing.T) {
 			h.stop(testTimeout)
 			right.checkDeliveredOnce(t, messages+1)
 			if order.All && !slices.IsSorted(right.order) {
-				t.Errorf("the messages arrive in the order %q", right.order)
+				t.Errorf("the messages arrive in the order %q, want them sorted", right.order)
 			}
 			h.expect(fmt.Sprintf("SY_WebhookMessage WHERE Status = 1 AND URL = '%s'", right.URL), messages+1)
 			h.expect("SY_WebhookSubscription WHERE FailingSince IS NOT NULL", 0)
@@ -86,7 +87,10 @@ func TestCorrectedURLWhileOldOneHangs(t *testing.T) {
 			h := newTestEnv(t)
 			h.start()
 			ends := make(chan struct{})
-			hanging := newEndpoint(t, func(int, string) int { <-ends; return http.StatusOK })
+			hanging := newEndpoint(t, func(int, string) int {
+				<-ends
+				return http.StatusOK
+			})
 			t.Cleanup(func() { close(ends) })
 			right := newEndpoint(t, always(200))
 			sub := h.subscribe(hanging.URL, "debtor.*", func(s *webhook.Subscription) { s.Order = order })
@@ -111,7 +115,7 @@ func TestCorrectedURLWhileOldOneHangs(t *testing.T) {
 			right.checkDeliveredOnce(t, messages+1)
 			h.expect("SY_WebhookMessage WHERE Attempts <> 1", 0)
 			if order.All && !slices.IsSorted(right.order) {
-				t.Errorf("the messages arrive in the order %q", right.order)
+				t.Errorf("the messages arrive in the order %q, want them sorted", right.order)
 			}
 		})
 	}
@@ -125,7 +129,8 @@ func TestURLWithoutRightToEvent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := newRightsEnv(t)
 			x.policy.Schedule = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
-			wrong, right := newEndpoint(t, always(500)), newEndpoint(t, always(200))
+			wrong := newEndpoint(t, always(500))
+			right := newEndpoint(t, always(200))
 			sub := x.subscribe(wrong.URL, "debtor.*", func(s *webhook.Subscription) {
 				s.Owner.Name = "user:ann"
 				s.Order = order
@@ -140,7 +145,8 @@ func TestURLWithoutRightToEvent(t *testing.T) {
 				right.awaitDelivered(t, 1)
 			}
 			x.restart()
-			x.expect("SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID WHERE e.EventName = 'debtor.updated' AND m.Status = 2 AND m.Attempts = 1", 1)
+			x.expect(`SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID
+				WHERE e.EventName = 'debtor.updated' AND m.Status = 2 AND m.Attempts = 1`, 1)
 
 			other := newEndpoint(t, always(200))
 			x.correct(sub, other.URL, admin.Caller{Owner: "user:ann"})
@@ -183,13 +189,12 @@ func TestRetryAfterHoldsQueue(t *testing.T) {
 			switch ends {
 			case "a test":
 				delivered++
-				if _, err := h.service.SendTest(context.Background(), sub.Subscriber, sub.GUID, admin.TestMessage{}); err != nil {
+				_, err := h.service.SendTest(context.Background(), sub.Subscriber, sub.GUID, admin.TestMessage{})
+				if err != nil {
 					t.Fatal(err)
 				}
 			case "a retry":
-				if _, err := h.service.RetryMessages(context.Background(), h.selection("EventName=debtor.updated"), audit.System()); err != nil {
-					t.Fatal(err)
-				}
+				h.retrySelected("EventName=debtor.updated")
 			case "a corrected URL":
 				h.correct(sub, server.URL+"/2", admin.Caller{Admin: true})
 			}
