@@ -61,6 +61,16 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.deliveries++
+	r.noteArrival()
+	if err != nil {
+		r.problems = append(r.problems, err.Error())
+		return
+	}
+	r.add(e)
+}
+
+// noteArrival reports an event that arrived after a pause. The caller holds mu.
+func (r *receiver) noteArrival() {
 	if time.Since(r.last) > burstPause {
 		select {
 		case r.burst <- struct{}{}:
@@ -68,10 +78,11 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		}
 	}
 	r.last = time.Now()
-	if err != nil {
-		r.problems = append(r.problems, err.Error())
-		return
-	}
+}
+
+// add keeps an event, and checks that earlier ones with the same ChangeID or the same
+// webhook-id are the same. The caller holds mu.
+func (r *receiver) add(e received) {
 	events := r.events[e.change.Kind]
 	if events == nil {
 		events = make(map[int64]received)
@@ -84,7 +95,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 			name, first.message, first.body, e.message, e.body))
 	}
 	if other := cmp.Or(r.messages[e.message], name); other != name {
-		r.problems = append(r.problems, fmt.Sprintf("the message %s has the changes %s and %s", e.message, other, name))
+		r.problems = append(r.problems,
+			fmt.Sprintf("the message %s has the changes %s and %s", e.message, other, name))
 	}
 	events[e.change.ChangeID] = e
 	r.messages[e.message] = name
@@ -140,10 +152,19 @@ func readRow(text json.RawMessage) (row erpRow, err error) {
 
 // history are the results of the events of a kind in their order.
 type history struct {
-	last                                  int64
-	lost, twice, backwards, phantoms, odd int
-	rows                                  contents
-	samples                               []string
+	last      int64
+	lost      int
+	twice     int // raised again
+	backwards int // older than the event before
+	phantoms  int // of changes that were rolled back
+	odd       int // other problems
+	rows      contents
+	samples   []string // descriptions of problems
+}
+
+// problems returns the number of problems of all kinds.
+func (h *history) problems() int {
+	return h.lost + h.twice + h.backwards + h.phantoms + h.odd
 }
 
 // follow applies the events of a kind up to the last one, and checks that each describes
@@ -189,6 +210,12 @@ func (r *receiver) follow(kind string, last int64, dropped map[int64]bool) *hist
 		rows[key] = after
 		counters[key] = max(counters[key], after.Counter)
 	}
+	h.addRows(rows)
+	return h
+}
+
+// addRows adds rows in the form in which they are read from the tables.
+func (h *history) addRows(rows map[string]erpRow) {
 	for _, row := range rows {
 		h.rows.add([]string{
 			row.Branch.String(),
@@ -199,7 +226,6 @@ func (r *receiver) follow(kind string, last int64, dropped map[int64]bool) *hist
 			normalStamp(row.LastSavedDateTime),
 		})
 	}
-	return h
 }
 
 // count counts a problem and describes the first ones.
@@ -220,10 +246,15 @@ func (r *receiver) evaluate(t *testing.T, m *markers, w *writers, last map[strin
 			t.Fatal(err)
 		}
 		d, samples := h.rows.compare(source)
-		t.Logf("%s: %d changes, %d lost, %d raised twice, %d older than the one before, %d rolled back; of %d rows %d missing, %d extra, %d stale",
-			tb.name, h.last, h.lost, h.twice, h.backwards, h.phantoms, len(source), d.missing, d.extra, d.stale)
-		if h.last == 0 || h.lost+h.twice+h.backwards+h.phantoms+h.odd > 0 || d != (differences{}) {
-			t.Errorf("the events of %s are not exact:\n%s\n%s", tb.name, strings.Join(h.samples, "\n"), strings.Join(samples, "\n"))
+		t.Logf("%s: %d changes, %d lost, %d raised twice, %d older than the one before, %d rolled back",
+			tb.name, h.last, h.lost, h.twice, h.backwards, h.phantoms)
+		t.Logf("%s: of %d rows %d missing, %d extra, %d stale", tb.name, len(source), d.missing, d.extra, d.stale)
+		if h.last == 0 {
+			t.Errorf("there are no events of %s", tb.name)
+		}
+		if h.problems() > 0 || d != (differences{}) {
+			t.Errorf("the events of %s are not exact:\n%s\n%s",
+				tb.name, strings.Join(h.samples, "\n"), strings.Join(samples, "\n"))
 		}
 	}
 	r.mu.Lock()

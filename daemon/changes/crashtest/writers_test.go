@@ -94,8 +94,9 @@ func (w *writers) report(t *testing.T) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t.Logf("%d writers committed %d changes in %v (%.0f per second), of which %d were deletions and %d changed keys; %d changes were rolled back, %d transactions failed",
-		writerCount, w.committed, w.busy.Round(time.Second), float64(w.committed)/w.busy.Seconds(), w.deleted, w.renamed, w.rolledBack, len(w.failures))
+	t.Logf("%d writers committed %d changes in %v (%.0f per second), of which %d were deletions and %d changed keys",
+		writerCount, w.committed, w.busy.Round(time.Second), float64(w.committed)/w.busy.Seconds(), w.deleted, w.renamed)
+	t.Logf("%d changes were rolled back, %d transactions failed", w.rolledBack, len(w.failures))
 	for text, n := range w.failures {
 		t.Logf("%d transactions failed: %s", n, text)
 	}
@@ -104,9 +105,11 @@ func (w *writers) report(t *testing.T) {
 	}
 }
 
+// run runs transactions at a rate of changes per second, which all writers share.
 func (w *writer) run(ctx context.Context, rate float64) {
 	for ctx.Err() == nil {
-		began, hold := time.Now(), rand.N(w.erp.maxHold)
+		began := time.Now()
+		hold := rand.N(w.erp.maxHold)
 		n := 1 + int(hold.Seconds()*rate/writerCount)
 		if !w.erp.server { // which is free for half of the time
 			n = 1 + int(hold.Seconds()*rate*2)
@@ -114,7 +117,9 @@ func (w *writer) run(ctx context.Context, rate float64) {
 		if err := w.transaction(ctx, n, hold); err != nil {
 			w.fail(err)
 		}
-		pause(ctx, time.Until(began.Add(time.Duration(float64(n)*writerCount/rate*float64(time.Second)))))
+		perChange := writerCount / rate * float64(time.Second)
+		end := began.Add(time.Duration(float64(n) * perChange))
+		pause(ctx, time.Until(end))
 	}
 }
 
@@ -133,10 +138,11 @@ func (w *writer) transaction(ctx context.Context, n int, hold time.Duration) err
 	for range n {
 		b.change()
 	}
-	begin, end := "BEGIN TRANSACTION", "COMMIT TRANSACTION"
+	begin := "BEGIN TRANSACTION"
 	if !w.erp.server {
 		begin = "BEGIN IMMEDIATE"
 	}
+	end := "COMMIT TRANSACTION"
 	rollBack := rand.IntN(10) == 0
 	if rollBack {
 		end = "ROLLBACK TRANSACTION"
@@ -156,15 +162,21 @@ func (w *writer) transaction(ctx context.Context, n int, hold time.Duration) err
 	}
 	if !rollBack {
 		w.keys = b.keys
-		w.stats.mu.Lock()
-		defer w.stats.mu.Unlock()
-		w.stats.committed += n
-		w.stats.deleted += b.deleted
-		w.stats.renamed += b.renamed
+		w.stats.commit(n, b)
 	}
 	return nil
 }
 
+// commit counts the n changes of a batch that were committed.
+func (s *writerStats) commit(n int, b *batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.committed += n
+	s.deleted += b.deleted
+	s.renamed += b.renamed
+}
+
+// drop notes the counters after from, up to to, of changes that are rolled back.
 func (s *writerStats) drop(from, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,11 +212,13 @@ func (w *writers) fill(t *testing.T) {
 	w.rolledBack = 0
 }
 
+// load reads the keys of the branch.
 func (w *writer) load() error {
 	w.keys = make(map[string]map[int]string)
 	for _, tb := range w.erp.tables {
 		keys := make(map[int]string)
-		err := w.session.query(fmt.Sprintf("SELECT No FROM %s WHERE Branch = %d", tb.name, w.branch), func(row []string) {
+		query := fmt.Sprintf("SELECT No FROM %s WHERE Branch = %d", tb.name, w.branch)
+		err := w.session.query(query, func(row []string) {
 			var branch, number int
 			if _, err := fmt.Sscanf(strings.ToLower(row[0]), keyFormat, &branch, &number); err == nil {
 				keys[number] = row[0]
@@ -225,10 +239,11 @@ const keyFormat = "branch %d no %d"
 // batch is the text of the changes of a transaction.
 type batch struct {
 	*writer
-	stamp            string
-	keys             map[string]map[int]string
-	text             strings.Builder
-	deleted, renamed int
+	stamp   string
+	keys    map[string]map[int]string
+	text    strings.Builder
+	deleted int
+	renamed int
 }
 
 // change adds a random change: about 10 % are deletions, 5 % change a key, and some do not
@@ -259,18 +274,7 @@ func (b *batch) change() {
 		fmt.Fprintf(&b.text, "DELETE FROM %s %s;\n", name, where)
 	case p < 17:
 		b.renamed++
-		to := rand.IntN(b.numbers)
-		if _, taken := keys[to]; taken {
-			to = n
-		}
-		renamed := strings.ToUpper(key)
-		if to != n {
-			renamed = fmt.Sprintf(keyFormat, b.branch, to)
-		} else if renamed == key {
-			renamed = strings.ToLower(key)
-		}
-		delete(keys, n)
-		keys[to] = renamed
+		renamed := b.rename(keys, n)
 		fmt.Fprintf(&b.text, "UPDATE %s SET No = '%s', %s, LastSavedDateTime = '%s' %s;\n",
 			name, renamed, set, b.stamp, where)
 	case p < 22:
@@ -280,6 +284,26 @@ func (b *batch) change() {
 	}
 }
 
+// rename renames row n to another number if that is free, and else to another case of letters. It
+// returns its new key.
+func (b *batch) rename(keys map[int]string, n int) string {
+	key := keys[n]
+	to := rand.IntN(b.numbers)
+	if _, taken := keys[to]; taken {
+		to = n
+	}
+	renamed := strings.ToUpper(key)
+	if to != n {
+		renamed = fmt.Sprintf(keyFormat, b.branch, to)
+	} else if renamed == key {
+		renamed = strings.ToLower(key)
+	}
+	delete(keys, n)
+	keys[to] = renamed
+	return renamed
+}
+
+// pause waits for a time, or until ctx is done.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
