@@ -49,11 +49,32 @@ RowID = "Guid"
 
 // createTable returns the statements that create the table of a kind with rows.
 func createTable(name string, rows int) []string {
+	const columns = ` (
+		DebtorID TEXT COLLATE TSQL NOT NULL PRIMARY KEY,
+		Name TEXT COLLATE TSQL,
+		City TEXT COLLATE TSQL,
+		CreditLimit TEXT,
+		Rating REAL,
+		IsActive INTEGER,
+		LastSaved TEXT,
+		RowID TEXT
+	)`
+	const insert = `
+		WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		INSERT INTO %s SELECT
+			printf('D%%07d', i),
+			'Debtor number ' || i,
+			'City ' || (i %% 1000),
+			printf('%%d.%%02d', i, i %% 100),
+			i / 7.0,
+			i %% 2,
+			printf('2026-01-%%02dT10:%%02d:00.0000000', 1 + i %% 28, i %% 60),
+			printf('%%08x-0000-4000-8000-%%012x', i, i)
+		FROM n`
 	return []string{
-		"CREATE TABLE " + name + " (DebtorID TEXT COLLATE TSQL NOT NULL PRIMARY KEY, Name TEXT COLLATE TSQL, City TEXT COLLATE TSQL, CreditLimit TEXT, Rating REAL, IsActive INTEGER, LastSaved TEXT, RowID TEXT)",
+		"CREATE TABLE " + name + columns,
 		"BEGIN",
-		fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO %s SELECT printf('D%%07d', i), 'Debtor number ' || i, 'City ' || (i %% 1000),
-printf('%%d.%%02d', i, i %% 100), i / 7.0, i %% 2, printf('2026-01-%%02dT10:%%02d:00.0000000', 1 + i %% 28, i %% 60), printf('%%08x-0000-4000-8000-%%012x', i, i) FROM n`, rows-1, name),
+		fmt.Sprintf(insert, rows-1, name),
 		"COMMIT",
 	}
 }
@@ -65,9 +86,10 @@ func prepare(b *testing.B, kinds string, statements ...string) *benchDaemon {
 	file := filepath.Join(h.dir, "kinds.toml")
 	h.args = []string{"--webhooks-allow-targets", "127.0.0.0/8", "--erp-kinds", file, "--webhooks-events", posted}
 	err := os.WriteFile(file, []byte(kinds), 0o600)
-	if err == nil {
-		h.records, err = sqlite.Open(filepath.Join(h.dir, "records.db"), sqlite.Options{BusyTimeout: time.Minute})
+	if err != nil {
+		b.Fatal(err)
 	}
+	h.records, err = sqlite.Open(filepath.Join(h.dir, "records.db"), sqlite.Options{BusyTimeout: time.Minute})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -97,13 +119,15 @@ func (h *benchDaemon) exec(b *testing.B, statements ...string) {
 // launch starts the daemon in its own process; the returned function stops it.
 func (h *benchDaemon) launch(b *testing.B, args ...string) (stop func()) {
 	b.Helper()
-	var err error
-	if h.Process, err = daemontest.Launch(h.dir, append(args, h.args...)...); err == nil {
-		err = h.Await()
+	process, err := daemontest.Launch(h.dir, append(args, h.args...)...)
+	if err != nil {
+		b.Fatal(err)
 	}
-	if err == nil {
-		h.admin, err = client.New(client.Options{URL: h.URL, Token: h.key})
+	h.Process = process
+	if err := h.Await(); err != nil {
+		b.Fatal(err)
 	}
+	h.admin, err = client.New(client.Options{URL: h.URL, Token: h.key})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -132,7 +156,8 @@ func (h *benchDaemon) subscribe(b *testing.B, event, url string, enabled bool) {
 		}
 		h.subscriber = s.RecID
 	}
-	if _, err := h.admin.AddSubscription(context.Background(), h.subscriber, wire.SubscriptionRequest{EventName: &event, URL: &url, IsEnabled: &enabled}); err != nil {
+	request := wire.SubscriptionRequest{EventName: &event, URL: &url, IsEnabled: &enabled}
+	if _, err := h.admin.AddSubscription(context.Background(), h.subscriber, request); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -185,7 +210,7 @@ func (h *benchDaemon) size(b *testing.B, names ...string) float64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	total := int64(0)
+	var total int64
 	for _, f := range files {
 		for _, name := range names {
 			if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), name) {
@@ -216,10 +241,10 @@ func (h *benchDaemon) cpuUsed(b *testing.B, f func()) time.Duration {
 func (h *benchDaemon) peak(b *testing.B, f func()) (grown, total float64) {
 	b.Helper()
 	now, _, err := benchtest.Memory(h.PID())
-	if err == nil {
-		err = benchtest.ResetPeak(h.PID())
-	}
 	if err != nil {
+		b.Fatal(err)
+	}
+	if err := benchtest.ResetPeak(h.PID()); err != nil {
 		b.Fatal(err)
 	}
 	f()

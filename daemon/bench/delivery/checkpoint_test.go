@@ -31,8 +31,8 @@ const syncLogVariable = "DELIVERYBENCH_FSYNC_LOG"
 // the writer pauses, because SQLite reuses the WAL only if all of it is in the file, and
 // there are two more fsyncs between the two: the file is synced before the header of the WAL
 // is overwritten, which is synced before the first of the old pages is overwritten. None can
-// be left out or run together with another one or with the next commit, without damage when the power
-// fails. So a checkpoint costs two fsyncs, if the writer is never idle, as here.
+// be left out or run together with another one or with the next commit, without damage when
+// the power fails. So a checkpoint costs two fsyncs, if the writer is never idle, as here.
 func latencyDuringCheckpoints(s *suite, b *testing.B) {
 	const (
 		rate    = 300
@@ -84,6 +84,7 @@ type fsync struct {
 // fsyncs are in the order of their ends.
 type fsyncs []fsync
 
+// readSyncs reads the fsyncs of the store from their log.
 func readSyncs(b *testing.B, log string) (all fsyncs) {
 	b.Helper()
 	text, err := os.ReadFile(log)
@@ -97,10 +98,21 @@ func readSyncs(b *testing.B, log string) (all fsyncs) {
 			b.Fatal(err)
 		}
 		if strings.HasPrefix(name, "whd.db") {
-			all = append(all, fsync{strings.HasSuffix(name, "-wal"), time.Unix(0, began), time.Unix(0, end)})
+			all = append(all, fsync{
+				ofWAL: strings.HasSuffix(name, "-wal"),
+				began: time.Unix(0, began),
+				end:   time.Unix(0, end),
+			})
 		}
 	}
 	return all
+}
+
+// overlaps reports whether an fsync of the WAL runs at the same time.
+func (all fsyncs) overlaps(s fsync) bool {
+	return slices.ContainsFunc(all, func(o fsync) bool {
+		return o.ofWAL && o.end.After(s.began) && o.began.Before(s.end)
+	})
 }
 
 // count returns how many ended between two times.
@@ -115,9 +127,11 @@ func (all fsyncs) count(from, to time.Time) (n int) {
 
 // waits are the fsyncs that events waited for.
 type waits struct {
-	checkpoints    int
-	max, maxOthers int             // fsyncs; those of other events, which a checkpoint did not delay
-	others         []time.Duration // latencies of the others
+	checkpoints int
+	max         int // fsyncs of an event
+	// Others are the events that a checkpoint did not delay.
+	maxOthers int
+	others    []time.Duration // latencies
 }
 
 // waits compares fsyncs with the times when events arrived. Only at the end of a checkpoint
@@ -125,21 +139,23 @@ type waits struct {
 func (all fsyncs) waits(arrived []time.Time, latencies []time.Duration) (w waits) {
 	var serial, ends fsyncs
 	for _, s := range all {
-		if !s.ofWAL && slices.ContainsFunc(all, func(o fsync) bool { return o.ofWAL && o.end.After(s.began) && o.began.Before(s.end) }) {
-			continue
-		}
-		serial = append(serial, s)
-		if !s.ofWAL {
+		if s.ofWAL {
+			serial = append(serial, s)
+		} else if !all.overlaps(s) {
+			serial = append(serial, s)
 			ends = append(ends, s)
 		}
 	}
-	w.checkpoints = ends.count(slices.MinFunc(arrived, time.Time.Compare), slices.MaxFunc(arrived, time.Time.Compare))
+	first := slices.MinFunc(arrived, time.Time.Compare)
+	last := slices.MaxFunc(arrived, time.Time.Compare)
+	w.checkpoints = ends.count(first, last)
 	for i, end := range arrived {
 		published := end.Add(-latencies[i])
 		n := serial.count(published, end)
 		w.max = max(w.max, n)
 		if ends.count(published.Add(-time.Second), end) == 0 {
-			w.others, w.maxOthers = append(w.others, latencies[i]), max(w.maxOthers, n)
+			w.others = append(w.others, latencies[i])
+			w.maxOthers = max(w.maxOthers, n)
 		}
 	}
 	return w
@@ -195,6 +211,7 @@ func slowDownDisk() {
 	sqlite3.Xsqlite3_vfs_register(tls, uintptr(unsafe.Pointer(&vfs)), 1)
 }
 
+// openSlowFile is xOpen of the VFS.
 func openSlowFile(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32 {
 	rc := disk.open(tls, disk.base, name, file, flags, out)
 	methods := at[uintptr](file)
@@ -208,8 +225,10 @@ func openSlowFile(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintp
 		m := *at[sqlite3.Tsqlite3_io_methods](*methods)
 		disk.write = function[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](m.FxWrite)
 		disk.sync = function[func(*libc.TLS, uintptr, int32) int32](m.FxSync)
-		m.FxWrite, m.FxSync = functionPointer(writeSlowFile), functionPointer(syncSlowFile)
-		slow, disk.methods[*methods] = &m, &m
+		m.FxWrite = functionPointer(writeSlowFile)
+		m.FxSync = functionPointer(syncSlowFile)
+		slow = &m
+		disk.methods[*methods] = slow
 	}
 	*methods = uintptr(unsafe.Pointer(slow))
 	if name != 0 {
@@ -218,6 +237,7 @@ func openSlowFile(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintp
 	return rc
 }
 
+// writeSlowFile is xWrite of a file.
 func writeSlowFile(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
 	disk.mu.Lock()
 	disk.writes[disk.names[file]]++
@@ -225,10 +245,12 @@ func writeSlowFile(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
 	return disk.write(tls, file, data, n, at)
 }
 
+// syncSlowFile is xSync of a file.
 func syncSlowFile(tls *libc.TLS, file uintptr, flags int32) int32 {
 	disk.mu.Lock()
 	name := disk.names[file]
-	writes, synced := disk.writes[name], disk.synced[name]
+	writes := disk.writes[name]
+	synced := disk.synced[name]
 	disk.mu.Unlock()
 	if writes == synced {
 		return disk.sync(tls, file, flags)

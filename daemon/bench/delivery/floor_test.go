@@ -53,10 +53,12 @@ func runFloor(dir, target string) error {
 		out:     make(chan *floorEvent, 1<<20),
 		client:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: floorSenders, DisableCompression: true}},
 	}
-	var err error
-	if f.conn, err = sqlite.Open(filepath.Join(dir, "floor.db"), sqlite.Options{Pragmas: []string{"journal_mode = WAL", "synchronous = FULL"}}); err != nil {
+	options := sqlite.Options{Pragmas: []string{"journal_mode = WAL", "synchronous = FULL"}}
+	conn, err := sqlite.Open(filepath.Join(dir, "floor.db"), options)
+	if err != nil {
 		return err
 	}
+	f.conn = conn
 	if err := f.conn.Exec("CREATE TABLE M (ID INTEGER PRIMARY KEY, Body TEXT, Status INTEGER)"); err != nil {
 		return err
 	}
@@ -89,29 +91,32 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 }
 
-// write commits everything that arrived during the last commit.
-func (f *floor) write() error {
-	id := int64(0)
-	for {
-		var posts []*floorEvent
-		var results []int64
+// next waits for an event or a result, and returns it with everything else that has arrived.
+func (f *floor) next() (posts []*floorEvent, results []int64) {
+	select {
+	case p := <-f.events:
+		posts = append(posts, p)
+	case r := <-f.results:
+		results = append(results, r)
+	}
+	for len(posts)+len(results) < floorBatch {
 		select {
 		case p := <-f.events:
 			posts = append(posts, p)
 		case r := <-f.results:
 			results = append(results, r)
+		default:
+			return posts, results
 		}
-		hasMore := true
-		for hasMore && len(posts)+len(results) < floorBatch {
-			select {
-			case p := <-f.events:
-				posts = append(posts, p)
-			case r := <-f.results:
-				results = append(results, r)
-			default:
-				hasMore = false
-			}
-		}
+	}
+	return posts, results
+}
+
+// write commits everything that arrived during the last commit.
+func (f *floor) write() error {
+	var id int64
+	for {
+		posts, results := f.next()
 		if err := f.commit(posts, results, &id); err != nil {
 			return err
 		}
@@ -124,6 +129,7 @@ func (f *floor) write() error {
 	}
 }
 
+// commit writes events and results in one transaction. id is the last ID of an event.
 func (f *floor) commit(posts []*floorEvent, results []int64, id *int64) error {
 	if err := f.conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -160,6 +166,7 @@ func (f *floor) commit(posts []*floorEvent, results []int64, id *int64) error {
 	return f.conn.Exec("COMMIT")
 }
 
+// send forwards events to the target, one at a time.
 func (f *floor) send() {
 	for p := range f.out {
 		resp, err := f.client.Post(f.target, "application/json", bytes.NewReader(p.body))

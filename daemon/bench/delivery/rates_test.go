@@ -16,7 +16,14 @@ type suite struct {
 
 // saturation holds the results of a daemon with one endpoint and the maximum rate of
 // events, compared with the floor.
-type saturation struct{ rate, p50, p99, cpu, plainRate, plainCPU samples }
+type saturation struct {
+	rate      samples
+	p50       samples
+	p99       samples
+	cpu       samples
+	plainRate samples // of the plainest program
+	plainCPU  samples
+}
 
 const eventsPerRound = 5000 // events per round
 
@@ -46,7 +53,8 @@ func (s *suite) saturate(b *testing.B) *saturation {
 	measure(b, r, 500, 1, h.publishTarget(event(0)))
 	rounds(b, func(n int) {
 		var daemon, floor measurement
-		alternate(n, func() { daemon = measureCPU(b, h.PID(), r, eventsPerRound, 1, h.publishTarget(event(0))) },
+		alternate(n,
+			func() { daemon = measureCPU(b, h.PID(), r, eventsPerRound, 1, h.publishTarget(event(0))) },
 			func() { floor = measureCPU(b, g.cmd.Process.Pid, r, eventsPerRound, 1, g.target) })
 		m.rate.add(daemon.rate, floor.rate)
 		m.p50.add(daemon.p50, floor.p50)
@@ -55,7 +63,8 @@ func (s *suite) saturate(b *testing.B) *saturation {
 	})
 	for range minRounds { // afterwards, since its fsyncs would delay those of the others
 		p := measureCPU(b, plainest.cmd.Process.Pid, r, eventsPerRound, 1, plainest.target)
-		m.plainRate.values, m.plainCPU.values = append(m.plainRate.values, p.rate), append(m.plainCPU.values, p.cpu)
+		m.plainRate.values = append(m.plainRate.values, p.rate)
+		m.plainCPU.values = append(m.plainCPU.values, p.cpu)
 	}
 	s.saturated = m
 	return m
@@ -83,9 +92,11 @@ func measure(b *testing.B, r *receiver, n, subscriptions int, targets ...target)
 	if r.received != n*subscriptions {
 		b.Errorf("%d deliveries, want %d", r.received, n*subscriptions)
 	}
-	m := measurement{rate: float64(n*subscriptions) / took.Seconds()}
-	m.p50, m.p99 = percentile(r.latencies, 50), percentile(r.latencies, 99)
-	return m
+	return measurement{
+		rate: float64(n*subscriptions) / took.Seconds(),
+		p50:  percentile(r.latencies, 50),
+		p99:  percentile(r.latencies, 99),
+	}
 }
 
 // measureCPU is measure with the CPU time that a process uses.
@@ -127,7 +138,8 @@ func cpuOfAnEvent(s *suite, b *testing.B) {
 
 func hundredEndpoints(s *suite, b *testing.B) {
 	r, urls := listen(b, maxEvents)
-	h, g := startDaemon(b), startFloor(b, urls[0])
+	h := startDaemon(b)
+	g := startFloor(b, urls[0])
 	var events []string
 	for n, url := range urls {
 		h.subscribe(b, event(n), url)
@@ -142,7 +154,8 @@ func hundredEndpoints(s *suite, b *testing.B) {
 func tenSubscriptions(s *suite, b *testing.B) {
 	const subscriptions = 10
 	r, urls := listen(b, subscriptions)
-	h, g := startDaemon(b), startFloor(b, urls[0])
+	h := startDaemon(b)
+	g := startFloor(b, urls[0])
 	for _, url := range urls {
 		h.subscribe(b, event(0), url)
 	}
@@ -174,11 +187,9 @@ func durablePublishes(s *suite, b *testing.B) {
 		}
 	}
 	s.compare(b, samples{title: "durable publishes a second, delivery paused", metric: "publishes/s", unit: "/s"},
-		publish(h.publishTarget(event(0))), publish(g.storeOnly()), limits{
-			limit:        9000,
-			goal:         16000,
-			moreIsBetter: true,
-		})
+		publish(h.publishTarget(event(0))),
+		publish(g.storeOnly()),
+		limits{limit: 9000, goal: 16000, moreIsBetter: true})
 	probe := samples{title: "the same of the plainest program", metric: "plain-publishes/s", unit: "/s"}
 	for range minRounds {
 		probe.values = append(probe.values, publish(plainest.target)())

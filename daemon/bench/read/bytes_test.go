@@ -26,7 +26,12 @@ type library struct {
 
 func open(b *testing.B, d data) *library {
 	registry := record.Builtin()
-	s, err := storage.Open(b.Context(), storage.Config{Dir: d.dir, Registry: registry, Connections: 1, Limits: func() executor.Limits { return executor.Limits{Row: 30 * time.Second} }})
+	s, err := storage.Open(b.Context(), storage.Config{
+		Dir:         d.dir,
+		Registry:    registry,
+		Connections: 1,
+		Limits:      func() executor.Limits { return executor.Limits{Row: 30 * time.Second} },
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -43,7 +48,12 @@ func open(b *testing.B, d data) *library {
 		pool.Put(raw)
 		pool.Close()
 	})
-	return &library{totals(registry), s, raw, make([]byte, 0, piece+4096)}
+	return &library{
+		kind:  totals(registry),
+		store: s,
+		raw:   raw,
+		out:   make([]byte, 0, piece+4096),
+	}
 }
 
 // answer runs a query like the daemon and discards the bytes.
@@ -83,7 +93,8 @@ func (l *library) answer(body string, format encode.Format) (encode.Tail, error)
 func shape(plan *query.Plan) encode.Shape {
 	s := encode.Shape{Operation: plan.Kind.Operation(), Record: plan.Kind.Name}
 	for _, c := range plan.Columns {
-		s.Columns = append(s.Columns, encode.Column{Name: plan.Kind.Fields[c].Name, Type: plan.Kind.Fields[c].Type})
+		field := plan.Kind.Fields[c]
+		s.Columns = append(s.Columns, encode.Column{Name: field.Name, Type: field.Type})
 	}
 	return s
 }
@@ -170,12 +181,17 @@ func likeWithSets(s *stage, b *testing.B) {
 	}
 	l := open(b, d)
 	json, _ := encode.ByName("json")
+	const body = `{"InvoiceIDLike":"D%[13579][^a-f]_[0-4]","Include":"COUNT(*),NoTotal","Take":0}`
+	want := fmt.Sprint(d.rows / 4)
 	like := func() error {
-		tail, err := l.answer(`{"InvoiceIDLike":"D%[13579][^a-f]_[0-4]","Include":"COUNT(*),NoTotal","Take":0}`, json)
-		if want := fmt.Sprint(d.rows / 4); err == nil && (len(tail.Meta) != 1 || tail.Meta[0].Value != want) {
-			err = fmt.Errorf("LIKE matches %v instead of %s", tail.Meta, want)
+		tail, err := l.answer(body, json)
+		if err != nil {
+			return err
 		}
-		return err
+		if len(tail.Meta) != 1 || tail.Meta[0].Value != want {
+			return fmt.Errorf("LIKE matches %v, want %s", tail.Meta, want)
+		}
+		return nil
 	}
 	pass := func() error { return l.step(`SELECT COUNT(*) FROM SO_Totals WHERE length("InvoiceID") > 99`) }
 	s.table.below(b, "LIKE with sets", d.perRow(b, like, pass), 300)

@@ -62,8 +62,9 @@ func sends(c *child, d data, format string, digits []string) error {
 		return err
 	}
 	defer conn.Close()
+	query := fmt.Sprintf(`{"Fields":"InvoiceTotal","OrderBy":"InvoiceTotal","Take":%d}`, encode.AllRows)
 	var body bytes.Buffer
-	if _, err := conn.send(d.post(queryPath(format), fmt.Sprintf(`{"Fields":"InvoiceTotal","OrderBy":"InvoiceTotal","Take":%d}`, encode.AllRows)), &body); err != nil {
+	if _, err := conn.send(d.post(queryPath(format), query), &body); err != nil {
 		return fmt.Errorf("%s: %w", format, err)
 	}
 	isDigits := func(r rune) bool { return r >= '0' && r <= '9' || r == '.' || r == '-' }
@@ -122,10 +123,10 @@ func withTotals(digits []string) iter.Seq[[]any] {
 func failedExports(s *stage, b *testing.B) {
 	const rows = 20_000
 	d, err := fill(filepath.Join(b.TempDir(), "damaged"), rows, invoices(rows))
-	if err == nil {
-		err = damage(filepath.Join(d.dir, "records.db"))
-	}
 	if err != nil {
+		b.Fatal(err)
+	}
+	if err := damage(filepath.Join(d.dir, "records.db")); err != nil {
 		b.Fatal(err)
 	}
 	server, err := start(roleDaemon, d)
