@@ -50,8 +50,14 @@ func TestDeliveryGuaranteesOfTwoDaemons(t *testing.T) {
 func newCluster(t *testing.T, programs ...daemontest.Program) *cluster {
 	t.Helper()
 	p := &cluster{dsn: mssqltest.Database(t), receiver: newRecordingReceiver(t)}
-	args := slices.Concat(settings, []string{"--store", p.dsn, "--migrate", "--auth-session", shortLogin.String(),
-		"--webhooks-connect-timeout", attemptLimit.String(), "--webhooks-attempt-timeout", attemptLimit.String(), "--webhooks-lease", leaseTerm.String()})
+	args := slices.Concat(settings, []string{
+		"--store", p.dsn,
+		"--migrate",
+		"--auth-session", shortLogin.String(),
+		"--webhooks-connect-timeout", attemptLimit.String(),
+		"--webhooks-attempt-timeout", attemptLimit.String(),
+		"--webhooks-lease", leaseTerm.String(),
+	})
 	for _, program := range programs {
 		if program.Path == "" {
 			program.Path = ownPath(t)

@@ -94,7 +94,8 @@ func (v *evaluation) checkMessage(id string, all []*attempt, d disturbances, tak
 			v.frozen++
 		}
 		if busy.After(a.started) {
-			v.addViolation("message %s (%s) was being attempted until %v, and again from %v", id, a.body, clockOf(busy), clockOf(a.started))
+			v.addViolation("message %s (%s) was being attempted until %v, and again from %v",
+				id, a.body, clockOf(busy), clockOf(a.started))
 		}
 		if end.After(busy) {
 			busy = end
@@ -107,7 +108,8 @@ func (v *evaluation) checkMessage(id string, all []*attempt, d disturbances, tak
 		case between(success.started, a.started, taken):
 			v.slow++
 		default:
-			v.addViolation("message %s (%s) was delivered %v and attempted again %v, and nothing had happened in between", id, a.body, clockOf(success.started), clockOf(a.started))
+			v.addViolation("message %s (%s) was delivered %v and attempted again %v, and nothing had happened in between",
+				id, a.body, clockOf(success.started), clockOf(a.started))
 		}
 		if success != nil {
 			v.checkLate(d, success, a, taken)
@@ -211,8 +213,13 @@ func sequenceOf(body string) (n int) {
 // report logs the evaluation and fails the test if a guarantee was violated.
 func (v *evaluation) report(t *testing.T, d disturbances, c *failoverPublishers) {
 	t.Helper()
-	t.Logf("%d kills, %d freezes: %d events accepted, other results %v; the order of %d checked; %d messages in %d attempts; %d deliveries beyond the first of a message; %d attempts suspended, %d sent up to %v after a suspension although the other daemon had delivered, %d repeated since a daemon was too slow for its lease",
-		len(d)-d.freezes(), d.freezes(), v.events, c.failures, v.inOrder, v.messages, v.attempts, v.duplicates, v.frozen, v.late, v.lateBy.Round(time.Millisecond), v.slow)
+	t.Logf("%d kills, %d freezes: %d events accepted, other results %v; the order of %d checked",
+		len(d)-d.freezes(), d.freezes(), v.events, c.failures, v.inOrder)
+	t.Logf("%d messages in %d attempts; %d deliveries beyond the first of a message",
+		v.messages, v.attempts, v.duplicates)
+	t.Logf("%d attempts suspended, %d sent up to %v after a suspension although the other daemon had delivered",
+		v.frozen, v.late, v.lateBy.Round(time.Millisecond))
+	t.Logf("%d attempts repeated since a daemon was too slow for its lease", v.slow)
 	for _, f := range v.violations[:min(len(v.violations), 20)] {
 		t.Error(f)
 	}

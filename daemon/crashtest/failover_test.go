@@ -36,7 +36,16 @@ const publishTimeout = 2 * attemptLimit
 
 func startFailoverPublishers(t *testing.T, key string, nodes []*node) *failoverPublishers {
 	ctx, end := context.WithCancel(context.Background())
-	c := &failoverPublishers{key: key, nodes: nodes, cancel: end, failures: make(map[string]int), client: &http.Client{Timeout: publishTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: failoverPublisherCount}}}
+	c := &failoverPublishers{
+		key:      key,
+		nodes:    nodes,
+		cancel:   end,
+		failures: make(map[string]int),
+		client: &http.Client{
+			Timeout:   publishTimeout,
+			Transport: &http.Transport{MaxIdleConnsPerHost: failoverPublisherCount},
+		},
+	}
 	for publisher := range failoverPublisherCount {
 		c.tasks.Go(func() { c.run(ctx, publisher) })
 	}
@@ -84,7 +93,8 @@ func (c *failoverPublishers) publishUntilAccepted(ctx context.Context, name, bod
 
 // publish publishes an event and reports whether it was accepted.
 func (c *failoverPublishers) publish(ctx context.Context, url, name, body string) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/Webhooks/Events", strings.NewReader(fmt.Sprintf(`{"EventName":%q,"Key":%q,"Body":%q}`, name, publisherOf(body), body)))
+	post := fmt.Sprintf(`{"EventName":%q,"Key":%q,"Body":%q}`, name, publisherOf(body), body)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/Webhooks/Events", strings.NewReader(post))
 	if err != nil {
 		panic(err) // the URL is valid
 	}

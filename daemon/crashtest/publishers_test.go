@@ -30,7 +30,14 @@ const eventPause = 15 * time.Millisecond
 
 func startPublishers(t *testing.T, key string) *publisherPool {
 	ctx, end := context.WithCancel(context.Background())
-	c := &publisherPool{key: key, cancel: end, client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: *publisherCount}}}
+	c := &publisherPool{
+		key:    key,
+		cancel: end,
+		client: &http.Client{
+			Timeout:   time.Minute,
+			Transport: &http.Transport{MaxIdleConnsPerHost: *publisherCount},
+		},
+	}
 	for p := range *publisherCount {
 		c.tasks.Go(func() { c.publish(ctx, p) })
 	}
@@ -56,7 +63,8 @@ func (c *publisherPool) publish(ctx context.Context, member int) {
 // publishEvent publishes an event. Its body starts with its name.
 func (c *publisherPool) publishEvent(url, body string) {
 	name, _, _ := strings.Cut(body, " ")
-	req, err := http.NewRequest(http.MethodPost, url+"/Webhooks/Events", strings.NewReader(fmt.Sprintf(`{"EventName":%q,"Key":%q,"Body":%q}`, name, publisherOf(body), body)))
+	post := fmt.Sprintf(`{"EventName":%q,"Key":%q,"Body":%q}`, name, publisherOf(body), body)
+	req, err := http.NewRequest(http.MethodPost, url+"/Webhooks/Events", strings.NewReader(post))
 	if err != nil {
 		panic(err) // the URL is valid
 	}

@@ -96,8 +96,10 @@ func TestSignalsUnderLoad(t *testing.T) {
 	took := time.Since(l.began)
 	lost := c.await(l.accepted)
 	u.stop(t)
-	t.Logf("%d restarts and reloads in %v: %d requests (%.0f/s) and %d events (%.0f/s) completed, %d attempts without a response; %d failed; %d events lost, %d deliveries beyond one",
-		*restarts, took.Round(time.Millisecond), l.reads, float64(l.reads)/took.Seconds(), len(l.accepted), float64(len(l.accepted))/took.Seconds(),
+	perSecond := func(n int) float64 { return float64(n) / took.Seconds() }
+	t.Logf("%d restarts and reloads in %v: %d requests (%.0f/s) and %d events (%.0f/s) completed",
+		*restarts, took.Round(time.Millisecond), l.reads, perSecond(l.reads), len(l.accepted), perSecond(len(l.accepted)))
+	t.Logf("%d attempts without a response; %d failed; %d events lost, %d deliveries beyond one",
 		l.retries, len(l.failed), len(lost), c.deliveries-len(c.received))
 	if len(l.failed) > 0 || len(lost) > 0 || c.deliveries != len(c.received) {
 		t.Errorf("failed: %.5q, lost: %.5q", l.failed, lost)

@@ -61,8 +61,12 @@ func TestGuard(t *testing.T) {
 	for _, tt := range tests {
 		at := netip.AddrPortFrom(netip.MustParseAddr(tt.to), 80)
 		for private, want := range map[bool]bool{false: tt.public, true: tt.private} {
-			if err := (Guard{}).Check(at, private); (err == nil) != want || err != nil && !errors.Is(err, ErrForbidden) {
-				t.Errorf("%s, private %v: %v", tt.to, private, err)
+			err := Guard{}.Check(at, private)
+			if err != nil && !errors.Is(err, ErrForbidden) {
+				t.Errorf("%s, private %t: got the error %v, want %v", tt.to, private, err, ErrForbidden)
+			}
+			if allowed := err == nil; allowed != want {
+				t.Errorf("%s, private %t: allowed is %t, want %t", tt.to, private, allowed, want)
 			}
 		}
 	}

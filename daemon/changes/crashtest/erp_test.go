@@ -44,9 +44,28 @@ type erp struct {
 
 // erpColumns are the columns of all tables, in a file and on a server.
 var erpColumns = map[bool]string{
-	false: "Branch INTEGER NOT NULL, No TEXT NOT NULL, Counter INTEGER NOT NULL, Amount TEXT_DECIMAL, Note TEXT, LastSavedDateTime TEXT NOT NULL",
-	true:  "Branch int NOT NULL, No nvarchar(40) NOT NULL, Counter bigint NOT NULL, Amount decimal(18,2), Note nvarchar(100), LastSavedDateTime datetime2(7) NOT NULL",
+	false: `Branch INTEGER NOT NULL,
+		No TEXT NOT NULL,
+		Counter INTEGER NOT NULL,
+		Amount TEXT_DECIMAL,
+		Note TEXT,
+		LastSavedDateTime TEXT NOT NULL`,
+	true: `Branch int NOT NULL,
+		No nvarchar(40) NOT NULL,
+		Counter bigint NOT NULL,
+		Amount decimal(18,2),
+		Note nvarchar(100),
+		LastSavedDateTime datetime2(7) NOT NULL`,
 }
+
+// erpFields are the declarations of these columns.
+const erpFields = `Branch = "int"
+No = "string"
+Counter = "long"
+Amount = "decimal?"
+Note = "string?"
+LastSavedDateTime = "DateTime"
+`
 
 // newERP creates an empty database; that in a file is in the daemon's data directory.
 // Writers of a file wait for each other, so that they cannot hold transactions for long.
@@ -79,7 +98,7 @@ func newERP(t *testing.T, dir string, server bool) *erp {
 		if tb.stamp != "" {
 			fmt.Fprintf(&declared, "stamp = %q\n", tb.stamp)
 		}
-		fmt.Fprintf(&declared, "[%s.fields]\nBranch = \"int\"\nNo = \"string\"\nCounter = \"long\"\nAmount = \"decimal?\"\nNote = \"string?\"\nLastSavedDateTime = \"DateTime\"\n", tb.name)
+		fmt.Fprintf(&declared, "[%s.fields]\n%s", tb.name, erpFields)
 		if tb.version {
 			fmt.Fprintln(&declared, `Version = "byte[]"`)
 		}
@@ -198,8 +217,10 @@ func (s serverSession) Close() error {
 // The expressions by which an independent reader selects the columns as texts: from a file,
 // which copies are too, and from a server. The first two are the key.
 var asTexts = map[bool]string{
-	false: "CAST(Branch AS TEXT), No, CAST(Counter AS TEXT), COALESCE(CAST(Amount AS TEXT), 'null'), COALESCE(Note, 'null'), LastSavedDateTime",
-	true:  "CAST(Branch AS varchar(20)), No, CAST(Counter AS varchar(20)), COALESCE(CAST(Amount AS varchar(40)), 'null'), COALESCE(Note, 'null'), CONVERT(varchar(33), LastSavedDateTime, 126)",
+	false: `CAST(Branch AS TEXT), No, CAST(Counter AS TEXT), COALESCE(CAST(Amount AS TEXT), 'null'),
+		COALESCE(Note, 'null'), LastSavedDateTime`,
+	true: `CAST(Branch AS varchar(20)), No, CAST(Counter AS varchar(20)), COALESCE(CAST(Amount AS varchar(40)), 'null'),
+		COALESCE(Note, 'null'), CONVERT(varchar(33), LastSavedDateTime, 126)`,
 }
 
 // contents are the rows of a table as texts, by key.

@@ -71,11 +71,28 @@ func (s *shortPages) page(_ context.Context, after, last int64, limit int) (page
 // TestShortPages checks that a bulk operation continues after a page that is not full, and
 // that it ends.
 func TestShortPages(t *testing.T) {
-	for _, c := range []struct{ last, limit, matched int64 }{{0, Unlimited, 0}, {1, Unlimited, 1}, {5*bulkPageSize + 1, Unlimited, 5*bulkPageSize/2 + 1}, {5*bulkPageSize + 1, bulkPageSize, bulkPageSize}} {
+	for _, c := range []struct {
+		last    int64
+		limit   int64
+		matched int64
+	}{
+		{0, Unlimited, 0},
+		{1, Unlimited, 1},
+		{5*bulkPageSize + 1, Unlimited, 5*bulkPageSize/2 + 1},
+		{5*bulkPageSize + 1, bulkPageSize, bulkPageSize},
+	} {
 		s := &shortPages{last: c.last}
-		result, err := New(s, struct{ Notifier }{}, nil, nil).RemoveMessages(t.Context(), Selection{Select: s.page, Max: c.limit, DryRun: true}, audit.System())
-		if err != nil || result.Matched != c.matched || result.Done != c.matched || s.reads > 12 {
-			t.Errorf("%+v: %+v after %d reads (%v)", c, result, s.reads, err)
+		service := New(s, struct{ Notifier }{}, nil, nil)
+		selection := Selection{Select: s.page, Max: c.limit, DryRun: true}
+		result, err := service.RemoveMessages(t.Context(), selection, audit.System())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Matched != c.matched || result.Done != c.matched {
+			t.Errorf("up to %d, with the limit %d: got %+v, want %d matched and done", c.last, c.limit, result, c.matched)
+		}
+		if s.reads > 12 {
+			t.Errorf("up to %d, with the limit %d: %d pages were read, want at most 12", c.last, c.limit, s.reads)
 		}
 	}
 }
