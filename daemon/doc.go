@@ -119,8 +119,9 @@
 //   - A setting: a field in config/config.go; a row in config/settings.go, from which
 //     file key, variable, flag and documentation are derived; its use. A live
 //     setting is read through liveSettings (settings.go) each time.
-//   - A route: a row in rest/routes.go; a handler in the file of its noun, in rest/webhooks,
-//     rest/accounts or rest; a method in client if programs need it.
+//   - A route: a row in rest/recordroutes.go or the table of another group beside it; a
+//     handler in the file of its noun, in rest/webhooks, rest/accounts or rest; a method in
+//     client if programs need it.
 //   - A response format: a row in encode/formats.go; its encoder; a reader in
 //     encode/encodetest, with which the test suites check it; a row in
 //     client/download.go.
