@@ -17,7 +17,7 @@ import (
 )
 
 // Form reads the members of requests other than queries. It records which members
-// were read and which are invalid; done reports all errors together.
+// were read and which are invalid; Done reports all errors together.
 type Form struct {
 	Members query.Members
 	known   []string
@@ -68,17 +68,18 @@ func Value[T any](f *Form, name string, parse func(string) (T, error)) *T {
 	return &v
 }
 
-// Or returns the value of v, or other if v is nil.
-func Or[T any](v *T, other T) T {
+// Or returns the value of v, or fallback if v is nil.
+func Or[T any](v *T, fallback T) T {
 	if v == nil {
-		return other
+		return fallback
 	}
 	return *v
 }
 
-// Text and Bool are parsers for read.
+// Text is the parser of members that may have any text.
 func Text(text string) (string, error) { return text, nil }
 
+// Bool parses a truth value.
 func Bool(text string) (bool, error) {
 	n, err := wire.ParseBool(text)
 	return n == 1, err
@@ -102,12 +103,15 @@ func (f *Form) NotBlank(name, text string) {
 }
 
 // Require returns a parsed required member.
-func Require[T any](f *Form, name string, parse func(string) (T, error)) (v T) {
-	if text := f.Required(name); text != "" {
-		var err error
-		if v, err = parse(text); err != nil {
-			f.Refuse(name, err.Error())
-		}
+func Require[T any](f *Form, name string, parse func(string) (T, error)) T {
+	var v T
+	text := f.Required(name)
+	if text == "" {
+		return v
+	}
+	v, err := parse(text)
+	if err != nil {
+		f.Refuse(name, err.Error())
 	}
 	return v
 }
@@ -118,6 +122,7 @@ func (f *Form) Knows(names ...string) { f.known = append(f.known, names...) }
 // Ignore reports a member with a value that has no effect.
 func (f *Form) Ignore(name string) { f.ignored = append(f.ignored, name) }
 
+// Refuse reports a member as invalid.
 func (f *Form) Refuse(name, message string) {
 	f.Wrong = append(f.Wrong, fault.Field{Name: name, Message: message})
 }
@@ -191,10 +196,11 @@ func HasMember(members query.Members, name string) bool {
 	return ok && !m.Empty
 }
 
-// Members reads all members of the request: path, query string and body. A body is
-// read once, though a call by name needs its members twice.
-func Members(x *edge.Context) (_ query.Members, err error) {
+// Members reads all members of the request: path, query string and body. The body is parsed
+// once, although a call by name needs its members twice.
+func Members(x *edge.Context) (query.Members, error) {
 	if x.Logged.InBody == nil {
+		var err error
 		x.Logged.InBody, err = query.ReadBody(x.Body, x.Request.Header.Get("Content-Type"),
 			x.Params.Get(edge.ParamFormat))
 		if err != nil {
@@ -239,7 +245,8 @@ func rejectUnused(x *edge.Context) error {
 	return Invalid(wrong)
 }
 
-// ReadBOM reads the option of CSV before anything is changed.
+// ReadBOM reads the option of CSV, before a handler changes anything: it fails if the value is
+// invalid.
 func ReadBOM(x *edge.Context, members query.Members) error {
 	var wrong []fault.Field
 	x.Format.BOM = Or(MemberValue(members, query.BOM, &wrong, Bool), false)
@@ -256,12 +263,13 @@ var PageMembers = []metadata.Member{
 func ReadPage(x *edge.Context) (skip, take int64, err error) {
 	members, err := Members(x)
 	var wrong []fault.Field
-	skip = Or(MemberValue(members, query.Skip, &wrong, parseCount), 0)
-	take = Or(MemberValue(members, query.Take, &wrong, parseCount), query.NoTake)
+	skip = Or(MemberValue(members, query.Skip, &wrong, Count), 0)
+	take = Or(MemberValue(members, query.Take, &wrong, Count), query.NoTake)
 	return skip, take, cmp.Or(err, Invalid(wrong))
 }
 
-func parseCount(text string) (int64, error) {
+// Count parses a number of items.
+func Count(text string) (int64, error) {
 	n, err := wire.ParseInteger(record.Int, text)
 	if err != nil || n < 0 {
 		return 0, errors.New("must be a whole number from 0 to 2147483647")
@@ -270,17 +278,17 @@ func parseCount(text string) (int64, error) {
 }
 
 // ListPage sends the requested page of a short list, unless err is not nil.
-func ListPage[T, D any](x *edge.Context, name string, all []T, err error, document func(T) D) error {
-	skip, take, wrong := ReadPage(x)
-	if err := cmp.Or(err, wrong); err != nil {
+func ListPage[T, D any](x *edge.Context, name string, items []T, err error, document func(T) D) error {
+	skip, take, pageErr := ReadPage(x)
+	if err := cmp.Or(err, pageErr); err != nil {
 		return err
 	}
-	x.Response.Header().Set(wire.HeaderTotal, strconv.Itoa(len(all)))
-	all = all[min(skip, int64(len(all))):]
+	x.Response.Header().Set(wire.HeaderTotal, strconv.Itoa(len(items)))
+	items = items[min(skip, int64(len(items))):]
 	if take != query.NoTake {
-		all = all[:min(take, int64(len(all)))]
+		items = items[:min(take, int64(len(items)))]
 	}
-	return edge.List(x, name, all, nil, document)
+	return edge.List(x, name, items, nil, document)
 }
 
 // Without returns the members except those with the names, ignoring letter case.

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -45,22 +44,22 @@ func (h *bulk) Retry(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := h.admin.RetryMessages(x.Request.Context(), selection, accounts.Actor(x))
+	tally, err := h.admin.RetryMessages(x.Request.Context(), selection, accounts.Actor(x))
 	if err != nil {
 		return err
 	}
 	return x.Respond("MessagesRetried", wire.MessagesRetried{
-		Matched: t.Matched,
-		Retried: t.Done,
-		Skipped: t.Matched - t.Done,
-		InOrder: t.Ordered,
-		Warning: orderWarning(t.Ordered),
+		Matched: tally.Matched,
+		Retried: tally.Done,
+		Skipped: tally.Matched - tally.Done,
+		InOrder: tally.Ordered,
+		Warning: orderWarning(tally.Ordered),
 		DryRun:  selection.DryRun,
 	}, nil)
 }
 
-// orderWarning returns the warning about a number of delivered messages that are sent in an
-// order, empty for 0.
+// orderWarning returns the warning that n delivered messages are sent again in an order. It is
+// empty if n is 0.
 func orderWarning(n int64) string {
 	if n == 0 {
 		return ""
@@ -75,13 +74,13 @@ func (h *bulk) Remove(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := h.admin.RemoveMessages(x.Request.Context(), selection, accounts.Actor(x))
+	tally, err := h.admin.RemoveMessages(x.Request.Context(), selection, accounts.Actor(x))
 	if err != nil {
 		return err
 	}
 	return x.Respond("MessagesDeleted", wire.MessagesDeleted{
-		Matched: t.Matched,
-		Deleted: t.Done,
+		Matched: tally.Matched,
+		Deleted: tally.Done,
 		DryRun:  selection.DryRun,
 	}, nil)
 }
@@ -96,7 +95,7 @@ func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 	}
 
 	b.read()
-	take := form.Value(b.Form, query.Take, parseTake)
+	take := form.Value(b.Form, query.Take, form.Count)
 	dryRun := form.Value(b.Form, memberDryRun, form.Bool)
 	all := form.Value(b.Form, memberAll, form.Bool)
 	if err := form.Invalid(b.Wrong); err != nil {
@@ -115,15 +114,6 @@ func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 		DryRun: form.Or(dryRun, false),
 		Replay: b.delivered,
 	}, nil
-}
-
-// parseTake parses the maximum number of messages.
-func parseTake(text string) (int64, error) {
-	n, err := wire.ParseInteger(record.Int, text)
-	if err != nil || n < 0 {
-		return 0, errors.New("must be a whole number from 0 to 2147483647")
-	}
-	return n, nil
 }
 
 // bulkForm reads the members of a bulk operation.
@@ -151,7 +141,7 @@ func (b *bulkForm) read() {
 		isMember := form.HasName(bulkMembers, m.Name)
 		hasValue := !m.Empty && (len(m.Texts) > 0 || m.Other)
 		switch {
-		case form.HasName(bulkControls, m.Name):
+		case form.HasName(bulkControls, m.Name): // no part of the selection
 		case !isFilter && !isMember:
 			b.Refuse(edge.ShownName(m.Name), b.unknown(m.Name))
 		case !hasValue:
