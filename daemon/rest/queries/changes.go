@@ -83,6 +83,7 @@ func (h *Handler) Changes(x *edge.Context) error {
 	if x.Route.Oneway {
 		return x.NoContent(nil)
 	}
+
 	turn, err := h.turns.take(x)
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (h *Handler) Changes(x *edge.Context) error {
 		return err
 	}
 	if since != "" && wait > 0 && len(batch.Changes) == 0 {
-		turn.end(0)
+		turn.end(0) // other requests have it while this one waits
 		if err := h.await(x, feed, kind, batch.Next, wait); err != nil {
 			return err
 		}
@@ -109,13 +110,8 @@ func (h *Handler) Changes(x *edge.Context) error {
 			return err
 		}
 	}
-	meta := []encode.Pair{{Name: query.Next, Value: batch.Next}}
-	if !batch.LookedAt.IsZero() {
-		meta = append(meta, encode.Pair{
-			Name:  wire.MetaLookedAt,
-			Value: batch.LookedAt.UTC().Format(wire.DateLayout) + "Z",
-		})
-	}
+
+	meta := metaOf(batch)
 	if since == "" {
 		key, captured, err := feed.Fields(x.Request.Context(), kind)
 		if err != nil {
@@ -127,26 +123,43 @@ func (h *Handler) Changes(x *edge.Context) error {
 	return sendChanges(x, batch, meta)
 }
 
+// metaOf returns the token after a batch, and the time of the last look at the kind.
+func metaOf(batch *changes.Batch) []encode.Pair {
+	meta := []encode.Pair{{Name: query.Next, Value: batch.Next}}
+	if batch.LookedAt.IsZero() {
+		return meta
+	}
+	return append(meta, encode.Pair{
+		Name:  wire.MetaLookedAt,
+		Value: batch.LookedAt.UTC().Format(wire.DateLayout) + "Z",
+	})
+}
+
 // shapeOfCopy returns the names of the fields of the key, and of those that a copy cannot
 // have because they are not captured.
 func shapeOfCopy(kind *record.Kind, key, captured []int) []encode.Pair {
-	var names, omitted []string
+	var keyNames, omitted []string
 	for _, field := range key {
-		names = append(names, kind.Fields[field].Name)
+		keyNames = append(keyNames, kind.Fields[field].Name)
 	}
 	for i, f := range kind.Fields {
 		if !slices.Contains(captured, i) && !slices.Contains(key, i) {
 			omitted = append(omitted, f.Name)
 		}
 	}
-	return []encode.Pair{{Name: wire.MetaKey, Value: strings.Join(names, ",")}, {Name: wire.MetaOmitted, Value: strings.Join(omitted, ",")}}
+	return []encode.Pair{
+		{Name: wire.MetaKey, Value: strings.Join(keyNames, ",")},
+		{Name: wire.MetaOmitted, Value: strings.Join(omitted, ",")},
+	}
 }
 
 // KindOf returns the kind that an operation on kinds is about: it is in the path, or, if the
 // operation is called by its name, a member.
-func (h *Handler) KindOf(x *edge.Context) (kind *record.Kind, err error) {
+func (h *Handler) KindOf(x *edge.Context) (*record.Kind, error) {
 	if x.Kind == nil {
-		if x.Kind, err = h.Kind(x.Options, x.Route, x.Params); err != nil {
+		var err error
+		x.Kind, err = h.Kind(x.Options, x.Route, x.Params)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -156,8 +169,8 @@ func (h *Handler) KindOf(x *edge.Context) (kind *record.Kind, err error) {
 	return x.Kind, nil
 }
 
-// captured returns the feed of a kind; an error if the kind has no changes, or the format of
-// the response has no place for them.
+// captured returns the feed of a kind. It fails if the changes of the kind are not captured, or
+// cannot be written in the format of the response.
 func (h *Handler) captured(x *edge.Context, kind *record.Kind) (Feed, error) {
 	switch {
 	case kind.Database != record.RecordsDB:
@@ -175,11 +188,11 @@ func (h *Handler) captured(x *edge.Context, kind *record.Kind) (Feed, error) {
 }
 
 // between returns a parser of whole numbers within bounds.
-func between(least, most int) func(string) (int, error) {
+func between(low, high int) func(string) (int, error) {
 	return func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < least || n > most {
-			return 0, errors.New("must be a whole number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most))
+		if err != nil || n < low || n > high {
+			return 0, errors.New("must be a whole number from " + strconv.Itoa(low) + " to " + strconv.Itoa(high))
 		}
 		return n, nil
 	}
@@ -191,16 +204,17 @@ func read(x *edge.Context, feed Feed, kind *record.Kind, since string, take int)
 	if since != "" {
 		return feed.Read(ctx, kind, since, take, 0)
 	}
-	looked, err := feed.LookedAt(ctx, kind)
+	lookedAt, err := feed.LookedAt(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
 	next, err := feed.Now(ctx, kind)
-	return &changes.Batch{Next: next, LookedAt: looked}, err
+	return &changes.Batch{Next: next, LookedAt: lookedAt}, err
 }
 
 // await waits for a change without being counted as a concurrent request, at most until the
-// service stops. The changes are read later: all requests that wait continue together.
+// service stops. The caller reads the changes when it has its turn, since all requests that wait
+// continue together.
 func (h *Handler) await(x *edge.Context, feed Feed, kind *record.Kind, since string, wait time.Duration) error {
 	end, err := h.turns.wait(x.Identity.Owner())
 	if err != nil {
@@ -211,17 +225,21 @@ func (h *Handler) await(x *edge.Context, feed Feed, kind *record.Kind, since str
 	ctx, cancel := h.untilStopped(x.Request.Context())
 	defer cancel()
 	_, err = feed.Read(ctx, kind, since, 1, wait)
-	if err != nil && h.Stopping.Err() != nil && x.Request.Context().Err() == nil {
+	isServiceStopping := h.Stopping.Err() != nil && x.Request.Context().Err() == nil
+	if isServiceStopping {
 		return nil
 	}
 	return err
 }
 
-// untilStopped returns a context that is done when the service stops, too.
-func (h *Handler) untilStopped(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(h.Stopping, cancel)
-	return ctx, func() { stop(); cancel() }
+// untilStopped returns a context that is also done when the service stops.
+func (h *Handler) untilStopped(ctx context.Context) (_ context.Context, cancel func()) {
+	ctx, cancelContext := context.WithCancel(ctx)
+	stopWatching := context.AfterFunc(h.Stopping, cancelContext)
+	return ctx, func() {
+		stopWatching()
+		cancelContext()
+	}
 }
 
 // sendChanges responds with the bodies of changes, which are JSON.
@@ -258,15 +276,16 @@ func sendChanges(x *edge.Context, batch *changes.Batch, meta []encode.Pair) erro
 	return x.WriteParts(http.StatusOK, start, bodies, x.Format.Close(end))
 }
 
-// copying is a response with the rows of a copy. A nil *copying is any other response.
+// copying is a response with the rows of a copy. A nil *copying is any other response, and its
+// methods do nothing.
 type copying struct {
 	Copy
 	handler *Handler
 	kind    *record.Kind
-	token   string // after its end
+	token   string // of the changes that continue the copy; set by finish
 }
 
-// copyOf starts the copy that the rows of a plan are for.
+// copyOf starts the copy that a plan selects rows for. It returns nil if there is none.
 func (h *Handler) copyOf(x *edge.Context, plan *query.Plan) (*copying, error) {
 	if plan.ForCopy == "" {
 		return nil, nil
@@ -298,12 +317,13 @@ func (c *copying) finish(o *responseWriter, rows *executor.Result) error {
 		return nil
 	}
 	rows.Close()
-	err := o.flush()
-	if err == nil {
-		o.x.Response.Slot.Release()
-		ctx, cancel := c.handler.untilStopped(o.x.Request.Context())
-		defer cancel()
-		c.token, err = c.End(ctx)
+	if err := o.flush(); err != nil {
+		return err
 	}
+	o.x.Response.Slot.Release()
+	ctx, cancel := c.handler.untilStopped(o.x.Request.Context())
+	defer cancel()
+	var err error
+	c.token, err = c.End(ctx)
 	return err
 }

@@ -33,6 +33,7 @@ func FormAddress(u *url.URL) string {
 	if len(operators) == 0 {
 		return ""
 	}
+
 	var members []string
 	for _, pair := range pairs {
 		name, value := unescaped(pair)
@@ -49,6 +50,7 @@ func FormAddress(u *url.URL) string {
 	return edge.LocalPath(&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: strings.Join(members, "&")})
 }
 
+// unescaped returns the name and the value of a pair of a query string.
 func unescaped(pair string) (name, value string) {
 	name, value, _ = strings.Cut(pair, "=")
 	name, _ = url.QueryUnescape(name) // invalid escapes were rejected before
@@ -56,12 +58,14 @@ func unescaped(pair string) (name, value string) {
 	return name, strings.TrimSpace(value)
 }
 
-// formField returns the field that a form member belongs to.
+// formField returns the field that a form member belongs to. end is the suffix of the name that
+// distinguishes operators and values.
 func formField(name, end string) (field string, ok bool) {
 	field, ok = strings.CutSuffix(name, end)
 	return field, ok && field != "" && !strings.Contains(field, ".")
 }
 
+// formMember returns the escaped name of the member for a condition on a field.
 func formMember(field, operator string) string {
 	if operator == record.Equal.String() {
 		operator = ""
@@ -78,13 +82,14 @@ type address struct {
 
 // newAddress returns the address of a request, including the members of its body.
 func newAddress(x *edge.Context, members query.Members) address {
-	a := address{path: edge.LocalPath(&url.URL{Path: x.Request.URL.Path, RawPath: x.Request.URL.RawPath}), whole: true}
+	withoutQuery := url.URL{Path: x.Request.URL.Path, RawPath: x.Request.URL.RawPath}
+	a := address{path: edge.LocalPath(&withoutQuery), whole: true}
 	for _, m := range members {
 		switch {
 		case m.Empty && query.IgnoresValue(x.Kind, m): // a link needs a value
 			m.Texts = []string{"true"}
 			a.members = append(a.members, m)
-		case m.Empty || form.HasName([]string{query.Callback, edge.ParamKey}, m.Name):
+		case m.Empty || form.HasName(unlinkedMembers, m.Name):
 		case m.Other:
 			a.whole = a.whole && strings.EqualFold(m.Name, query.Meta)
 		case slices.Contains(m.Texts, ""): // a value in JSON, not given in a query string
@@ -96,15 +101,20 @@ func newAddress(x *edge.Context, members query.Members) address {
 	return a
 }
 
+// unlinkedMembers are not repeated in links.
+var unlinkedMembers = []string{query.Callback, edge.ParamKey}
+
 // with returns the address with other values of some members. An empty value removes
 // a member.
 func (a address) with(changes ...encode.Pair) string {
 	var pairs []string
 	for _, m := range a.members {
-		if !slices.ContainsFunc(changes, func(p encode.Pair) bool { return strings.EqualFold(p.Name, m.Name) }) {
-			for _, text := range formTexts(m) {
-				pairs = append(pairs, url.QueryEscape(m.Name)+"="+url.QueryEscape(text))
-			}
+		hasName := func(p encode.Pair) bool { return strings.EqualFold(p.Name, m.Name) }
+		if slices.ContainsFunc(changes, hasName) {
+			continue
+		}
+		for _, text := range formTexts(m) {
+			pairs = append(pairs, url.QueryEscape(m.Name)+"="+url.QueryEscape(text))
 		}
 	}
 	for _, c := range changes {

@@ -31,7 +31,7 @@ type Store interface {
 type Handler struct {
 	Store  Store
 	System *record.Registry // the service's own kinds
-	Names  []string         // names of operations other than queries of other kinds
+	Names  []string         // names of the operations, for suggestions
 	Space  *spill.Space     // for responses that clients read slowly; nil for none
 
 	Feed     func() (Feed, error) // returns the feed of changes; nil for none
@@ -63,7 +63,9 @@ func (h *Handler) Rows(x *edge.Context, plan *query.Plan) error {
 	}
 	for attempt := 1; ; attempt++ {
 		err := h.send(x, plan)
-		if attempt == executor.MaxAttempts || !executor.IsDeadlock(err) || x.Response.Status != 0 {
+		hasSentNothing := x.Response.Status == 0
+		mayRepeat := executor.IsDeadlock(err) && hasSentNothing
+		if !mayRepeat || attempt == executor.MaxAttempts {
 			return err
 		}
 		if executor.Backoff(x.Request.Context(), attempt) != nil {
@@ -72,6 +74,7 @@ func (h *Handler) Rows(x *edge.Context, plan *query.Plan) error {
 	}
 }
 
+// send runs a plan once and sends its rows.
 func (h *Handler) send(x *edge.Context, plan *query.Plan) error {
 	if err := h.fits(x, plan); err != nil {
 		return err
@@ -85,27 +88,36 @@ func (h *Handler) send(x *edge.Context, plan *query.Plan) error {
 		return err
 	}
 	defer rows.Close()
-	space := h.Space
-	if !rows.HoldsLocks() {
-		space = nil
+	var space *spill.Space
+	if rows.HoldsLocks() {
+		space = h.Space
 	}
 	return stream(x, plan, rows, space, copied)
 }
+
+// Errors of results that are too large, with the number of rows or groups and its maximum.
+const (
+	tooManyRows   = "%d rows match, but a sheet of a workbook holds at most %d; add conditions, use Take, or use csv"
+	tooManyGroups = "the result has %d groups, at most %d are possible; add conditions, or use Take"
+)
 
 // fits returns an error if the result has more rows than the format can hold, or too many
 // groups. It only counts rows if the plan allows that; otherwise the response may be aborted
 // later.
 func (h *Handler) fits(x *edge.Context, plan *query.Plan) error {
-	most, text := x.Format.MaxRows, "%d rows match, but a sheet of a workbook holds at most %d; add conditions, use Take, or use csv"
-	groups := plan.Group != nil && (most == 0 || most > query.MaxGroups)
-	if groups {
-		most, text = query.MaxGroups, "the result has %d groups, at most %d are possible; add conditions, or use Take"
+	limit := x.Format.MaxRows // 0 for none
+	text := tooManyRows
+	limitsGroups := plan.Group != nil && (limit == 0 || limit > query.MaxGroups)
+	if limitsGroups {
+		limit = query.MaxGroups
+		text = tooManyGroups
 	}
-	isCounted := plan.Count || groups
-	isBounded := plan.Take != query.NoTake && plan.Take <= most
-	if most == 0 || !isCounted || isBounded {
+	isCounted := plan.Count || limitsGroups
+	isBounded := plan.Take != query.NoTake && plan.Take <= limit
+	if limit == 0 || !isCounted || isBounded {
 		return nil
 	}
+
 	count := *plan
 	count.Take = 0
 	count.Aggregates = nil
@@ -116,10 +128,13 @@ func (h *Handler) fits(x *edge.Context, plan *query.Plan) error {
 	}
 	defer rows.Close()
 	tail, err := rows.Tail(0)
-	if err == nil && tail.Known && tail.Total-plan.Skip > most {
-		return fault.New(fault.Invalid, text, tail.Total, most)
+	if err != nil {
+		return err
 	}
-	return err
+	if tail.Known && tail.Total-plan.Skip > limit {
+		return fault.New(fault.Invalid, text, tail.Total, limit)
+	}
+	return nil
 }
 
 // Plan plans a query with additional conditions. Headers report the parts of the request that
@@ -133,6 +148,7 @@ func (h *Handler) Plan(x *edge.Context, members query.Members, where ...query.Co
 		members = form.Without(members, MemberSince, MemberUntil)
 		where = append(where, period...)
 	}
+
 	req, err := query.Parse(x.Kind, members, x.Options.Query)
 	if err != nil {
 		return nil, err
@@ -149,6 +165,7 @@ func (h *Handler) Plan(x *edge.Context, members query.Members, where ...query.Co
 		req.Take = pageTake
 	}
 	x.Timing.Parsed = time.Now()
+
 	if x.Format.Bare() { // rows only: there is no place for aggregates
 		for _, a := range req.Include {
 			req.Ignored = append(req.Ignored, a.Name)
@@ -181,10 +198,14 @@ func (h *Handler) Kind(o *edge.Options, r *edge.CompiledRoute, p edge.Params) (*
 	if name == "" {
 		return nil, nil
 	}
+
 	kinds := o.Kinds()
 	if kind, ok := kinds.Lookup(name); ok {
-		isExact := r != nil && r.Exact()
-		if name == nameOf(kind) || !isExact && strings.EqualFold(name, nameOf(kind)) {
+		sameName := strings.EqualFold
+		if r != nil && r.Exact() {
+			sameName = func(a, b string) bool { return a == b }
+		}
+		if sameName(name, nameOf(kind)) { // Lookup finds both names of a kind
 			return kind, nil
 		}
 	}
@@ -204,7 +225,7 @@ func reasonNotServed(o *edge.Options, name string) string {
 			return "its table or view is not seen in the ERP's database; whd check lists the remedies"
 		}
 	}
-	_, served := o.Kinds().Lookup(name) // under another form of the name
+	_, served := o.Kinds().Lookup(name) // by the name that the route does not accept
 	_, builtin := record.Builtin().Lookup(name)
 	if builtin && !served {
 		return "the setting erp.builtin leaves it out"
@@ -212,8 +233,8 @@ func reasonNotServed(o *edge.Options, name string) string {
 	return ""
 }
 
-// instead returns similar names of kinds and of others, or else all names. The user is not
-// known yet, so that it leaves out kinds that require a role.
+// instead returns similar names of kinds and of others, or else all names. Kinds that require a
+// role are left out, since the user is not known yet.
 func instead(kinds *record.Registry, name string, nameOf func(*record.Kind) string, others []string) string {
 	var names []string
 	kinds = kinds.Filter(func(k *record.Kind) bool { return k.Role == "" })
@@ -257,17 +278,17 @@ const (
 
 // PeriodOf converts Since and Until to conditions.
 func PeriodOf(kind *record.Kind, members query.Members) (where []query.Condition, wrong []fault.Field) {
-	for _, end := range []struct {
-		member   string
-		operator record.Operator
-	}{{MemberSince, record.GreaterThanOrEqualTo}, {MemberUntil, record.LessThan}} {
-		if date := form.MemberValue(members, end.member, &wrong, ParseDate); date != nil {
-			where = append(where, Condition(kind, "AddedDateTime", end.operator, wire.Value{Text: *date}))
-		}
+	const added = "AddedDateTime"
+	if since := form.MemberValue(members, MemberSince, &wrong, ParseDate); since != nil {
+		where = append(where, Condition(kind, added, record.GreaterThanOrEqualTo, wire.Value{Text: *since}))
+	}
+	if until := form.MemberValue(members, MemberUntil, &wrong, ParseDate); until != nil {
+		where = append(where, Condition(kind, added, record.LessThan, wire.Value{Text: *until}))
 	}
 	return where, wrong
 }
 
+// ParseDate parses a time, which is in UTC if it has no time zone.
 func ParseDate(text string) (string, error) { return wire.ParseDate(text, time.UTC) }
 
 // Condition returns a condition on a field, which must exist in the kind.

@@ -35,8 +35,7 @@ var buffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// errHeadDone stops a HEAD request whose response would be streamed, since its head
-// is complete.
+// errHeadDone stops a HEAD request when its head is complete, if the response would be streamed.
 var errHeadDone = errors.New("head is complete")
 
 // maxCursor is the maximum length of a cursor in a header or a link. Many clients and
@@ -64,9 +63,10 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result, space *spi
 			buffers.Put(buf)
 		}
 	}()
+
 	out := &responseWriter{x: x, buf: (*buf)[:0], space: space, pages: plan.Place != nil, copied: copied}
-	out.to.Writer = x.Response
-	defer out.stop() // of a response that ends early
+	out.destination.Writer = x.Response
+	defer out.stop() // also after a panic
 	err := out.rows(plan, rows)
 	*buf = out.buf[:0]
 	out.stop()
@@ -84,18 +84,20 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result, space *spi
 type responseWriter struct {
 	x          *edge.Context
 	buf        []byte
-	digest     hash.Hash
-	count      int64
-	sent       bool                // the head has been sent
-	compressor edge.Compressor     // nil if the response is not compressed
-	to         struct{ io.Writer } // the response, later the pipe
-	pages      bool                // the rows are a page by cursor
-	copied     *copying            // nil unless the rows are for a copy
-	space      *spill.Space        // nil if the client's speed may hold up the statement
-	pipe       *spill.Pipe         // nil until the first bytes have been sent, and after the last ones
+	digest     hash.Hash       // nil unless the client requested one
+	count      int64           // rows so far
+	sent       bool            // the head has been sent
+	compressor edge.Compressor // nil if the response is not compressed
+	pages      bool            // the rows are a page by cursor
+	copied     *copying        // nil unless the rows are for a copy
+
+	// destination is the response, or the pipe while there is one. The compressor writes to it.
+	destination struct{ io.Writer }
+	space       *spill.Space // nil if a slow client may hold up the statement
+	pipe        *spill.Pipe  // nil until the first bytes have been sent, and after the last ones
 }
 
-// stop ends a response that cannot be completed.
+// stop ends a response that cannot be completed. It has no effect on a complete one.
 func (o *responseWriter) stop() {
 	if o.pipe != nil {
 		o.pipe.Stop(func() { _ = o.x.Response.Control.SetWriteDeadline(time.Now()) })
@@ -106,11 +108,36 @@ func (o *responseWriter) stop() {
 // rows sends the rows of a plan with the envelope around them.
 func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	x := o.x
+	shape := ShapeOf(x, plan)
+	o.start(plan, shape)
+	enc := x.Output().New(shape)
+	if err := o.encodeRows(enc, plan, rows); err != nil {
+		return err
+	}
+	tail, err := rows.Tail(o.count)
+	if err != nil {
+		return err
+	}
+	if err := o.copied.finish(o, rows); err != nil {
+		return err
+	}
+
+	end := o.envelopeEnd(tail, shape)
+	if x.Format.Bare() && len(tail.Next) > maxCursor {
+		return errLongCursor
+	}
+	rows.Close() // before the client has read the rest
+	o.buf = x.Format.Close(enc.End(o.buf, end))
+	return o.finish(tail)
+}
+
+// start sets the headers that do not depend on the rows, and opens the envelope.
+func (o *responseWriter) start(plan *query.Plan, shape encode.Shape) {
+	x := o.x
 	h := x.Response.Header()
-	sh := ShapeOf(x, plan)
 	h.Set("Content-Type", x.Format.ContentType)
 	if x.Format.Attachment {
-		h.Set("Content-Disposition", "attachment; filename="+sh.Operation+x.Format.Suffix)
+		h.Set("Content-Disposition", "attachment; filename="+shape.Operation+x.Format.Suffix)
 	}
 	if strings.Contains(strings.ToLower(x.Request.Header.Get("Want-Digest")), "sha-256") {
 		o.digest = sha256.New()
@@ -122,13 +149,17 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 		h.Set(wire.HeaderFormulaGuard, strconv.FormatBool(x.GuardsFormulas()))
 	}
 	o.buf = x.Format.Open(h, o.buf)
-	enc := x.Output().New(sh)
+}
+
+// encodeRows encodes all rows, and sends the buffer whenever it is full.
+func (o *responseWriter) encodeRows(enc encode.Encoder, plan *query.Plan, rows *executor.Result) error {
+	x := o.x
 	limited, _ := enc.(encode.Limited)
 	cells, err := rows.Next()
 	x.Timing.FirstRow = time.Now()
 	o.buf = enc.Begin(o.buf, encode.Head{Offset: plan.Skip, Cursor: followsCursor(plan)})
-	for ; err == nil && cells != nil; cells, err = rows.Next() {
-		if err := o.copied.row(o.x.Request.Context(), cells); err != nil {
+	for err == nil && cells != nil {
+		if err := o.copied.row(x.Request.Context(), cells); err != nil {
 			return err
 		}
 		o.buf = enc.Row(o.buf, cells)
@@ -137,44 +168,41 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 		}
 		o.count++
 		if len(o.buf) >= maxBuffered {
-			hasCursorHeader := x.Format.Bare() && o.pages && plan.Take != query.NoTake
-			if hasCursorHeader && !o.sent && len(plan.Place.Next(nil)) > maxCursor { // with the conditions alone
-				return errLongCursor
-			}
-			if err := o.flush(); err != nil {
+			if err := o.flushPiece(plan); err != nil {
 				return err
 			}
 		}
+		cells, err = rows.Next()
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// flushPiece sends a full buffer. It fails before the first one if even the conditions of the
+// query alone make the cursor of the next page too long for its header.
+func (o *responseWriter) flushPiece(plan *query.Plan) error {
+	hasCursorHeader := o.x.Format.Bare() && o.pages && plan.Take != query.NoTake
+	if hasCursorHeader && !o.sent && len(plan.Place.Next(nil)) > maxCursor {
+		return errLongCursor
 	}
-	tail, err := rows.Tail(o.count)
-	if err != nil {
-		return err
-	}
-	if err := o.copied.finish(o, rows); err != nil {
-		return err
-	}
+	return o.flush()
+}
+
+// envelopeEnd returns the values after the rows.
+func (o *responseWriter) envelopeEnd(tail executor.Tail, shape encode.Shape) encode.Tail {
 	end := encode.Tail{Total: tail.Total}
 	for _, m := range tail.Meta {
 		end.Meta = append(end.Meta, encode.Pair(m))
 	}
 	if tail.Next != "" {
 		end.Meta = append(end.Meta, encode.Pair{Name: query.Next, Value: tail.Next})
-		if sh.View != nil {
-			end.NextURL = nextPage(x, tail.Next)
+		if shape.View != nil {
+			end.NextURL = nextPage(o.x, tail.Next)
 		}
 	}
 	if o.copied != nil {
 		end.Meta = append(end.Meta, encode.Pair{Name: wire.MetaToken, Value: o.copied.token})
 	}
-	if x.Format.Bare() && len(tail.Next) > maxCursor {
-		return errLongCursor
-	}
-	rows.Close() // before the client has read the rest
-	o.buf = x.Format.Close(enc.End(o.buf, end))
-	return o.finish(tail)
+	return end
 }
 
 // limitError returns the error of a row that the format cannot have.
@@ -187,7 +215,7 @@ func limitError(err error, position string) error {
 
 // ShapeOf returns the shape of a plan's rows in the format of the response.
 func ShapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
-	sh := encode.Shape{
+	shape := encode.Shape{
 		Operation: plan.Kind.Operation(),
 		Record:    plan.Kind.Name,
 		Columns:   make([]encode.Column, len(plan.Columns)),
@@ -197,61 +225,73 @@ func ShapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 	}
 	for i, c := range plan.Columns {
 		f := plan.Kind.Fields[c]
-		sh.Columns[i] = encode.Column{Name: f.Name, Type: x.Format.Type(f.Type)}
+		shape.Columns[i] = encode.Column{Name: f.Name, Type: x.Format.Type(f.Type)}
 	}
 	if x.HTML() {
-		sh.Links = otherFormats(x)
-		sh.View = view(x, plan)
+		shape.Links = otherFormats(x)
+		shape.View = view(x, plan)
 	}
-	return sh
+	return shape
 }
 
-// flush sends the buffer, compressed if the client accepts that. The first flush
-// also sends the head with the names of the trailers, and flushes the connection so
-// that the client sees progress.
+// flush sends the buffer, compressed if the client accepts that. The first flush also sends the
+// head with the names of the trailers.
 func (o *responseWriter) flush() error {
-	x, first := o.x, !o.sent
-	if first && !x.Response.Kept && x.Request.Method != http.MethodHead {
+	if o.sent {
+		return o.writeBuffer()
+	}
+	x := o.x
+	if !x.Response.Kept && x.Request.Method != http.MethodHead {
 		if err := x.Response.Slot.Stream(); err != nil {
 			return err
 		}
 	}
-	if first {
-		h := x.Response.Header()
-		h.Set("Server-Timing", x.Timing.Header())
-		o.announceTrailers(h)
-		if x.Coding != nil {
-			x.Coding.Announce(h)
-		}
+	h := x.Response.Header()
+	h.Set("Server-Timing", x.Timing.Header())
+	o.announceTrailers(h)
+	if x.Coding != nil {
+		x.Coding.Announce(h)
 	}
 	if x.Request.Method == http.MethodHead {
 		return errHeadDone
 	}
+
+	o.sent = true
+	if x.Coding != nil {
+		o.compressor = x.Coding.Start(&o.destination)
+	}
+	if err := o.writeBuffer(); err != nil {
+		return err
+	}
+	if o.compressor != nil { // the client sees progress although the compressor buffers
+		if err := o.compressor.Flush(); err != nil {
+			return err
+		}
+		if err := x.Response.Control.Flush(); err != nil {
+			return err
+		}
+	}
+	if o.space != nil {
+		o.pipe = o.space.Pipe(x.Response)
+		o.destination.Writer = o.pipe
+	}
+	return nil
+}
+
+// writeBuffer writes the buffer to the response and empties it.
+func (o *responseWriter) writeBuffer() error {
 	if o.digest != nil {
 		o.digest.Write(o.buf)
 	}
-	o.sent = true
-	if first && x.Coding != nil {
-		o.compressor = x.Coding.Start(&o.to)
-	}
-	var out io.Writer = o.to
+	var out io.Writer = o.destination
 	if o.compressor != nil {
 		out = o.compressor
 	}
-	_, err := out.Write(o.buf)
-	if err == nil && first && o.compressor != nil {
-		if err = o.compressor.Flush(); err == nil {
-			err = x.Response.Control.Flush()
-		}
+	if _, err := out.Write(o.buf); err != nil {
+		return err
 	}
-	if err == nil {
-		o.buf = o.buf[:0]
-	}
-	if err == nil && first && o.space != nil {
-		o.pipe = o.space.Pipe(x.Response)
-		o.to.Writer = o.pipe
-	}
-	return err
+	o.buf = o.buf[:0]
+	return nil
 }
 
 // announceTrailers sets the names of the trailers. HTTP/1.0 has none.
@@ -276,39 +316,58 @@ func (o *responseWriter) announceTrailers(h http.Header) {
 }
 
 // finish completes the response: buffered with a length, or streamed with trailers.
-func (o *responseWriter) finish(tail executor.Tail) (err error) {
+func (o *responseWriter) finish(tail executor.Tail) error {
 	x := o.x
-	h, streamed := x.Response.Header(), o.sent
-	if streamed {
-		if err = o.flush(); err == nil && o.compressor != nil {
-			if err = o.compressor.Close(); err == nil {
-				x.Coding.Release(o.compressor)
-			}
-		}
-		if err == nil && o.pipe != nil {
-			err, o.pipe = o.pipe.Close(), nil
-		}
-	} else if o.digest != nil {
+	h := x.Response.Header()
+	if o.sent {
+		err := o.finishStream()
+		o.setTotals(h, tail) // trailers
+		return err
+	}
+
+	if o.digest != nil {
 		o.digest.Write(o.buf)
 	}
+	o.setTotals(h, tail)
+	h.Set("Server-Timing", x.Timing.Header())
+	err := x.Write(http.StatusOK, o.buf)
+	o.sent = x.Response.Status != 0
+	return err
+}
+
+// finishStream sends the last bytes of a streamed response, and waits until the client has them.
+func (o *responseWriter) finishStream() error {
+	if err := o.flush(); err != nil {
+		return err
+	}
+	if o.compressor != nil {
+		if err := o.compressor.Close(); err != nil {
+			return err
+		}
+		o.x.Coding.Release(o.compressor)
+	}
+	if o.pipe == nil {
+		return nil
+	}
+	err := o.pipe.Close()
+	o.pipe = nil
+	return err
+}
+
+// setTotals sets the headers, or trailers, that are known after the last row.
+func (o *responseWriter) setTotals(h http.Header, tail executor.Tail) {
+	isBare := o.x.Format.Bare()
 	h.Set(wire.HeaderRowCount, strconv.FormatInt(o.count, 10))
-	if x.Format.Bare() && tail.Known {
+	if isBare && tail.Known {
 		h.Set(wire.HeaderTotal, strconv.FormatInt(tail.Total, 10))
 	}
-	if x.Format.Bare() && o.copied != nil {
+	if isBare && o.copied != nil {
 		h.Set(wire.HeaderNextToken, o.copied.token)
 	}
-	if x.Format.Bare() && tail.Next != "" {
+	if isBare && tail.Next != "" {
 		h.Set(wire.HeaderNextCursor, tail.Next)
 	}
 	if o.digest != nil {
 		h.Set(wire.HeaderDigest, "sha-256="+hex.EncodeToString(o.digest.Sum(nil)))
 	}
-	if streamed {
-		return err
-	}
-	h.Set("Server-Timing", x.Timing.Header())
-	err = x.Write(http.StatusOK, o.buf)
-	o.sent = x.Response.Status != 0
-	return err
 }

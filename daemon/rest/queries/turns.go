@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	maxTurns    = 4 // responses with changes for one reader at a time
+	maxTurns    = 4 // concurrent responses with changes to one reader
 	turnTimeout = 30 * time.Second
 	turnRate    = 32 << 20    // bytes per second that a turn may send
-	maxSending  = time.Second // after which the next request gets the turn of a client that reads slowly
+	maxSending  = time.Second // a client that reads slowly keeps its turn for at most this time
 
 	maxWaiting         = 2000 // requests that wait for changes
 	maxWaitingOfReader = 1000
@@ -21,22 +21,22 @@ const (
 
 // turns limits how many responses with changes are read and sent for one reader at a time. When
 // a record changes, all requests that wait for it continue together: each would hold the same
-// changes in memory, and those of one reader would keep out others. The zero value is ready to
-// use.
+// changes in memory, and the requests of one reader would keep out those of others. The zero value
+// is ready to use.
 type turns struct {
 	mu      sync.Mutex
 	queues  map[string]*queue // keyed by reader
-	waiting int               // requests that wait for changes
+	waiting int               // requests of all readers that wait for changes
 }
 
 // queue is the queue of the requests of one reader.
 type queue struct {
-	places chan struct{} // one element for each request that has its turn
-	length int           // requests that wait for changes or a turn, or have it
-
-	waiting int // those that wait for changes
+	places  chan struct{} // one element for each request that has its turn
+	length  int           // requests that wait for changes or a turn, or have a turn
+	waiting int           // requests that wait for changes; included in length
 }
 
+// join adds a request to the queue of its reader, until leave is called.
 func (t *turns) join(reader string) *queue {
 	t.mu.Lock()
 	defer t.mu.Unlock()

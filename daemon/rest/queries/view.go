@@ -17,11 +17,15 @@ import (
 // view returns the navigation around the rows on the page of a query.
 func view(x *edge.Context, plan *query.Plan) *encode.View {
 	kind := plan.Kind
-	v := &encode.View{Summary: kind.Summary, Path: []encode.Link{
-		{Name: kind.Area, URL: x.Base + "/metadata#" + metadata.Anchor(kind.Area)},
-		{Name: edge.OperationOf(x), URL: x.Base + "/metadata?op=" + edge.OperationOf(x)},
-		{Name: "Rows"},
-	}}
+	operation := edge.OperationOf(x)
+	v := &encode.View{
+		Summary: kind.Summary,
+		Path: []encode.Link{
+			{Name: kind.Area, URL: x.Base + "/metadata#" + metadata.Anchor(kind.Area)},
+			{Name: operation, URL: x.Base + "/metadata?op=" + operation},
+			{Name: "Rows"},
+		},
+	}
 	if kind.Database == record.RecordsDB && plan.Group == nil {
 		v.Feed = edge.ServiceURL(x) + FeedPath + "/" + kind.Name
 		v.FeedFile = edge.LocalPath(&url.URL{Path: x.Base + FeedPath + "/" + kind.Name + FeedFile})
@@ -35,6 +39,7 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 		v.Note = "This page follows a cursor, which has the conditions, order and fields of its query. Start a new query to change them."
 		return v
 	}
+
 	v.Take = plan.Take
 	v.Limit = x.Options.Query.MaxTake
 	v.Form.Action = a.path
@@ -42,7 +47,7 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 		v.Take = query.NoTake
 	}
 	v.CountURL = a.with(encode.Pair{Name: query.Include, Value: "Total"})
-	v.Page = func(skip, take int64) string { return a.page(skip, take) }
+	v.Page = a.page
 	viewFilters(v, a, plan.Source())
 	v.Sort = sortLinks(a, plan, x.Members)
 	return v
@@ -54,16 +59,19 @@ const (
 	FeedFile = ".pbids" // follows the name of a kind: a file with which Power BI connects to it
 )
 
+// followsCursor reports whether the rows of a plan continue a page.
 func followsCursor(plan *query.Plan) bool { return plan.Place != nil && plan.Place.After != nil }
 
 // nextPage returns the address of the page of a cursor, empty if a link cannot have it.
 func nextPage(x *edge.Context, cursor string) string {
-	if a := newAddress(x, x.Members); a.whole && len(cursor) <= maxCursor {
-		return a.with(encode.Pair{Name: query.Cursor, Value: cursor}, encode.Pair{Name: query.Skip})
+	a := newAddress(x, x.Members)
+	if !a.whole || len(cursor) > maxCursor {
+		return ""
 	}
-	return ""
+	return a.with(encode.Pair{Name: query.Cursor, Value: cursor}, encode.Pair{Name: query.Skip})
 }
 
+// page returns the address of the page after skip rows.
 func (a address) page(skip, take int64) string {
 	changes := []encode.Pair{{Name: query.Skip}, {Name: query.Take, Value: strconv.FormatInt(take, 10)}}
 	if skip > 0 {
@@ -77,38 +85,46 @@ func (a address) page(skip, take int64) string {
 func viewFilters(v *encode.View, a address, kind *record.Kind) {
 	shown := make(map[int]query.Member) // by field
 	operators := make(map[int]record.Operator)
-	var filters []string
+	var active []string
 	for _, m := range a.members {
 		target, isFilter := kind.Member(m.Name)
+		fits := isFilter && target.Operator.Arity() != record.None // the form has an input for a value
 		if isFilter {
-			filters = append(filters, m.Name)
 			condition := a.condition(kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m)
-			if target.Operator.Arity() == record.None {
+			if !fits {
 				condition.Value = ""
 			}
+			active = append(active, m.Name)
 			v.Conditions = append(v.Conditions, condition)
-		} else if form.HasName([]string{query.Fields, query.Include, query.GroupBy}, m.Name) { // these change the rows and columns
-			filters = append(filters, m.Name)
+		} else if form.HasName(membersOfShape, m.Name) {
+			active = append(active, m.Name)
 			v.Conditions = append(v.Conditions, a.condition(m.Name, "=", m))
 		}
-		if _, taken := shown[target.Field]; isFilter && !taken && target.Operator.Arity() != record.None {
+
+		_, isTaken := shown[target.Field]
+		if fits && !isTaken {
 			shown[target.Field] = m
 			operators[target.Field] = target.Operator
-		} else if !strings.EqualFold(m.Name, query.Skip) {
+		} else if !strings.EqualFold(m.Name, query.Skip) { // a new filter shows its first page
 			v.Form.Hidden = append(v.Form.Hidden, pairs(m)...)
 		}
 	}
-	if len(filters) > 1 {
-		v.ClearURL = a.without(append(filters, query.Skip)...)
+	if len(active) > 1 {
+		v.ClearURL = a.without(append(active, query.Skip)...)
 	}
+
 	for i, f := range kind.Fields {
 		if f.Filter != record.NoFilter {
-			v.Form.Filters = append(v.Form.Filters,
-				encode.NewFilter(f, operators[i], strings.Join(formTexts(shown[i]), ",")))
+			value := strings.Join(formTexts(shown[i]), ",")
+			v.Form.Filters = append(v.Form.Filters, encode.NewFilter(f, operators[i], value))
 		}
 	}
 }
 
+// membersOfShape select the rows and columns in other ways than conditions.
+var membersOfShape = []string{query.Fields, query.Include, query.GroupBy}
+
+// condition describes a member that affects the rows, with a link that removes it.
 func (a address) condition(name, words string, m query.Member) encode.Condition {
 	return encode.Condition{
 		Field:     name,
@@ -118,30 +134,34 @@ func (a address) condition(name, words string, m query.Member) encode.Condition 
 	}
 }
 
+// pairs returns the hidden inputs of a member.
 func pairs(m query.Member) []encode.Pair {
-	var all []encode.Pair
+	var inputs []encode.Pair
 	for _, text := range formTexts(m) {
-		all = append(all, encode.Pair{Name: m.Name, Value: text})
+		inputs = append(inputs, encode.Pair{Name: m.Name, Value: text})
 	}
-	return all
+	return inputs
 }
 
 // sortLinks returns a link for each column to sort by it, or to reverse the current
 // order.
 func sortLinks(a address, plan *query.Plan, members query.Members) []encode.SortLink {
-	condition := form.HasMember(members, query.OrderBy) || form.HasMember(members, query.OrderByDesc)
+	isOrdered := form.HasMember(members, query.OrderBy) || form.HasMember(members, query.OrderByDesc)
 	links := make([]encode.SortLink, len(plan.Columns))
 	for i, c := range plan.Columns {
-		order := encode.Pair{Name: query.OrderBy, Value: plan.Kind.Fields[c].Name}
-		cleared := encode.Pair{Name: query.OrderByDesc}
-		if condition && len(plan.Order) > 0 && plan.Order[0].Field == c {
+		sortBy, cleared := query.OrderBy, query.OrderByDesc
+		if isOrdered && len(plan.Order) > 0 && plan.Order[0].Field == c {
 			links[i].Sorted = "descending"
 			if !plan.Order[0].Desc {
 				links[i].Sorted = "ascending"
-				order.Name, cleared.Name = cleared.Name, order.Name
+				sortBy, cleared = query.OrderByDesc, query.OrderBy
 			}
 		}
-		links[i].URL = a.with(encode.Pair{Name: query.Skip}, cleared, order)
+		links[i].URL = a.with(
+			encode.Pair{Name: query.Skip},
+			encode.Pair{Name: cleared},
+			encode.Pair{Name: sortBy, Value: plan.Kind.Fields[c].Name},
+		)
 	}
 	return links
 }
