@@ -95,16 +95,20 @@ func (h *Handlers) read(x *edge.Context, resource odata.Resource) (request, erro
 // zone returns the time zone of the ERP's dates.
 func zone(x *edge.Context) *time.Location { return cmp.Or(x.Options.Query.Zone, time.Local) }
 
-// checkFolded rejects tolower and toupper of fields that are compared with regard to case.
+// checkFolded rejects tolower and toupper of case-sensitive fields.
 func (h *Handlers) checkFolded(r request) error {
 	columns, err := h.Store.Columns(r.Request.Context(), r.Kind)
+	if err != nil {
+		return err
+	}
 	for _, field := range r.Filter.Folded {
 		if field < len(columns) && dialect.CaseSensitive(columns[field].Collation) {
-			return fault.New(fault.NotImplemented, "$filter has tolower or toupper of %s, which is compared with regard to case: the functions are not offered for it",
+			return fault.New(fault.NotImplemented,
+				"$filter has tolower or toupper of %s, which is compared with regard to case: the functions are not offered for it",
 				r.Kind.Fields[field].Name)
 		}
 	}
-	return err
+	return nil
 }
 
 // Service returns the service document.
@@ -145,8 +149,12 @@ func (h *Handlers) Metadata(x *edge.Context) error {
 func (h *Handlers) set(ctx context.Context, kind *record.Kind) (odata.Set, error) {
 	key, err := h.Store.Key(ctx, kind)
 	set := odata.Set{Kind: kind, Key: odata.EntityKey(kind, key)}
-	if err != nil || !slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.Decimal }) {
+	if err != nil {
 		return set, err
+	}
+	isDecimal := func(f record.Field) bool { return f.Type == record.Decimal }
+	if !slices.ContainsFunc(kind.Fields, isDecimal) {
+		return set, nil
 	}
 	columns, err := h.Store.Columns(ctx, kind)
 	for _, c := range columns {
@@ -204,7 +212,7 @@ func (h *Handlers) Entity(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	key = odata.EntityKey(x.Kind, key)
+	key = odata.EntityKey(x.Kind, key) // nil if OData cannot express it
 	if key == nil {
 		return fault.New(fault.NotFound, "the records of %s have no key; use $filter", x.Kind.Name)
 	}
@@ -212,6 +220,7 @@ func (h *Handlers) Entity(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
+
 	plan, err := query.NewPlan(&query.Request{
 		Kind:   x.Kind,
 		Where:  where,
@@ -228,11 +237,11 @@ func (h *Handlers) Entity(x *edge.Context) error {
 	}
 	defer rows.Close()
 	cells, err := rows.Next()
-	if err == nil && cells == nil {
-		err = fault.New(fault.NotFound, "no record of %s has this key", x.Kind.Name)
-	}
 	if err != nil {
 		return err
+	}
+	if cells == nil {
+		return fault.New(fault.NotFound, "no record of %s has this key", x.Kind.Name)
 	}
 	body, err := r.response(true).Entity(queries.ShapeOf(x, plan), cells)
 	return x.Send(x.Format.ContentType, body, err)
@@ -255,23 +264,24 @@ func (h *Handlers) Rows(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	left := r.Top
+	remaining := r.Top // the rows that the client still expects; NoTake for all
 	if r.Token != nil {
-		left = r.Token.Rest
+		remaining = r.Token.Rest
 	}
 	req, err := h.request(r)
 	if err != nil {
 		return err
 	}
-	req.Take = left
+	req.Take = remaining
 	if req.Place != nil {
-		req.Take = r.page(left)
+		req.Take = r.pageSize(remaining)
 	}
 	plan, err := query.NewPlan(req, false)
 	if err != nil {
 		return err
 	}
-	r.Select = req.Fields // those of the first page
+
+	r.Select = req.Fields // a token has those of the first page
 	response := r.response(false)
 	if r.Token != nil {
 		response.Count = r.Token.Count
@@ -282,9 +292,9 @@ func (h *Handlers) Rows(x *edge.Context) error {
 		}
 	}
 	response.Next = func(cursor string) string {
-		next := odata.Token{Rest: left, Count: response.Count, Cursor: cursor}
-		if left != query.NoTake {
-			next.Rest = left - req.Take
+		next := odata.Token{Rest: remaining, Count: response.Count, Cursor: cursor}
+		if remaining != query.NoTake {
+			next.Rest = remaining - req.Take
 		}
 		if next.Rest == 0 {
 			return ""
@@ -295,9 +305,8 @@ func (h *Handlers) Rows(x *edge.Context) error {
 	return h.Queries.Rows(x, plan)
 }
 
-// request returns the query of a page. Its place is nil for records without a key, which are
-// one page. Those of a partition are in the order of its date if an index has that order: a
-// page is then one range of the index.
+// request returns the query of a page. Its place is nil for records without a key, which are all
+// on one page.
 func (h *Handlers) request(r request) (*query.Request, error) {
 	req := &query.Request{
 		Kind:        r.Kind,
@@ -312,47 +321,62 @@ func (h *Handlers) request(r request) (*query.Request, error) {
 	ctx := r.Request.Context()
 	if r.Token != nil {
 		req.Cursor = &r.Token.Cursor
-		err := h.Queries.Store.SetPlace(ctx, req, nil)
-		if errors.Is(err, query.ErrEarlierCursor) {
-			return req, odata.EarlierTokenError()
-		}
-		if err != nil && fault.Is(err, fault.Invalid) {
-			return req, odata.TokenError()
-		}
-		return req, err
+		return req, tokenError(h.Queries.Store.SetPlace(ctx, req, nil))
 	}
 	key, err := h.Store.Key(ctx, r.Kind)
 	if err != nil || key == nil {
 		return req, err
 	}
-	if field := r.Filter.Partition(r.Kind); field >= 0 && len(r.Order) == 0 {
-		leads, err := h.Store.Leads(ctx, r.Kind, field)
+	if len(r.Order) == 0 {
+		req.Order, err = h.partitionOrder(r)
 		if err != nil {
 			return req, err
-		}
-		if leads {
-			req.Order = []query.Order{{Field: field}}
 		}
 	}
 	req.Cursor = new(string) // empty: the first page
 	return req, h.Queries.Store.SetPlace(ctx, req, nil)
 }
 
-// page returns the number of rows on a page: the maximum of the settings, or less if the
-// client prefers that. left is the number of rows that it still expects.
-func (r request) page(left int64) int64 {
-	page := r.Context.Options.FeedPage
-	if most := r.Context.Options.Query.MaxTake; most > 0 {
-		page = min(page, most)
+// tokenError returns the error for a token with a cursor that was refused with err.
+func tokenError(err error) error {
+	if errors.Is(err, query.ErrEarlierCursor) {
+		return odata.EarlierTokenError()
+	}
+	if err != nil && fault.Is(err, fault.Invalid) {
+		return odata.TokenError()
+	}
+	return err
+}
+
+// partitionOrder returns the order of the records of a partition: that of its date if an index has
+// it, since a page is then one range of the index. It is nil for all other records.
+func (h *Handlers) partitionOrder(r request) ([]query.Order, error) {
+	field := r.Filter.Partition(r.Kind)
+	if field < 0 {
+		return nil, nil
+	}
+	leads, err := h.Store.Leads(r.Request.Context(), r.Kind, field)
+	if err != nil || !leads {
+		return nil, err
+	}
+	return []query.Order{{Field: field}}, nil
+}
+
+// pageSize returns the number of rows on a page: the maximum of the settings, or less if the
+// client prefers that. remaining is the number of rows that it still expects.
+func (r request) pageSize(remaining int64) int64 {
+	size := r.Context.Options.FeedPage
+	if limit := r.Context.Options.Query.MaxTake; limit > 0 {
+		size = min(size, limit)
 	}
 	if preferred := preferredPage(r.Request.Header); preferred > 0 {
-		page = min(page, preferred)
-		r.Response.Header().Set("Preference-Applied", odata.MaxPageSize+"="+strconv.FormatInt(page, 10))
+		size = min(size, preferred)
+		r.Response.Header().Set("Preference-Applied", odata.MaxPageSize+"="+strconv.FormatInt(size, 10))
 	}
-	if left == query.NoTake {
-		return page
+	if remaining == query.NoTake {
+		return size
 	}
-	return min(page, left)
+	return min(size, remaining)
 }
 
 // preferredPage returns the size of a page that a client prefers, 0 if it has no preference.
@@ -361,7 +385,11 @@ func preferredPage(h http.Header) int64 {
 		name, text, _ := strings.Cut(part, "=")
 		name = strings.ToLower(strings.TrimSpace(name))
 		isPageSize := name == odata.MaxPageSize || "odata."+name == odata.MaxPageSize
-		if n, err := strconv.ParseInt(strings.Trim(text, ` "`), 10, 32); err == nil && isPageSize {
+		if !isPageSize {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.Trim(text, ` "`), 10, 32)
+		if err == nil {
 			return max(n, 0)
 		}
 	}
@@ -375,6 +403,7 @@ func (r request) nextLink(next odata.Token) string {
 	if r.URLMembers.Text("$format") == "" {
 		return link
 	}
-	members := r.media.ContentType()
-	return link + "&$format=" + members[:strings.LastIndexByte(members, ';')]
+	mediaType := r.media.ContentType()
+	withoutCharset := mediaType[:strings.LastIndexByte(mediaType, ';')]
+	return link + "&$format=" + withoutCharset
 }

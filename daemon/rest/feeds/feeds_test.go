@@ -95,7 +95,7 @@ func TestPartitionsSeek(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", filter, err)
 		}
-		req.Take = r.page(r.Top)
+		req.Take = r.pageSize(r.Top)
 		plan, err := query.NewPlan(req, false)
 		if err != nil {
 			t.Fatalf("%s: %v", filter, err)
