@@ -13,15 +13,15 @@ import (
 // service stops.
 type Admission struct {
 	slots     chan struct{} // one element for each request in progress
-	anonymous chan struct{} // those without valid credentials
-	streams   chan struct{} // those that send rows while they read them
+	anonymous chan struct{} // one for each of them without valid credentials
+	streams   chan struct{} // one for each of them that sends rows while it reads them
 	replies   *Budget       // memory for responses that are held whole
 	unknown   *pace         // pace of complete responses to requests without valid credentials
 	identify  func(*Context)
 
 	mu      sync.Mutex
-	arrived int           // requests between arrive and depart
-	empty   chan struct{} // nil until the service stops; closed when the last request has departed
+	arrived int           // requests between BeginRequest and EndRequest
+	empty   chan struct{} // nil until the service stops; closed when the last request has ended
 }
 
 // NewAdmission returns an Admission for at most size concurrent requests. At most half of
@@ -64,8 +64,8 @@ func (a *Admission) EndRequest() {
 	}
 }
 
-// Slot is the place of a request among the concurrent ones. A nil *Slot is that of a request
-// that needs none.
+// Slot is the place of a request among the concurrent ones. A nil *Slot is for requests that need
+// none.
 type Slot struct {
 	admission *Admission
 	gauge     Gauge
@@ -120,6 +120,7 @@ func busy(reason string) error {
 	}
 }
 
+// take occupies one of some places if there is a free one.
 func (s *Slot) take(places chan struct{}) bool {
 	select {
 	case places <- struct{}{}:
@@ -130,6 +131,7 @@ func (s *Slot) take(places chan struct{}) bool {
 	}
 }
 
+// giveBack frees all occupied places.
 func (s *Slot) giveBack() {
 	for _, places := range s.held {
 		<-places
@@ -151,11 +153,11 @@ func (s *Slot) Retake(ctx context.Context) error {
 	if s == nil || s.held != nil {
 		return nil
 	}
-	all := []chan struct{}{s.admission.slots}
-	if s.anonymous {
-		all = []chan struct{}{s.admission.anonymous, s.admission.slots}
+	required := []chan struct{}{s.admission.slots}
+	if s.anonymous { // in the order of takeSlot
+		required = []chan struct{}{s.admission.anonymous, s.admission.slots}
 	}
-	for _, places := range all {
+	for _, places := range required {
 		select {
 		case places <- struct{}{}:
 			s.held = append(s.held, places)
@@ -168,7 +170,7 @@ func (s *Slot) Retake(ctx context.Context) error {
 	return nil
 }
 
-// Stream makes the slot that of a stream. It fails if there are too many.
+// Stream marks the slot as occupied by a stream. It fails if there are too many streams.
 func (s *Slot) Stream() error {
 	if s == nil || s.held == nil || s.take(s.admission.streams) {
 		return nil
@@ -186,8 +188,8 @@ func (s *Slot) End() {
 
 // Limits of the memory for responses that are held whole.
 const (
-	replyFree      = 16 << 10 // responses up to this size, such as errors, are not counted
-	minReplyMemory = 16 << 20
+	replyFree      = 16 << 10 // bytes; responses up to this size, such as errors, are not counted
+	minReplyMemory = 16 << 20 // bytes
 )
 
 // NewReplies returns the budget for responses that are held whole.
@@ -243,7 +245,7 @@ func (a *Admission) Stopping() bool {
 	return a.empty != nil
 }
 
-// Drain rejects new requests and waits until the last request has departed or ctx is
+// Drain rejects new requests and waits until the last request has ended or ctx is
 // done. It may be called again to continue waiting.
 func (a *Admission) Drain(ctx context.Context) error {
 	a.mu.Lock()

@@ -8,10 +8,11 @@ const anonymousShare = 4
 
 // Budget limits the memory that many requests use together.
 type Budget struct {
-	size      int64
+	size int64
+
 	mu        sync.Mutex
 	free      int64
-	anonymous int64 // the part that unauthenticated requests may use
+	anonymous int64 // the free part of the share of unauthenticated requests
 }
 
 // NewBudget returns a Budget of size bytes.
@@ -24,8 +25,11 @@ func NewBudget(size int64) *Budget {
 func (b *Budget) take(n int64, anonymous bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	isTaken := b.free < n || anonymous && b.anonymous < n
-	if n > 0 && isTaken {
+	free := b.free
+	if anonymous {
+		free = min(free, b.anonymous)
+	}
+	if n > 0 && n > free {
 		return false
 	}
 	b.free -= n

@@ -30,7 +30,7 @@ type Context struct {
 	Request  *http.Request
 	ID       string
 	Log      *slog.Logger
-	Base     string // http.base_path as links need it: empty, or with a leading slash only
+	Base     string // http.base_path for links: empty, or with a leading slash and no trailing one
 
 	Options *Options // the settings at the start of the request
 
@@ -59,13 +59,13 @@ type Config struct {
 	Hosts          []string        // additional names of the service, in lower case
 	HostNames      func() []string // returns the names of the machine; nil for none
 	TrustedProxies []netip.Prefix
-	ForwardedHost  bool     // the proxies set X-Forwarded-Host; otherwise it is from their clients
+	ForwardedHost  bool     // the proxies set X-Forwarded-Host; otherwise clients may have set it
 	CORSOrigins    []string // in the form of the Origin header
 	MaxRequests    int
-	MaxBody        int64
-	MaxHead        int           // limit of URL and headers
-	BodyMemory     int64         // limit of all request bodies; at least minBodyFactor times MaxBody
-	ReplyMemory    int64         // limit of all responses that are held whole; at least minReplyMemory
+	MaxBody        int64         // in bytes
+	MaxHead        int           // limit of URL and headers together, in bytes
+	BodyMemory     int64         // limit of all request bodies, in bytes; at least minBodyFactor times MaxBody
+	ReplyMemory    int64         // limit of all responses that are held whole, in bytes; at least minReplyMemory
 	BodyTimeout    time.Duration // maximum time for a body without data, or below bodyRate
 	WriteStall     time.Duration // maximum time in which a client reads nothing of a response
 	Clients        *Clients      // the connections, for metrics; nil for none
@@ -79,17 +79,17 @@ type Options struct {
 	Query            query.Options
 	FeedPage         int64 // maximum number of rows on a page of OData
 	CountPages       bool  // count the total of every page, not only on request
-	AnonymousQueries bool
-	AnonymousPublish bool // events from these networks need no login
+	AnonymousQueries bool  // queries need no login
+	AnonymousPublish bool  // events from the networks PublishFrom need no login
 	PublishFrom      []netip.Prefix
 	KeyInURL         bool // accept API keys in URLs
 	LogToday         bool // queries of the request log without a date return today's requests
-	FormulaGuard     bool // cells of CSV that begin like a formula get an apostrophe
+	FormulaGuard     bool // cells of CSV that look like a formula get an apostrophe
 	LogBodies        bool // the request log records bodies
 	LogLines         bool // the daemon's own log has a line for each request
 	Rate             Rate // limits of an address, and of a user or key
 	ISODates         bool // times of webhooks are in ISO notation instead of the legacy one
-	Debug            bool
+	Debug            bool // error responses have a stack trace
 	MCP              bool // serve tools for assistants
 }
 
@@ -133,33 +133,33 @@ type Logged struct {
 	Failure     *wire.ResponseStatus // status of an error response
 	Body        []byte               // the start of a buffered response, if the request log records it
 	MaxBody     int                  // maximum length of Body; 0 for none
-	Ignored     string               // names of ignored members, with commas between them
-	Unused      []string             // those of Ignored, those that have no effect in any operation
-	InBody      query.Members        // after they have been read, as Context.Members
+	Ignored     string               // names of ignored members, separated by commas
+	Unused      []string             // the part of Ignored that has no effect in any operation
+	InBody      query.Members        // members of the body; nil until it has been parsed
 }
 
 // ReportIgnored names ignored members of the request in a response header and in the
 // request log, with those reported before.
 func (x *Context) ReportIgnored(names []string) {
-	var all []string
+	var reported []string
 	if x.Logged.Ignored != "" {
-		all = strings.Split(x.Logged.Ignored, ignoredSeparator)
+		reported = strings.Split(x.Logged.Ignored, ignoredSeparator)
 	}
 	for _, name := range names {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
+		if !slices.Contains(reported, name) {
+			reported = append(reported, name)
 		}
 	}
-	if len(all) > 0 {
-		x.Logged.Ignored = Clean(strings.Join(all, ignoredSeparator))
+	if len(reported) > 0 {
+		x.Logged.Ignored = Clean(strings.Join(reported, ignoredSeparator))
 		x.Response.Header().Set(wire.HeaderIgnoredMembers, x.Logged.Ignored)
 	}
 }
 
 const ignoredSeparator = ", "
 
-// ApplyJSConfig selects the options of the response that the settings and the client demand.
-// Options without effect are reported.
+// ApplyJSConfig applies the options of the settings and of the client to the format. Options
+// without effect are reported.
 func (x *Context) ApplyJSConfig(c JSConfig) {
 	if x.Options.ISODates || c.ISODates {
 		x.Format.Format = x.Format.WithISODates()
@@ -196,7 +196,7 @@ func (x *Context) Output() encode.Format {
 	return x.Format.WithCSV(x.Format.BOM, x.GuardsFormulas())
 }
 
-// GuardsFormulas reports whether texts of CSV that begin like a formula are changed: as the
+// GuardsFormulas reports whether texts of CSV that look like a formula are changed: if the
 // settings require it, unless the client is a program that does not evaluate them.
 func (x *Context) GuardsFormulas() bool {
 	return x.Options.FormulaGuard && x.Request.Header.Get(wire.HeaderFormulaGuard) != "false"
@@ -299,16 +299,16 @@ func (x *Context) Redirect(status int, to string) error {
 
 // List sends a list as documents, unless err is not nil. Its length is the total unless
 // the handler has set another.
-func List[T, D any](x *Context, name string, all []T, err error, document func(T) D) error {
+func List[T, D any](x *Context, name string, items []T, err error, document func(T) D) error {
 	if err != nil {
 		return err
 	}
-	documents := make([]D, len(all))
-	for i, element := range all {
-		documents[i] = document(element)
+	documents := make([]D, len(items))
+	for i, item := range items {
+		documents[i] = document(item)
 	}
 	if h := x.Response.Header(); h.Get(wire.HeaderTotal) == "" {
-		h.Set(wire.HeaderTotal, strconv.Itoa(len(all)))
+		h.Set(wire.HeaderTotal, strconv.Itoa(len(items)))
 	}
 	return x.Document(http.StatusOK, name, documents)
 }
@@ -341,11 +341,14 @@ func (x *Context) Send(contentType string, body []byte, err error) error {
 // its response is kept in JSON by out.
 func (x *Context) Part(body []byte, out *Kept) *Context {
 	part := *x
-	part.Response, part.Body = NewResponse(out, x.Response.Stall), body
-	part.Response.Kept, part.Response.Slot = true, x.Response.Slot
-	part.Format.callback, part.Coding = "", nil
+	part.Body = body
+	part.Response = NewResponse(out, x.Response.Stall)
+	part.Response.Kept = true
+	part.Response.Slot = x.Response.Slot
+	part.Coding = nil
+	part.Format.callback = ""
 	if part.Format.Name != JSONFormat().Name {
-		part.Format.Format = JSONFormat() // the document of all has the options of the format
+		part.Format.Format = JSONFormat() // without the options of x, which apply to the whole response
 	}
 	part.Params = part.Params[:len(part.Params):len(part.Params)] // handlers append
 	part.Logged.Ignored = ""
@@ -353,7 +356,7 @@ func (x *Context) Part(body []byte, out *Kept) *Context {
 	return &part
 }
 
-// Adopt takes over the cookies, the ignored members and the user of a part.
+// Adopt adds the cookies, the ignored members and the user of a part to x.
 func (x *Context) Adopt(part *Context) {
 	x.Identity = part.Identity
 	for _, cookie := range part.Response.Header().Values("Set-Cookie") {
@@ -366,9 +369,12 @@ func (x *Context) Adopt(part *Context) {
 
 // Header returns the Server-Timing header, in milliseconds.
 func (t *Timing) Header() string {
-	b := appendMilliseconds([]byte("parse;dur="), t.Parsed.Sub(t.Start))
-	b = appendMilliseconds(append(b, ", db;dur="...), t.FirstRow.Sub(t.Parsed))
-	b = appendMilliseconds(append(b, ", first;dur="...), t.FirstRow.Sub(t.Start))
+	b := []byte("parse;dur=")
+	b = appendMilliseconds(b, t.Parsed.Sub(t.Start))
+	b = append(b, ", db;dur="...)
+	b = appendMilliseconds(b, t.FirstRow.Sub(t.Parsed))
+	b = append(b, ", first;dur="...)
+	b = appendMilliseconds(b, t.FirstRow.Sub(t.Start))
 	return string(b)
 }
 
@@ -381,9 +387,10 @@ func appendMilliseconds(b []byte, d time.Duration) []byte {
 
 // RequestID returns the X-Request-Id of a proxy if it is safe text, else a new id.
 func RequestID(r *http.Request) string {
+	const maxLength = 64
 	id := r.Header.Get(wire.HeaderRequestID)
-	isShort := id != "" && len(id) <= 64
-	if isShort && id == Clean(id) && !strings.ContainsAny(id, " \"\\") {
+	isSafe := id == Clean(id) && !strings.ContainsAny(id, " \"\\")
+	if id != "" && len(id) <= maxLength && isSafe {
 		return id
 	}
 	var b [8]byte

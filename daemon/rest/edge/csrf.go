@@ -30,12 +30,13 @@ func NewCSRF(origins CORS) *CSRF {
 }
 
 // Check rejects cross-origin requests that change something, even those that need no
-// credentials, such as a login as another user; and queries with a callback, whose
-// rows the page could read.
+// credentials, such as a login as another user. It also rejects queries with a callback:
+// the page could read the rows.
 func (c *CSRF) Check(x *Context) error {
 	isAmbient := x.Identity.AuthMethod.Ambient() || !x.Identity.Known()
 	readable := x.Format.callback != "" && x.Route.Role != account.NoRole && isAmbient
-	if !x.Route.Changes && !readable || hasExplicitProof(x.Request) {
+	isProtected := x.Route.Changes || readable
+	if !isProtected || hasExplicitProof(x.Request) {
 		return nil
 	}
 	if c.sameOrigin(x) && !followsLink(x.Request, x.Route) {
@@ -78,8 +79,8 @@ func hasExplicitProof(r *http.Request) bool {
 // followsLink reports whether a browser may have followed a link in another program,
 // such as an e-mail, to an operation that changes something and has no plain GET.
 // Sec-Fetch-Site is none for such links too.
-func followsLink(r *http.Request, to *CompiledRoute) bool {
-	return to.NoHead && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") == "none"
+func followsLink(r *http.Request, route *CompiledRoute) bool {
+	return route.NoHead && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") == "none"
 }
 
 // sameOrigin reports whether the request comes from a page of the service, from a
@@ -89,7 +90,8 @@ func followsLink(r *http.Request, to *CompiledRoute) bool {
 // request without any of these headers that may be a browser's is rejected.
 func (c *CSRF) sameOrigin(x *Context) bool {
 	probe := x.Request.WithContext(x.Request.Context())
-	probe.Method, probe.Host = http.MethodPost, strings.ToLower(bareHost(x.Origin.Host, x.Origin.Secure))
+	probe.Method = http.MethodPost // net/http does not check GET
+	probe.Host = strings.ToLower(bareHost(x.Origin.Host, x.Origin.Secure))
 	if c.protection.Check(probe) != nil {
 		return false
 	}
@@ -98,9 +100,12 @@ func (c *CSRF) sameOrigin(x *Context) bool {
 			return false
 		}
 	}
+	if hasOrigin(x.Request) {
+		return true
+	}
 	// A page cannot change the User-Agent in a request that needs no preflight.
-	return hasOrigin(x.Request) || !strings.HasPrefix(x.Request.UserAgent(), "Mozilla/") ||
-		isFromProgram(x.Request, x.URLMembers)
+	isBrowser := strings.HasPrefix(x.Request.UserAgent(), "Mozilla/")
+	return !isBrowser || isFromProgram(x.Request, x.URLMembers)
 }
 
 // hasOrigin reports whether a request has a header that shows the origin of a page.

@@ -114,8 +114,8 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 	}
 }
 
-// hasFormatForFailures reports whether errors have a form in the format of the response that the
-// client can read. One that accepts CSV for the rows and JSON expects errors in JSON.
+// hasFormatForFailures reports whether the client can read errors in the format of the response. A
+// client that accepts CSV, for the rows, and JSON expects errors in JSON.
 func (x *Context) hasFormatForFailures() bool {
 	if x.Format.Binary {
 		return false
@@ -150,7 +150,8 @@ func (x *Context) encodeFailure(status wire.ResponseStatus) []byte {
 	return x.Format.Close(body)
 }
 
-// failShort sends an error without the texts of the request, for which there is always room.
+// failShort sends an error without texts from the request. It is so short that it needs no memory
+// of the budget for responses.
 func (x *Context) failShort(f *fault.Error) {
 	h := x.Response.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
@@ -187,6 +188,9 @@ func RetryAfter(d time.Duration) string {
 	return strconv.FormatInt(max(1, int64(math.Ceil(d.Seconds()))), 10)
 }
 
+// maxCleaned is the maximum length of part of a request in a header or a message.
+const maxCleaned = 500
+
 // Clean returns part of a request as text for a header or a message: printable
 // ASCII, on one line, of limited length.
 func Clean(text string) string {
@@ -196,8 +200,8 @@ func Clean(text string) string {
 		}
 		return r
 	}, text)
-	if len(safe) > 500 {
-		safe = safe[:500] + "..."
+	if len(safe) > maxCleaned {
+		safe = safe[:maxCleaned] + "..."
 	}
 	return safe
 }

@@ -46,15 +46,15 @@ func (l framedListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// framed is a connection of which the framing and the heads of requests are checked.
+// framed is a connection that checks the framing and the heads of its requests.
 type framed struct {
 	halfCloser
 	framing framing
 	heads   *Heads
 	held    heldHead
 
-	refused error       // error of a head; later reads fail with it
-	lingers atomic.Bool // the client has been sent the error, and has time to read it
+	refused error       // why a head was refused; all later reads fail with it
+	lingers atomic.Bool // the error has been sent: Close leaves the client time to read it
 }
 
 // NetConn returns the underlying connection.
@@ -92,7 +92,8 @@ func (c *framed) Read(b []byte) (int, error) {
 // ambiguous reports whether the end of the request is ambiguous. Pipelined requests
 // are rejected together.
 func (c *framed) ambiguous(r *http.Request) bool {
-	return c.framing.unsure.Load() || c.framing.coded.Load() && !r.ProtoAtLeast(1, 1)
+	hasIgnoredCoding := c.framing.coded.Load() && !r.ProtoAtLeast(1, 1)
+	return hasIgnoredCoding || c.framing.unsure.Load()
 }
 
 // CheckFraming rejects a request with an ambiguous end.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,21 +13,22 @@ import (
 )
 
 const (
-	headMemory    = 16 << 20           // of all heads
+	headMemory    = 16 << 20           // bytes for all heads together
 	headCost      = 3                  // bytes of memory for each byte: net/http copies a long line as it grows
-	minHeadMemory = 4 * anonymousShare // times the largest head: the anonymous share must hold some
+	minHeadMemory = 4 * anonymousShare // in largest heads, so that the anonymous share holds some
 	headFree      = 4 << 10            // first bytes of a head, which are not counted: net/http has a buffer for them
-	headSlop      = 4 << 10            // for line ends, which the limit of a head does not include
-	lingerTimeout = 500 * time.Millisecond
-	maxDrained    = 32 // refused connections that are read on at a time
+	headSlop      = 4 << 10            // bytes for line ends, which the limit of a head does not include
+	maxDrained    = 32                 // refused connections that are read to the end at a time
+
+	lingerTimeout = 500 * time.Millisecond // time for a refused client to read the error
 )
 
 // Heads limits the size of request heads and the memory for those of all connections. A head
-// beyond the limit is refused as soon as it is, before net/http stores more of it.
+// beyond the limit is refused at once, before net/http stores more of it.
 type Heads struct {
 	max     int
 	budget  *Budget
-	drained chan struct{} // one element for each refused connection that is read on
+	drained chan struct{} // one element for each refused connection that is read to the end
 }
 
 // NewHeads returns Heads with a limit for each head.
@@ -110,24 +112,32 @@ func (c *framed) checkHead() error {
 // refuse sends an error while net/http is reading a head. All later reads fail with it, and
 // net/http closes the connection without a response of its own.
 func (c *framed) refuse(f *fault.Error) error {
-	status, retry := StatusOf(f), ""
-	if f.RetryAfter > 0 {
-		retry = "Retry-After: " + RetryAfter(f.RetryAfter) + "\r\n"
-	}
+	status := StatusOf(f)
 	body := fmt.Sprintf(`{"ResponseStatus":{"ErrorCode":%q,"Message":%q}}`, failures[f.Kind].code, f.Message)
+	lines := []string{
+		fmt.Sprintf("HTTP/1.1 %d %s", status, http.StatusText(status)),
+		"Content-Type: application/json; charset=utf-8",
+	}
+	if f.RetryAfter > 0 {
+		lines = append(lines, "Retry-After: "+RetryAfter(f.RetryAfter))
+	}
+	lines = append(lines, "Connection: close", fmt.Sprintf("Content-Length: %d", len(body)), "", body)
+
 	_ = c.SetDeadline(time.Now().Add(lingerTimeout))
-	_, err := fmt.Fprintf(c.halfCloser, "HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=utf-8\r\n%sConnection: close\r\nContent-Length: %d\r\n\r\n%s",
-		status, http.StatusText(status), retry, len(body), body)
-	c.lingers.Store(err == nil && c.CloseWrite() == nil)
+	_, err := io.WriteString(c.halfCloser, strings.Join(lines, "\r\n"))
+	if err == nil {
+		err = c.CloseWrite()
+	}
+	c.lingers.Store(err == nil)
 	c.refused = &net.OpError{Op: "read", Net: "tcp", Err: f}
 	return c.refused
 }
 
-// linger closes a refused connection after the client has had time to read the error: the rest of
-// the head would reset the connection. Of a few connections the rest is read, so that clients that
-// send all of it first get the error, too. The others only wait, without memory for the bytes
-// sent. The memory of the head stays reserved until then: clients that connect again and again
-// must not be fast.
+// linger closes a refused connection after the client has had time to read the error. To close it
+// at once would reset it, since the client still sends its head. On up to maxDrained connections
+// the rest of the head is read and discarded, so that clients that send all of it first get the
+// error, too. The others only wait. The memory of the head stays reserved until the end, which
+// slows down clients that connect again and again.
 func (h *Heads) linger(c *framed) {
 	end := func() {
 		c.releaseHead()
@@ -150,7 +160,7 @@ func headTooLarge(limit int) *fault.Error {
 	return fault.New(fault.HeadTooLarge, "the URL and the headers together are larger than %d bytes", limit)
 }
 
-// CheckHead rejects a head that is too large without its line ends.
+// CheckHead rejects a head that is too large. Line ends do not count.
 func CheckHead(r *http.Request, limit int) error {
 	size := len(r.Method) + len(r.RequestURI) + len(r.Host)
 	for name, values := range r.Header {

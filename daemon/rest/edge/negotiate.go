@@ -56,7 +56,8 @@ func Negotiate(c FormatRequest) (ResponseFormat, error) {
 			return r, fault.New(fault.NotFound, "unknown format %s; formats: %s",
 				Clean(c.Prefix), strings.Join(encode.PathNames(), ", "))
 		}
-		r.Format, suffix = prefixed, ""
+		r.Format = prefixed
+		suffix = ""
 	}
 	switch {
 	case suffix != "" && suffix != "json":
@@ -69,9 +70,12 @@ func Negotiate(c FormatRequest) (ResponseFormat, error) {
 	case c.Format != "":
 		requested, ok := encode.ByName(c.Format)
 		if !ok {
-			text := "must be one of " + formatNames()
-			return r, &fault.Error{Kind: fault.Invalid, Message: query.Format + " " + text,
-				Fields: []fault.Field{{Name: query.Format, Message: text}}}
+			text := "must be one of " + strings.Join(encode.Names(), ", ")
+			return r, &fault.Error{
+				Kind:    fault.Invalid,
+				Message: query.Format + " " + text,
+				Fields:  []fault.Field{{Name: query.Format, Message: text}},
+			}
 		}
 		r.Format = requested
 	}
@@ -80,8 +84,6 @@ func Negotiate(c FormatRequest) (ResponseFormat, error) {
 
 // JSONFormat returns JSON, the default format.
 func JSONFormat() encode.Format { return encode.Formats()[0] }
-
-func formatNames() string { return strings.Join(encode.Names(), ", ") }
 
 // safeCallback replaces characters that are not part of a function name.
 func safeCallback(name string) string {
@@ -102,7 +104,8 @@ func AcceptedFormat(accept string) encode.Format {
 	for part := range strings.SplitSeq(accept, ",") {
 		media, parameters, _ := strings.Cut(part, ";")
 		f, ok := byMedia(formats, strings.ToLower(strings.TrimSpace(media)))
-		if q := qualityOf(parameters); ok && q > quality {
+		q := qualityOf(parameters)
+		if ok && q > quality {
 			best, quality = f, q
 		}
 	}
@@ -143,7 +146,7 @@ func ReadJSConfig(text string) (c JSConfig) {
 	return c
 }
 
-// textCase reads the option for the letter case of names. That of the service is PascalCase.
+// textCase reads the option for the letter case of names. The default of the service is PascalCase.
 func (c *JSConfig) textCase(name, value string) {
 	switch value {
 	case "cc", "camelcase":
@@ -158,6 +161,7 @@ func (c *JSConfig) textCase(name, value string) {
 // maxIgnoredOptions is the maximum number of options that are reported.
 const maxIgnoredOptions = 20
 
+// ignore reports an option that has no effect.
 func (c *JSConfig) ignore(name string) {
 	name = query.JSConfig + "=" + ShownName(name)
 	if len(c.Ignored) < maxIgnoredOptions && !slices.Contains(c.Ignored, name) {
@@ -188,6 +192,7 @@ func isAlphanumeric(r rune) bool {
 	}
 }
 
+// byMedia returns the format with a media type, JSON for a wildcard.
 func byMedia(formats []encode.Format, media string) (encode.Format, bool) {
 	if media == "*/*" || media == "application/*" {
 		return formats[0], true
@@ -200,15 +205,20 @@ func byMedia(formats []encode.Format, media string) (encode.Format, bool) {
 	return encode.Format{}, false
 }
 
+// qualityOf returns the parameter q of an item of an Accept header: 1 if there is none, and 0 if it
+// is invalid.
 func qualityOf(parameters string) float64 {
 	for p := range strings.SplitSeq(parameters, ";") {
 		name, text, _ := strings.Cut(strings.TrimSpace(p), "=")
-		if strings.EqualFold(name, "q") {
-			if q, err := strconv.ParseFloat(text, 64); err == nil && q >= 0 && q <= 1 {
-				return q
-			}
+		if !strings.EqualFold(name, "q") {
+			continue
+		}
+		q, err := strconv.ParseFloat(text, 64)
+		isValid := err == nil && q >= 0 && q <= 1
+		if !isValid {
 			return 0
 		}
+		return q
 	}
 	return 1
 }

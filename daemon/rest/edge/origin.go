@@ -18,26 +18,27 @@ type Origin struct {
 	Secure    bool   // the client used TLS
 }
 
-// Proxies are the networks whose X-Forwarded headers are trusted.
+// Proxies are the networks of trusted proxies. Only their X-Forwarded headers are used.
 type Proxies []netip.Prefix
 
 // Origin returns the client address and the host of a request. X-Forwarded headers
 // are only used if they are from trusted proxies, and X-Forwarded-Host only if these set it.
 func (p Proxies) Origin(r *http.Request, setHost bool) Origin {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
-	at := peer.Addr().Unmap()
+	address := peer.Addr().Unmap()
 	o := Origin{Host: r.Host, Secure: r.TLS != nil}
-	if !p.trusted(at) {
-		o.Address = at.String()
+	if !p.trusted(address) {
+		o.Address = address.String()
 		return o
 	}
 	if proto := first(r.Header.Get("X-Forwarded-Proto")); proto != "" {
 		o.Secure = strings.EqualFold(proto, "https")
 	}
 	if host := p.forwardedHost(r); setHost && host != "" {
-		o.Host, o.Forwarded = host, true
+		o.Host = host
+		o.Forwarded = true
 	}
-	o.Address = p.client(at, r.Header.Values("X-Forwarded-For")).String()
+	o.Address = p.client(address, r.Header.Values("X-Forwarded-For")).String()
 	return o
 }
 
@@ -67,11 +68,11 @@ func (p Proxies) client(peer netip.Addr, forwarded []string) netip.Addr {
 
 // hop parses one address, which some proxies write with a port.
 func hop(text string) (netip.Addr, bool) {
-	if at, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
-		return at, true
+	if address, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+		return address, true
 	}
-	with, err := netip.ParseAddrPort(text)
-	return with.Addr(), err == nil
+	addressAndPort, err := netip.ParseAddrPort(text)
+	return addressAndPort.Addr(), err == nil
 }
 
 func (p Proxies) trusted(a netip.Addr) bool {
@@ -85,18 +86,20 @@ type HostCheck struct {
 	MachineNames func() []string // names of the machine; nil for none
 }
 
-// Check rejects an unauthenticated request whose Host is not a name of the service.
+// Check rejects an unauthenticated request with a Host that is not a name of the service.
 // It prevents DNS rebinding: a page can point its own host name at the service's
 // address and read the data that is accessible from the browser's network.
 func (c *HostCheck) Check(x *Context) error {
-	old := x.Origin.Host == "" && !x.Request.ProtoAtLeast(1, 1) // all browsers send Host
-	if old || x.Origin.Forwarded || c.known(x.Origin.Host) {
+	lacksHost := x.Origin.Host == "" && !x.Request.ProtoAtLeast(1, 1) // no browser: all of them send Host
+	if lacksHost || x.Origin.Forwarded || c.known(x.Origin.Host) {
 		return nil
 	}
 	return fault.New(fault.Misdirected, "the Host %s is not a name of this service; add it to the setting http.hosts",
 		Clean(x.Origin.Host))
 }
 
+// known reports whether a host is an address or a name of the service. DNS rebinding needs a name, so
+// that addresses are safe.
 func (c *HostCheck) known(host string) bool {
 	name := hostName(host)
 	if _, err := netip.ParseAddr(name); err == nil {
@@ -116,6 +119,6 @@ func (c *HostCheck) known(host string) bool {
 
 // hostName returns the name or address of a Host header, without its port.
 func hostName(host string) string {
-	at := url.URL{Host: host}
-	return strings.ToLower(strings.TrimSuffix(at.Hostname(), "."))
+	withHost := url.URL{Host: host}
+	return strings.ToLower(strings.TrimSuffix(withHost.Hostname(), "."))
 }

@@ -9,13 +9,12 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 )
 
-// Rate at which complete responses are sent to all GET requests without valid credentials together,
-// and how much may wait for it.
+// Limits of all complete responses to GET requests without valid credentials together.
 const (
 	anonymousRate    = 8 << 20  // bytes per second
 	anonymousBurst   = 1 << 20  // bytes that are sent at once
-	maxPaced         = 32 << 20 // bytes that wait: for four seconds
-	maxPacedOfClient = 4 << 20  // those for the addresses of one network
+	maxPaced         = 32 << 20 // bytes that wait: for at most four seconds
+	maxPacedOfClient = 4 << 20  // bytes that wait for the addresses of one network
 )
 
 // pace limits how many bytes of responses are sent per second. Each response by itself is sent as
@@ -26,8 +25,8 @@ type pace struct {
 	bytes *rate.Limiter
 
 	mu       sync.Mutex
-	waiting  int
-	networks map[string]int // parts of waiting, by network
+	waiting  int            // bytes
+	networks map[string]int // bytes that wait, by network
 }
 
 func newPace() *pace {
@@ -38,8 +37,9 @@ func newPace() *pace {
 	}
 }
 
-// wait waits until a response of n bytes may be sent to an address. Those that wait are sent whole,
-// in turn, so that they do not all end at the same time either. It fails at once if too many wait.
+// wait waits until a response of n bytes may be sent to an address. Waiting responses are sent whole
+// and one after the other, so that they do not all end at the same time. wait fails at once if too
+// many bytes wait.
 func (p *pace) wait(ctx context.Context, address string, n int) error {
 	network := account.Network(address)
 	if !p.join(network, n) {
@@ -63,20 +63,21 @@ func (p *pace) wait(ctx context.Context, address string, n int) error {
 	return nil
 }
 
-// join counts a response of n bytes as waiting. One response may wait even if it is larger.
+// join counts a response of n bytes as waiting, if there is room. A response that is larger than a
+// limit may wait if no other does.
 func (p *pace) join(network string, n int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	full := p.waiting > 0 && p.waiting+n > maxPaced
-	ofNetwork := p.networks[network]
-	if full || ofNetwork > 0 && ofNetwork+n > maxPacedOfClient {
+	hasRoom := func(waiting, limit int) bool { return waiting == 0 || waiting+n <= limit }
+	if !hasRoom(p.waiting, maxPaced) || !hasRoom(p.networks[network], maxPacedOfClient) {
 		return false
 	}
 	p.waiting += n
-	p.networks[network] = ofNetwork + n
+	p.networks[network] += n
 	return true
 }
 
+// leave ends the counting of a response.
 func (p *pace) leave(network string, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

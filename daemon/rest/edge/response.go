@@ -18,7 +18,7 @@ type Response struct {
 	Status  int
 	Bytes   int64
 	Aborted bool
-	Kept    bool // nothing has been sent: an error can replace the response
+	Kept    bool // the response is held, not sent: an error can replace it
 
 	Admission *Admission // nil for none
 	Slot      *Slot      // nil for requests that need none
@@ -38,7 +38,8 @@ func (w *Response) WriteHeader(status int) {
 	if w.Status == 0 {
 		w.Status = status
 		h := w.Header()
-		if media, _, _ := strings.Cut(h.Get("Content-Type"), ";"); media == "text/html" || media == "application/xml" {
+		media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+		if media == "text/html" || media == "application/xml" {
 			h.Set("Content-Security-Policy", policy)
 		}
 	}

@@ -38,11 +38,17 @@ type Route struct {
 	Large     bool   // its body may be as large as that of an event
 	Webhooks  bool   // belongs to webhooks, which may be disabled
 	Streaming bool   // lasts until either side ends it; not counted as a concurrent request
-	ByName    bool   // its last segment is the name of an operation; with [] after it the body is a list of requests
 	Oneway    bool   // the response is not sent
 	NoHead    bool   // GET does not include HEAD: a changing operation has GET by its name only
 	Redacted  bool   // members and bodies must not be logged; true for some patterns in any case
-	Always    bool   // polled, or requested by every browser: served when the service is full or stopping, and not recorded in the request log
+
+	// ByName means that the last segment is the name of an operation. With [] after it, the body is
+	// a list of requests.
+	ByName bool
+
+	// Always is for routes that are polled, or requested by every browser: they are served when the
+	// service is full or stopping, and not recorded in the request log.
+	Always bool
 }
 
 // ExactRoot is the first segment of the paths that are compared as they were sent: their letter
@@ -65,7 +71,7 @@ const ParamList = "[]"
 // ParamKey is the API key in the query string, if the settings allow it there.
 const ParamKey = "apikey"
 
-// CommonParams lists those that are never members of an operation.
+// CommonParams lists the path parameters that are never members of an operation.
 var CommonParams = []string{ParamFormat, ParamOperation}
 
 // CompiledRoute is a Route with its pattern split.
@@ -98,66 +104,77 @@ func (p Params) Get(name string) string {
 	return ""
 }
 
-// redactedSegments are the first segments of routes whose members and bodies are
+// redactedSegments are first segments of patterns. The members and bodies of these routes are
 // never logged, not even masked.
 var redactedSegments = []string{"auth", "authenticate", "login", "users", "apikeys", "sessions"}
 
 // Redacts reports whether members and bodies of the route must not be logged.
 func (r Route) Redacts() bool {
+	if r.Redacted {
+		return true
+	}
 	pattern := strings.ToLower(r.Pattern)
 	segments := splitPath(pattern)
-	if r.Redacted || len(segments) == 0 {
-		return r.Redacted
+	if len(segments) == 0 {
+		return false
 	}
 	if slices.Contains(redactedSegments, segments[0]) || strings.HasPrefix(pattern, "/webhooks/events") {
 		return true
 	}
-	return strings.HasPrefix(pattern, "/webhooks/subscribers") && len(segments) <= 3 // a RecID is the SubscriberID
+	// The RecID of a subscriber is the SubscriberID, with which anyone can act as the subscriber.
+	return strings.HasPrefix(pattern, "/webhooks/subscribers") && len(segments) <= 3
 }
 
 // NewRouter returns a Router for the routes below a base path.
 func NewRouter(table []Route, basePath string) *Router {
 	rt := &Router{base: splitPath(basePath), byEnd: make(map[string][]int)}
 	for i, r := range table {
-		c := CompiledRoute{Route: r, methods: strings.Fields(r.Methods)}
-		c.Redacted = r.Redacts()
-		if slices.Contains(c.methods, http.MethodGet) && !r.NoHead {
-			c.methods = append(c.methods, http.MethodHead)
-		}
-		for _, part := range splitPath(r.Pattern) {
-			if r.Exact() {
-				c.segments = append(c.segments, segment{exact: exactSegment(part)})
-			} else if name, isParam := strings.CutPrefix(part, "{"); isParam {
-				c.segments = append(c.segments, segment{param: strings.TrimSuffix(name, "}")})
-			} else {
-				c.segments = append(c.segments, segment{literal: part})
-			}
+		c := compile(r)
+		rt.routes = append(rt.routes, c)
+		if r.Exact() {
+			rt.exact = append(rt.exact, i)
+			continue
 		}
 		end := ""
 		if n := len(c.segments); n > 0 {
 			end = strings.ToLower(c.segments[n-1].literal)
 		}
-		rt.routes = append(rt.routes, c)
-		if r.Exact() {
-			rt.exact = append(rt.exact, i)
-		} else {
-			rt.byEnd[end] = append(rt.byEnd[end], i)
-		}
+		rt.byEnd[end] = append(rt.byEnd[end], i)
 	}
 	return rt
+}
+
+// compile splits the pattern and the methods of a route.
+func compile(r Route) CompiledRoute {
+	c := CompiledRoute{Route: r, methods: strings.Fields(r.Methods)}
+	c.Redacted = r.Redacts()
+	if slices.Contains(c.methods, http.MethodGet) && !r.NoHead {
+		c.methods = append(c.methods, http.MethodHead)
+	}
+	for _, part := range splitPath(r.Pattern) {
+		if r.Exact() {
+			c.segments = append(c.segments, segment{exact: exactSegment(part)})
+		} else if name, isParam := strings.CutPrefix(part, "{"); isParam {
+			c.segments = append(c.segments, segment{param: strings.TrimSuffix(name, "}")})
+		} else {
+			c.segments = append(c.segments, segment{literal: part})
+		}
+	}
+	return c
 }
 
 // candidates returns the indexes of the routes that may match one of the paths, in
 // the order of the table.
 func (rt *Router) candidates(paths ...[]string) []int {
-	found := slices.Clone(rt.byEnd[""])
+	indexes := slices.Clone(rt.byEnd[""])
 	for _, parts := range paths {
 		if len(parts) > 0 {
-			found = append(found, rt.byEnd[strings.ToLower(parts[len(parts)-1])]...)
+			end := strings.ToLower(parts[len(parts)-1])
+			indexes = append(indexes, rt.byEnd[end]...)
 		}
 	}
-	slices.Sort(found)
-	return slices.Compact(found)
+	slices.Sort(indexes)
+	return slices.Compact(indexes)
 }
 
 // BasePath returns http.base_path as links need it: empty, or with a leading slash
@@ -190,27 +207,29 @@ func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err
 	if err != nil {
 		return Match{}, nil, err
 	}
+
+	// A path may end with the suffix of a format, with [] for a list, or with both.
 	stem, suffix := cutSuffix(parts)
 	listed, listedStem := cutList(parts), cutList(stem)
+	isList := listed != nil || listedStem != nil
 	for _, i := range rt.candidates(parts, stem, listed, listedStem) {
 		r := &rt.routes[i]
 		whole, short := parts, stem
-		isList := r.ByName && (listed != nil || listedStem != nil)
-		if isList {
+		if isList && r.ByName {
 			whole, short = listed, listedStem
 		}
-		found, format, ok := r.matchSuffixed(whole, short, suffix)
+		params, format, ok := r.matchSuffixed(whole, short, suffix)
 		if !ok {
 			continue
 		}
 		if method != http.MethodOptions && slices.Contains(r.methods, method) {
-			if isList {
-				found = append(found, Param{ParamList, ParamList})
+			if isList && r.ByName {
+				params = append(params, Param{ParamList, ParamList})
 			}
-			return Match{Route: r, Params: found, Suffix: format}, nil, nil
+			return Match{Route: r, Params: params, Suffix: format}, nil, nil
 		}
 		if allow == nil {
-			m.Params = found
+			m.Params = params
 			m.Suffix = format
 		}
 		allow = append(allow, r.methods...)
@@ -222,8 +241,8 @@ func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err
 		return Match{}, nil, NotFound()
 	}
 	slices.Sort(allow)
-	return m, append(slices.Compact(allow), http.MethodOptions), fault.New(fault.BadMethod,
-		"method %s is not allowed for this path", Clean(method))
+	allow = append(slices.Compact(allow), http.MethodOptions)
+	return m, allow, fault.New(fault.BadMethod, "method %s is not allowed for this path", Clean(method))
 }
 
 // NotFound returns the error for an unknown path.
@@ -260,7 +279,7 @@ func cutSuffix(parts []string) (stem []string, suffix string) {
 	if !ok {
 		return nil, ""
 	}
-	stem = append(append(stem, parts[:len(parts)-1]...), last[:dot])
+	stem = append(slices.Clone(parts[:len(parts)-1]), last[:dot])
 	return stem, format.Name
 }
 
@@ -280,25 +299,26 @@ func cutList(parts []string) []string {
 // suffix is less common.
 func (r *CompiledRoute) matchSuffixed(parts, stem []string, suffix string) (Params, string, bool) {
 	if suffix != "" && (!r.Always || r.ByName) {
-		if found, ok := r.match(stem); ok {
-			return found, suffix, true
+		if params, ok := r.match(stem); ok {
+			return params, suffix, true
 		}
 	}
-	found, ok := r.match(parts)
-	return found, "", ok
+	params, ok := r.match(parts)
+	return params, "", ok
 }
 
+// match returns the parameters of a path if the pattern matches it.
 func (r *CompiledRoute) match(parts []string) (Params, bool) {
 	if len(parts) != len(r.segments) {
 		return nil, false
 	}
-	var found Params
+	var params Params
 	for i, s := range r.segments {
 		if s.param != "" {
-			found = append(found, Param{s.param, parts[i]})
+			params = append(params, Param{s.param, parts[i]})
 		} else if !strings.EqualFold(s.literal, parts[i]) {
 			return nil, false
 		}
 	}
-	return found, true
+	return params, true
 }

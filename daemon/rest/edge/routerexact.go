@@ -48,20 +48,23 @@ func (rt *Router) exactParts(escapedPath string) []string {
 func (rt *Router) findExact(method string, parts []string) (m Match, allow []string, err error) {
 	m.Exact = true
 	for i, part := range parts {
-		if parts[i], err = url.PathUnescape(part); err != nil {
+		parts[i], err = url.PathUnescape(part)
+		if err != nil {
 			return m, nil, fault.New(fault.Malformed, "the path has an invalid %% escape")
 		}
 	}
 	for _, i := range rt.exact {
-		found, ok := rt.routes[i].matchExact(parts)
-		switch {
-		case !ok:
-		case slices.Contains(rt.routes[i].methods, method):
-			m.Route, m.Params = &rt.routes[i], found
-			return m, nil, nil
-		default:
-			return m, append(slices.Clone(rt.routes[i].methods), http.MethodOptions), readOnly(method)
+		r := &rt.routes[i]
+		params, ok := r.matchExact(parts)
+		if !ok {
+			continue
 		}
+		if !slices.Contains(r.methods, method) {
+			return m, append(slices.Clone(r.methods), http.MethodOptions), readOnly(method)
+		}
+		m.Route = r
+		m.Params = params
+		return m, nil, nil
 	}
 	if !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, method) {
 		return m, nil, readOnly(method)
@@ -69,11 +72,13 @@ func (rt *Router) findExact(method string, parts []string) (m Match, allow []str
 	return m, nil, NotFound()
 }
 
+// readOnly returns the error for a method that would change records.
 func readOnly(method string) error {
 	return fault.New(fault.NotImplemented, "%s is not offered: records can only be read here", Clean(method))
 }
 
-func (r *CompiledRoute) matchExact(parts []string) (found Params, ok bool) {
+// matchExact is match for an Exact route.
+func (r *CompiledRoute) matchExact(parts []string) (params Params, ok bool) {
 	if len(parts) != len(r.segments) {
 		return nil, false
 	}
@@ -83,8 +88,8 @@ func (r *CompiledRoute) matchExact(parts []string) (found Params, ok bool) {
 			return nil, false
 		}
 		for n, name := range s.exact.SubexpNames()[1:] {
-			found = append(found, Param{name, values[n+1]})
+			params = append(params, Param{name, values[n+1]})
 		}
 	}
-	return found, true
+	return params, true
 }

@@ -32,9 +32,9 @@ func WithoutPairs(u *url.URL, drop func(pair string) bool) url.URL {
 
 // Truncate limits the length of a text in a log line.
 func Truncate(text string) string {
-	const most = 2000
-	if len(text) > most {
-		return text[:most] + "..."
+	const maxLength = 2000
+	if len(text) > maxLength {
+		return text[:maxLength] + "..."
 	}
 	return text
 }
