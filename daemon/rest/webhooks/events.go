@@ -25,7 +25,7 @@ const (
 	MemberBody  = "Body"
 	MemberKey   = "Key"
 
-	// MemberMessage is that of the history of a message.
+	// MemberMessage selects the history of a message instead of that of a key.
 	MemberMessage = inMessage
 )
 
@@ -36,18 +36,18 @@ type events struct {
 	access *accounts.Access
 }
 
-// List returns the published events, of those that are captured only the ones that the
-// caller may read.
+// List returns the published events. It leaves out captured events of kinds that the caller may
+// not read.
 func (h *events) List(x *edge.Context) error {
 	rules := h.admin.Rules()
 	if len(rules.Captured) > 0 {
 		h.access.Identify(x)
 	}
-	all := slices.DeleteFunc(rules.SubscribableEvents(), func(e record.Event) bool {
+	events := slices.DeleteFunc(rules.SubscribableEvents(), func(e record.Event) bool {
 		kind := rules.CapturedBy(e.Name)
 		return kind != nil && !queries.MayQuery(x, kind)
 	})
-	return edge.List(x, "Events", all, nil, func(e record.Event) wire.Event {
+	return edge.List(x, "Events", events, nil, func(e record.Event) wire.Event {
 		d := wire.Event{Name: e.Name, Description: e.Description}
 		if kind := rules.CapturedBy(e.Name); kind != nil {
 			d.Source = wire.SourceCaptured
@@ -127,7 +127,8 @@ const maxKey = 128
 
 // parseKey parses the key of an event.
 func parseKey(text string) (string, error) {
-	if utf8.RuneCountInString(text) > maxKey || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+	isText := utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+	if !isText || utf8.RuneCountInString(text) > maxKey {
 		return "", fmt.Errorf("must be a text of at most %d characters without control characters", maxKey)
 	}
 	return text, nil
@@ -138,8 +139,9 @@ func parseKey(text string) (string, error) {
 func eventBody(x *edge.Context, f *form.Form) []byte {
 	f.Knows(MemberBody)
 	m, ok := f.Members.Get(MemberBody)
-	emptyList := m.List && m.Raw != ""
-	if !ok || m.Empty && !emptyList {
+	isEmptyList := m.List && m.Raw != "" // a value in JSON
+	hasValue := !m.Empty || isEmptyList
+	if !ok || !hasValue {
 		return nil
 	}
 	if m.Raw != "" && m.Raw[0] != '"' {

@@ -57,6 +57,7 @@ func parseHeaders(text string) ([]webhook.Header, error) {
 	return headers, nil
 }
 
+// isNoHeaderMember reports whether a member cannot be part of a header.
 func isNoHeaderMember(m query.Member) bool {
 	return m.List || m.Other || !form.HasName([]string{"Name", "Value", inHeader}, m.Name)
 }
@@ -87,7 +88,7 @@ func (h *subscriptions) ReplaceHeaders(x *edge.Context) error {
 		return err
 	}
 	d := h.document(x, r)
-	if webhook.SameHeaders(r.Headers, *headers) { // not replaced again by another request
+	if webhook.SameHeaders(r.Headers, *headers) { // no other request has replaced them since
 		for i, header := range *headers {
 			d.Headers[i].Value = header.Value
 		}

@@ -46,6 +46,7 @@ func (h *streams) Serve(x *edge.Context) error {
 		startStream(x)
 		return nil
 	}
+
 	reader, err := h.hub.Open(topics, lastID)
 	if errors.Is(err, live.ErrFull) {
 		return &fault.Error{
@@ -53,14 +54,16 @@ func (h *streams) Serve(x *edge.Context) error {
 			Message:    "too many live streams; close one, or try again later",
 			RetryAfter: 30 * time.Second,
 		}
-	} else if err != nil {
+	}
+	if err != nil {
 		return edge.StoppingError()
 	}
 	h.inFlight.Dec() // a stream is idle most of the time
 	defer h.inFlight.Inc()
 	x.Response.Stall = h.stall
 	startStream(x)
-	logEnd(x, reader.Run(x.Request.Context(), x.Response.Push, h.accessCheck(x)))
+	reason := reader.Run(x.Request.Context(), x.Response.Push, h.accessCheck(x))
+	logEnd(x, reason)
 	return nil
 }
 
@@ -89,9 +92,9 @@ func (h *streams) accessCheck(x *edge.Context) func(context.Context) error {
 		if err == nil && !identity.Role.Includes(x.Route.Role) {
 			return fault.New(fault.Forbidden, "%s now has the role %s", identity.Name, identity.Role)
 		}
-		isUndecided := fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Timeout)
-		if isUndecided || errors.Is(err, context.Canceled) || ctx.Err() != nil {
-			return nil
+		isStoreAway := fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Timeout)
+		if isStoreAway || errors.Is(err, context.Canceled) || ctx.Err() != nil {
+			return nil // checked again later
 		}
 		return err
 	}
@@ -104,7 +107,8 @@ func logEnd(x *edge.Context, reason error) {
 		level = slog.LevelDebug
 	}
 	if errors.Is(reason, live.ErrStalled) {
-		level, x.Response.Aborted = slog.LevelInfo, true
+		level = slog.LevelInfo
+		x.Response.Aborted = true
 	}
 	x.Log.Log(x.Request.Context(), level, "stream ended", "id", x.ID, "user", x.Identity.Name, "reason", reason.Error())
 }

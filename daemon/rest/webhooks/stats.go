@@ -15,12 +15,13 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
+// MemberWindow is the period of the statistics.
 const MemberWindow = "Window"
 
 const (
 	defaultWindow  = time.Hour
 	maxWindow      = 24 * time.Hour
-	maxQueues      = 500             // in a response
+	maxQueues      = 500             // queues in a response
 	backlogTimeout = 3 * time.Second // maximum wait for the store
 )
 
@@ -35,10 +36,11 @@ func (h *statistics) Show(x *edge.Context) error {
 	if err := f.Done(x); err != nil {
 		return err
 	}
+
 	ctx, cancel := context.WithTimeout(x.Request.Context(), backlogTimeout)
 	defer cancel()
 	backlog, problem := h.engine.Backlog(ctx, 0)
-	minutes := int((window + time.Minute - 1) / time.Minute)
+	minutes := int((window + time.Minute - 1) / time.Minute) // rounded up
 	d := statsDocument(h.engine.Stats(minutes, maxQueues, backlog.Subscriptions))
 	d.Daemon, _ = os.Hostname() // empty on error
 	d.Daemons = h.engine.Daemons()
@@ -81,6 +83,7 @@ func statsDocument(s stats.Report) *wire.Stats {
 	for i := range s.Queues {
 		d.Queues = append(d.Queues, queueDocument(&s.Queues[i]))
 	}
+	// The former names of the queues.
 	d.StatsLanes = wire.StatsLanes{LaneWindow: d.QueueWindow, Lanes: d.Queues, OtherLanes: d.OtherQueues}
 	return d
 }
@@ -110,8 +113,8 @@ func minutesDocument(s stats.Report) wire.Minutes {
 	return m
 }
 
-func queueDocument(l *stats.Queue) wire.Queue {
-	sub := l.Subscription
+func queueDocument(q *stats.Queue) wire.Queue {
+	sub := q.Subscription
 	d := wire.Queue{
 		SubscriberID:        sub.Subscriber,
 		SubscriberName:      sub.SubscriberInfo.Name,
@@ -122,24 +125,25 @@ func queueDocument(l *stats.Queue) wire.Queue {
 		DisabledReason:      sub.InactiveReason(),
 		Ordered:             sub.Order.All,
 		OrderedByKey:        sub.Order.ByKey,
-		InFlight:            l.InFlight,
-		Limit:               l.Limit,
+		InFlight:            q.InFlight,
+		Limit:               q.Limit,
 		Breaker:             wire.BreakerClosed,
-		FailingSince:        wire.Timestamp(l.FailingSince),
-		NextAttemptDateTime: wire.Timestamp(l.Next),
-		NotSent:             l.NotSent,
-		RetryPending:        l.RetryPending,
-		Pending:             l.NotSent + l.RetryPending,
-		OldestDateTime:      wire.Timestamp(l.Oldest),
-		Delivered:           int64(l.Traffic.Delivered),
-		Failed:              int64(l.Traffic.Failed),
-		GivenUp:             int64(l.Traffic.GivenUp),
-		P99:                 wire.TimeSpan(l.P99),
-		LastFailure:         l.Last,
+		FailingSince:        wire.Timestamp(q.FailingSince),
+		NextAttemptDateTime: wire.Timestamp(q.Next),
+		NotSent:             q.NotSent,
+		RetryPending:        q.RetryPending,
+		Pending:             q.NotSent + q.RetryPending,
+		OldestDateTime:      wire.Timestamp(q.Oldest),
+		Delivered:           int64(q.Traffic.Delivered),
+		Failed:              int64(q.Traffic.Failed),
+		GivenUp:             int64(q.Traffic.GivenUp),
+		P99:                 wire.TimeSpan(q.P99),
+		LastFailure:         q.Last,
+		WaitUntilDateTime:   wire.Timestamp(q.WaitUntil),
 	}
-	d.WaitUntilDateTime = wire.Timestamp(l.WaitUntil)
-	if l.BreakerOpen {
-		d.Breaker, d.NextProbeDateTime = wire.BreakerOpen, wire.Timestamp(l.NextProbe)
+	if q.BreakerOpen {
+		d.Breaker = wire.BreakerOpen
+		d.NextProbeDateTime = wire.Timestamp(q.NextProbe)
 	}
 	return d
 }

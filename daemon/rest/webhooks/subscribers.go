@@ -25,8 +25,10 @@ const (
 	MemberName    = "Name"
 	MemberEnabled = "IsEnabled"
 	MemberRowHash = "RowHash"
-	maxName       = 256
 )
+
+// maxName is the maximum length of a name in characters.
+const maxName = 256
 
 // subscribers has the handlers of /Webhooks/Subscribers.
 type subscribers struct {
@@ -95,6 +97,7 @@ func (h *subscribers) Remove(x *edge.Context) error {
 	return x.NoContent(h.admin.RemoveSubscriber(x.Request.Context(), x.Params.Get(InSubscriber), accounts.Actor(x)))
 }
 
+// parseName parses the name of a subscriber.
 func parseName(text string) (string, error) {
 	if len([]rune(text)) > maxName {
 		return "", errors.New("must be at most 256 characters long")
@@ -105,7 +108,7 @@ func parseName(text string) (string, error) {
 // parseRowHash parses the row hash that an update is based on.
 func parseRowHash(text string) ([]byte, error) {
 	if text == "" {
-		return nil, nil // an empty byte[] is not given
+		return nil, nil // typed clients send an empty byte[] for a value that was not set
 	}
 	hash, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

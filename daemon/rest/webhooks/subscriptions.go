@@ -98,7 +98,7 @@ func (h *subscriptions) mayReadWhere(x *edge.Context, r webhook.Subscription) bo
 	}
 	_, err := h.admin.Rules().Pattern(r.Pattern)
 	if err != nil {
-		return false // an event that is no longer published may have been one of a kind with a role
+		return false // the event is no longer published: its kind, and the role for it, are unknown
 	}
 	kind := r.Where.Condition.Kind()
 	return kind == nil || queries.MayQuery(x, kind)
@@ -128,6 +128,7 @@ func disabledReason(r webhook.Subscription, mayRead bool) string {
 	return "its condition is no longer valid"
 }
 
+// scheduleText returns a retry schedule as clients write it, empty for the default.
 func scheduleText(waits []time.Duration) string {
 	var texts []string
 	for _, wait := range waits {
@@ -168,6 +169,7 @@ func (h *subscriptions) Add(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
+
 	f := form.Read(x)
 	f.Knows(InSubscriber)
 	ordered, byKey := orderOf(f)
@@ -207,18 +209,25 @@ func (h *subscriptions) Add(x *edge.Context) error {
 		return err
 	}
 	d := h.document(x, r)
-	d.Secret = r.Secret // no other response has it
+	d.Secret = r.Secret // only here, and after RotateSecret
 	return x.Created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d, nil)
 }
 
-// parseRecID parses the RecID of a new object. An empty one, which typed clients send
-// for a value that was not set, is not given.
+// parseRecID parses the RecID of a new object. It returns an empty text for an empty or zero GUID,
+// which typed clients send for a value that was not set.
 func parseRecID(text string) (string, error) {
-	id, err := wire.ParseGuid(text)
-	if text == "" || strings.Trim(id, "0-") == "" && err == nil {
+	if text == "" {
 		return "", nil
 	}
-	return id, err
+	id, err := wire.ParseGuid(text)
+	if err != nil {
+		return id, err
+	}
+	isZero := strings.Trim(id, "0-") == ""
+	if isZero {
+		return "", nil
+	}
+	return id, nil
 }
 
 // adminsOnly returns the error for a member that only admins may set.
@@ -237,9 +246,9 @@ func (h *subscriptions) Change(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
+
 	f := form.Read(x)
-	f.Knows(InSubscriber, "ItemNo")
-	f.Knows(inSubscription)
+	f.Knows(InSubscriber, inSubscription, "ItemNo")
 	id := x.Params.Get(inSubscription)
 	if id == "" {
 		id = f.Required(inSubscription)
@@ -275,7 +284,11 @@ func (h *subscriptions) Change(x *edge.Context) error {
 }
 
 // orderNames are the values of OrderBy.
-var orderNames = map[webhook.Order]string{{}: "none", {All: true}: "subscription", {ByKey: true}: "key"}
+var orderNames = map[webhook.Order]string{
+	{}:            "none",
+	{All: true}:   "subscription",
+	{ByKey: true}: "key",
+}
 
 // orderOf reads OrderBy and Ordered, which is true for "subscription". Ordered without
 // OrderBy leaves an order by key unless it is true.
@@ -295,6 +308,7 @@ func orderOf(f *form.Form) (ordered, byKey *bool) {
 	return &order.All, &order.ByKey
 }
 
+// parseOrder parses a value of OrderBy.
 func parseOrder(text string) (webhook.Order, error) {
 	for order, name := range orderNames {
 		if strings.EqualFold(name, text) {
@@ -332,19 +346,20 @@ func (h *subscriptions) limitChanges(x *edge.Context) (caller admin.Caller, err 
 	}
 	err = h.changes.Take(id, x.Timing.Start)
 	if fault.Is(err, fault.TooMany) {
-		fault.From(err).Message = "too many changes of this subscriber's subscriptions with the SubscriberID only: the limit is 60 per minute, with bursts of up to 1,000; " +
+		fault.From(err).Message = "too many changes of this subscriber's subscriptions with the SubscriberID only: " +
+			"the limit is 60 per minute, with bursts of up to 1,000; " +
 			"wait for the time in Retry-After, or log in as an administrator"
 	}
 	return caller, err
 }
 
-// whereOf reads the condition of a subscription: an object, or its text. It returns nil if none
-// is given; an empty list is not given either. An empty text removes the condition.
+// whereOf reads the condition of a subscription: an object, or its text. It returns nil if the
+// request has none. An empty text removes the condition.
 func whereOf(f *form.Form) *string {
 	f.Knows(webhook.MemberWhere)
 	m, ok := f.Members.Get(webhook.MemberWhere)
 	if m.List && m.Empty {
-		f.Ignore(webhook.MemberWhere) // like every empty list; it may have been meant as {}
+		f.Ignore(webhook.MemberWhere) // like every empty list; the client may have intended {}
 	}
 	if !ok || m.Empty {
 		return nil
@@ -360,10 +375,7 @@ func whereOf(f *form.Form) *string {
 	}
 	text = compact.String()
 	if text == "{}" {
-		if m.List && m.Empty {
-			f.Ignore(webhook.MemberWhere) // like every empty list; it may have been meant as {}
-		}
-		text = "" // an object without conditions is none
+		text = "" // an object without conditions is no condition
 	}
 	return &text
 }
@@ -392,12 +404,14 @@ func (h *subscriptions) RotateSecret(x *edge.Context) error {
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	// With KeepFor=0, a client that has rotated too often ends a secret that became known.
+
+	// A client that has rotated too often can still end a secret that became known: with KeepFor=0.
 	if !caller.Admin && keep > 0 {
 		if err := h.countRetry(x); err != nil {
 			return err
 		}
 	}
+
 	rotation := admin.NewSecret{Secret: secret, KeepFor: keep}
 	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(InSubscriber),
 		x.Params.Get(inSubscription), rotation, caller)
@@ -430,10 +444,13 @@ func parseDuration(text string) (time.Duration, error) {
 	}
 	ticks, err := wire.ParseTimeSpan(text)
 	if err == nil && strings.HasPrefix(strings.ToUpper(text), "P") {
-		return time.Duration(ticks) * 100, nil
+		return time.Duration(ticks) * tick, nil
 	}
 	return time.ParseDuration(text)
 }
+
+// tick is the unit of the values that wire.ParseTimeSpan returns.
+const tick = 100 * time.Nanosecond
 
 // retryRate limits retries and tests of a subscription by clients with the
 // SubscriberID only.

@@ -20,7 +20,7 @@ type Config struct {
 	Queries  *queries.Handler
 	Accounts *account.Service
 	Access   *accounts.Access
-	Changes  edge.Rate // limit of changes of a subscriber's subscriptions by clients with the SubscriberID only
+	Changes  edge.Rate // limit of changes of subscriptions by clients with the SubscriberID only, by subscriber
 
 	Streams  *live.Hub
 	Stall    time.Duration // a reader of a live stream receives nothing for at most this time
@@ -47,7 +47,13 @@ type Handlers struct {
 
 // New returns the handlers of webhooks.
 func New(c Config) Handlers {
-	s := subscriptions{c.Admin, c.Access, c.Accounts, edge.NewLimiter(retryRate), edge.NewLimiter(c.Changes)}
+	s := subscriptions{
+		admin:    c.Admin,
+		access:   c.Access,
+		accounts: c.Accounts,
+		retries:  edge.NewLimiter(retryRate),
+		changes:  edge.NewLimiter(c.Changes),
+	}
 	return Handlers{
 		Events:        events{c.Admin, c.Engine, c.Access},
 		Subscribers:   subscribers{c.Admin, &s},
