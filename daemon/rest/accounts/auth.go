@@ -3,6 +3,7 @@ package accounts
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,13 @@ type Counter interface{ Inc() }
 
 // NewAccess returns an Access. misdirected counts anonymous requests to other hosts.
 func NewAccess(accounts *account.Service, hosts *edge.HostCheck, csrf *edge.CSRF, misdirected Counter) *Access {
-	return &Access{accounts, hosts, edge.NewLimiter(edge.Rate{}), csrf, misdirected}
+	return &Access{
+		accounts:    accounts,
+		hosts:       hosts,
+		limiter:     edge.NewLimiter(edge.Rate{}), // Admit sets the rate
+		csrf:        csrf,
+		misdirected: misdirected,
+	}
 }
 
 // Admit authenticates a request and rejects it if it may not be served. The rate
@@ -75,20 +82,19 @@ func Credentials(x *edge.Context) account.Credentials {
 
 // authorize authenticates the request and checks that the user may use the route.
 func (h *Access) authorize(x *edge.Context) error {
-	need := x.Route.Role
-	if need == account.NoRole {
+	if x.Route.Role == account.NoRole {
 		return nil
 	}
-	ofKind := edge.KindRole(x.Kind)
-	need = max(need, ofKind)
+	kindRole := edge.KindRole(x.Kind)
+	isPlainQuery := x.Route.Role == account.Reader && kindRole == account.NoRole && !x.Route.SignedIn
+	mayQuery := isPlainQuery && x.Options.AnonymousQueries
+	needsNoLogin := mayQuery || h.mayPublish(x)
 	credentials := Credentials(x)
-	isPlainQuery := need == account.Reader && ofKind == account.NoRole && !x.Route.SignedIn
-	open := x.Options.AnonymousQueries && isPlainQuery || h.mayPublish(x)
-	if open && credentials.Empty() {
+	if needsNoLogin && credentials.Empty() {
 		return h.checkHost(x)
 	}
-	err := h.RequireRole(x, need)
-	if open && fault.Is(err, fault.Unauthorized) && onlyCookie(credentials) {
+	err := h.RequireRole(x, max(x.Route.Role, kindRole))
+	if needsNoLogin && fault.Is(err, fault.Unauthorized) && onlyCookie(credentials) {
 		return h.checkHost(x) // browsers continue to send the cookie of an ended session
 	}
 	return err
@@ -106,6 +112,7 @@ func (h *Access) RequireRole(x *edge.Context, need account.Role) error {
 	return nil
 }
 
+// onlyCookie reports whether a request has no credentials other than the cookie of a session.
 func onlyCookie(c account.Credentials) bool {
 	return c == account.Credentials{Address: c.Address, SessionCookie: c.SessionCookie}
 }
@@ -134,7 +141,8 @@ func (h *Access) checkHost(x *edge.Context) error {
 func (h *Access) IdentifyFromSession(x *edge.Context) {
 	credentials := Credentials(x)
 	if !x.Identity.Known() && credentials.SessionCookie != "" && onlyCookie(credentials) {
-		if identity, err := h.accounts.Authenticate(x.Request.Context(), credentials); err == nil {
+		identity, err := h.accounts.Authenticate(x.Request.Context(), credentials)
+		if err == nil {
 			x.Identity = identity
 		}
 	}
@@ -147,13 +155,12 @@ func (h *Access) mayPublish(x *edge.Context) bool {
 	if !x.Options.AnonymousPublish || x.Route.Role != account.Publisher {
 		return false
 	}
-	at, err := netip.ParseAddr(x.Origin.Address)
-	for _, network := range x.Options.PublishFrom {
-		if err == nil && network.Contains(at) {
-			return true
-		}
+	address, err := netip.ParseAddr(x.Origin.Address)
+	if err != nil {
+		return false
 	}
-	return false
+	hasAddress := func(network netip.Prefix) bool { return network.Contains(address) }
+	return slices.ContainsFunc(x.Options.PublishFrom, hasAddress)
 }
 
 // Identify sets the user of a request to a route without a login from its credentials. Invalid

@@ -43,8 +43,11 @@ func (h *keys) Show(x *edge.Context) error {
 // Add creates an API key. Only this response contains its secret.
 func (h *keys) Add(x *edge.Context) error {
 	f := form.Read(x)
-	n := account.NewKey{Name: f.Required(MemberName), Role: form.Require(f, MemberRole, account.ParseRole),
-		Expires: form.Or(form.Value(f, MemberExpiry, parseExpiry), time.Now().Add(keyLife))}
+	n := account.NewKey{
+		Name:    f.Required(MemberName),
+		Role:    form.Require(f, MemberRole, account.ParseRole),
+		Expires: form.Or(form.Value(f, MemberExpiry, parseExpiry), time.Now().Add(keyLife)),
+	}
 	if err := f.Done(x); err != nil {
 		return err
 	}

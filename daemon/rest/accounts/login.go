@@ -72,6 +72,7 @@ func (h *sessions) LoginPage(x *edge.Context) error {
 	return writeLogin(x, http.StatusOK, loginForm{Redirect: redirectTarget(x, members)})
 }
 
+// writeLogin sends the login page.
 func writeLogin(x *edge.Context, status int, form loginForm) error {
 	form.Page = encode.Page{Title: "Log in", Site: edge.SiteOf(x)}
 	form.Site.Location = "" // the link to the login page would lead back here
@@ -86,13 +87,14 @@ func writeLogin(x *edge.Context, status int, form loginForm) error {
 // redirectTarget returns the page to show after a login or logout. It is always a page of
 // this service.
 func redirectTarget(x *edge.Context, members query.Members) string {
-	const attack = "\\\t\r\n"
+	const unsafe = "\\\t\r\n" // browsers read a backslash as a slash, and skip the others
 	home := x.Base + "/metadata"
-	to := members.Text(MemberRedirect)
-	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, attack) {
+	target := members.Text(MemberRedirect)
+	isLocal := strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "//")
+	if !isLocal || strings.ContainsAny(target, unsafe) {
 		return home
 	}
-	u, err := url.Parse(to)
+	u, err := url.Parse(target)
 	if err != nil {
 		return home
 	}
@@ -121,7 +123,9 @@ func (h *sessions) LogIn(x *edge.Context) error {
 		return err
 	}
 	return writeLogin(x, edge.StatusOf(f), loginForm{
-		UserName: members.Text(MemberUser), Redirect: redirectTarget(x, members), Message: f.Message,
+		UserName: members.Text(MemberUser),
+		Redirect: redirectTarget(x, members),
+		Message:  f.Message,
 	})
 }
 
@@ -214,8 +218,10 @@ func (h *sessions) authenticate(x *edge.Context) error {
 	return h.login(x, f)
 }
 
+// login logs a user in with the members of a request. It replaces the sessions that the request
+// has.
 func (h *sessions) login(x *edge.Context, f *form.Form) error {
-	try := account.Login{
+	attempt := account.Login{
 		UserName: form.Or(form.Value(f, MemberUser, form.Text), ""),
 		Password: form.Or(form.Value(f, MemberPassword, form.Text), ""),
 		Remember: form.Or(form.Value(f, MemberRemember, parseRemember), false),
@@ -225,7 +231,8 @@ func (h *sessions) login(x *edge.Context, f *form.Form) error {
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	ticket, err := h.accounts.Login(x.Request.Context(), try)
+
+	ticket, err := h.accounts.Login(x.Request.Context(), attempt)
 	if err != nil {
 		return err
 	}
@@ -235,19 +242,20 @@ func (h *sessions) login(x *edge.Context, f *form.Form) error {
 			return err
 		}
 	}
+
 	x.Identity = ticket.Identity
 	http.SetCookie(x.Response, sessionCookie(x, ticket.SessionID, ticket.Remember, x.Identity.Expires))
-	doc := wire.AuthenticateResponse{
-		SessionID:   ticket.SessionID,
-		UserName:    x.Identity.Name,
-		DisplayName: x.Identity.DisplayName,
-	}
 	if back != "" && x.HTML() { // browsers go to the requested page, other clients get the session
 		return x.Redirect(http.StatusSeeOther, redirectTarget(x, f.Members))
 	}
-	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
+	return x.Document(http.StatusOK, "AuthenticateResponse", wire.AuthenticateResponse{
+		SessionID:   ticket.SessionID,
+		UserName:    x.Identity.Name,
+		DisplayName: x.Identity.DisplayName,
+	})
 }
 
+// whoAmI returns the current session.
 func (h *sessions) whoAmI(x *edge.Context) error {
 	credentials := Credentials(x)
 	if err := h.access.identify(x, credentials); err != nil {

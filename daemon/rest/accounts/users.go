@@ -81,6 +81,7 @@ func (h *users) Show(x *edge.Context) error {
 	return h.write(x, name)
 }
 
+// write responds with a user.
 func (h *users) write(x *edge.Context, name string) error {
 	u, err := h.accounts.User(x.Request.Context(), name)
 	return x.Respond("User", userDocument(u), err)
@@ -92,6 +93,8 @@ func isOwn(x *edge.Context, name string) bool {
 	return x.Identity.UserID != "" && account.Fold(x.Identity.Name) == account.Fold(name)
 }
 
+// ownOrAdmin returns an error if the request is neither from the user with the name nor from an
+// admin.
 func ownOrAdmin(x *edge.Context, name string) error {
 	if isOwn(x, name) || x.Identity.Role.Includes(account.Admin) {
 		return nil
@@ -108,21 +111,21 @@ func (h *users) Change(x *edge.Context) error {
 	}
 	f := form.Read(x)
 	f.Knows(MemberUser) // set by the path
-	up := account.Update{
+	update := account.Update{
 		DisplayName: form.Value(f, MemberDisplayName, form.Text),
 		Role:        form.Value(f, MemberRole, parseRole),
 		Password:    form.Value(f, MemberPassword, form.Text),
 	}
-	if err := h.mayChange(x, f, name, up); err != nil {
+	if err := h.mayChange(x, f, name, update); err != nil {
 		return err
 	}
-	if up != (account.Update{}) {
-		if err := h.accounts.As(Actor(x)).UpdateUser(x.Request.Context(), name, up); err != nil {
+	if update != (account.Update{}) {
+		if err := h.accounts.As(Actor(x)).UpdateUser(x.Request.Context(), name, update); err != nil {
 			return err
 		}
 	}
-	if up.Password != nil && isOwn(x, name) && x.Identity.AuthMethod == account.Cookie {
-		http.SetCookie(x.Response, expiredCookie(x)) // of a session that the change has ended
+	if update.Password != nil && isOwn(x, name) && x.Identity.AuthMethod == account.Cookie {
+		http.SetCookie(x.Response, expiredCookie(x)) // the change has ended the session
 	}
 	return h.write(x, name)
 }
@@ -130,30 +133,37 @@ func (h *users) Change(x *edge.Context) error {
 // mayChange rejects changes that only admins may make. Other users must send their
 // current password to change it, so that an unattended browser session is not
 // sufficient to take over an account.
-func (h *users) mayChange(x *edge.Context, f *form.Form, name string, up account.Update) error {
-	admin := x.Identity.Role.Includes(account.Admin)
-	current, shown := f.Given(MemberCurrentPassword)
-	if up.Password != nil && !admin {
+func (h *users) mayChange(x *edge.Context, f *form.Form, name string, update account.Update) error {
+	isAdmin := x.Identity.Role.Includes(account.Admin)
+	current, hasCurrent := f.Given(MemberCurrentPassword)
+	if update.Password != nil && !isAdmin {
 		current = f.Required(MemberCurrentPassword)
 	}
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	if up.Role != nil && !admin {
-		return &fault.Error{Kind: fault.Forbidden, Message: "only an admin may change roles",
-			Fields: []fault.Field{{Name: MemberRole, Message: "requires the role admin"}}}
+	if update.Role != nil && !isAdmin {
+		return &fault.Error{
+			Kind:    fault.Forbidden,
+			Message: "only an admin may change roles",
+			Fields:  []fault.Field{{Name: MemberRole, Message: "requires the role admin"}},
+		}
 	}
-	if up.Password == nil || !shown || !isOwn(x, name) {
+	if update.Password == nil || !hasCurrent || !isOwn(x, name) {
 		return nil
 	}
+
 	err := h.accounts.CheckPassword(x.Request.Context(), account.Login{
 		UserName: name,
 		Password: current,
 		Address:  x.Origin.Address,
 	})
 	if fault.Is(err, fault.Unauthorized) {
-		return &fault.Error{Kind: fault.Invalid, Message: "The password cannot be changed",
-			Fields: []fault.Field{{Name: MemberCurrentPassword, Message: "is not the current password"}}}
+		return &fault.Error{
+			Kind:    fault.Invalid,
+			Message: "The password cannot be changed",
+			Fields:  []fault.Field{{Name: MemberCurrentPassword, Message: "is not the current password"}},
+		}
 	}
 	return err
 }
