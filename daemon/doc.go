@@ -119,7 +119,7 @@
 //   - A setting: a field in config/config.go; a row in config/settings.go, from which
 //     file key, variable, flag and documentation are derived; its use. A live
 //     setting is read through liveSettings (settings.go) each time.
-//   - A route: a row in rest/recordroutes.go or the table of another group beside it; a
+//   - A route: a row in rest/recordroutes.go, or in the file of another group there; a
 //     handler in the file of its noun, in rest/webhooks, rest/accounts or rest; a method in
 //     client if programs need it.
 //   - A response format: a row in encode/formats.go; its encoder; a reader in

@@ -36,10 +36,12 @@ func (h *assistants) serve(x *edge.Context) error {
 	if err := h.access.CheckOrigin(x); err != nil {
 		return err
 	}
-	if bytes.HasPrefix(bytes.TrimLeft(x.Body, " \t\r\n"), []byte("[")) { // they would run at the same time
+	isList := bytes.HasPrefix(bytes.TrimLeft(x.Body, " \t\r\n"), []byte("["))
+	if isList { // its messages would run at the same time
 		return fault.New(fault.Malformed, "the body must be one message; lists of messages are not supported")
 	}
-	source := &records{x, x.Identity.Role, h.queries, h.why}
+
+	source := &records{x: x, role: x.Identity.Role, queries: h.queries, why: h.why}
 	x.Identity.Role = min(x.Identity.Role, account.Reader)
 	r := x.Request.WithContext(x.Request.Context())
 	r.Body = io.NopCloser(bytes.NewReader(x.Body))
@@ -88,6 +90,7 @@ type records struct {
 	why     func(*edge.Context) error
 }
 
+// Kinds returns the kinds that the user may read.
 func (r *records) Kinds(context.Context) (*record.Registry, error) {
 	return r.x.Options.Kinds().Filter(func(k *record.Kind) bool { return queries.MayRead(r.x, k) }), nil
 }
@@ -100,18 +103,20 @@ func (r *records) Query(_ context.Context, kind *record.Kind, members map[string
 	return page, err
 }
 
+// Why returns the history of a key.
 func (r *records) Why(_ context.Context, key string) (*wire.Why, error) {
-	why := new(wire.Why)
-	_, err := r.serve(func(part *edge.Context) error {
+	asAdmin := func(part *edge.Context) error {
 		if !r.role.Includes(account.Admin) {
 			return fault.New(fault.Forbidden, "requires the role admin")
 		}
 		return r.why(part)
-	}, nil, map[string]any{webhooks.MemberKey: key}, why)
+	}
+	why := new(wire.Why)
+	_, err := r.serve(asAdmin, nil, map[string]any{webhooks.MemberKey: key}, why)
 	return why, err
 }
 
-// serve decodes the response of a handler to a request of its own.
+// serve runs a handler with a request of its own, and decodes its response.
 func (r *records) serve(
 	handle func(*edge.Context) error, kind *record.Kind, members map[string]any, response any,
 ) (*edge.Context, error) {
@@ -126,7 +131,7 @@ func (r *records) serve(
 		err = handle(part)
 	}
 
-	// For the log, also after a failure.
+	// The request log shows these, also after a failure.
 	x.Kind = kind
 	x.Members = part.Members
 	x.Timing = part.Timing

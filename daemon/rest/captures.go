@@ -15,21 +15,22 @@ import (
 	"github.com/bizhook/whd/daemon/rest/queries"
 )
 
+// memberMode selects how the capture is resumed: wire.ResumeRaise or wire.ResumeSilent.
 const memberMode = "Mode"
 
 // Captures manages the capture of changes.
 type Captures interface {
 	// List returns the state of all captures, by kind.
 	List(ctx context.Context) ([]wire.Capture, error)
-	// Resume resumes the capture of a kind and records that in the audit trail. It delivers
-	// all changes since then, or with silent forgets the rows known so far. It fails with a fault
-	// of kind Conflict if the capture has not stopped.
+	// Resume resumes the capture of a kind and records that in the audit trail. It delivers all
+	// changes since the stop, or, if silent is set, forgets the rows known so far. It fails with a
+	// fault of kind Conflict if the capture has not stopped.
 	Resume(ctx context.Context, actor audit.Actor, kind *record.Kind, silent bool) error
 }
 
 // captures has the handlers of the capture of changes.
 type captures struct {
-	of      Captures // nil if no kind's changes are captured
+	manager Captures // nil if no kind's changes are captured
 	queries *queries.Handler
 }
 
@@ -37,23 +38,30 @@ type captures struct {
 // no login is required, it leaves out those of kinds that require a role.
 func measured(c Config) func(context.Context) ([]wire.Capture, error) {
 	return func(ctx context.Context) ([]wire.Capture, error) {
-		all, err := c.Captures.List(ctx)
+		states, err := c.Captures.List(ctx)
+		if err != nil {
+			return nil, err
+		}
 		kinds := c.Options().Kinds()
-		return slices.DeleteFunc(all, func(k wire.Capture) bool {
-			kind, ok := kinds.Lookup(k.Kind)
-			return !ok || c.ServeMetrics && kind.Role != ""
-		}), err
+		return slices.DeleteFunc(states, func(state wire.Capture) bool {
+			kind, ok := kinds.Lookup(state.Kind)
+			isHidden := ok && c.ServeMetrics && kind.Role != ""
+			return !ok || isHidden
+		}), nil
 	}
 }
 
-func (h *captures) list(x *edge.Context) (err error) {
-	var all []wire.Capture
-	if h.of != nil {
-		all, err = h.of.List(x.Request.Context())
+// list returns the state of all captures.
+func (h *captures) list(x *edge.Context) error {
+	var states []wire.Capture
+	var err error
+	if h.manager != nil {
+		states, err = h.manager.List(x.Request.Context())
 	}
-	return form.ListPage(x, "Captures", all, err, func(c wire.Capture) wire.Capture { return c })
+	return form.ListPage(x, "Captures", states, err, func(c wire.Capture) wire.Capture { return c })
 }
 
+// resume resumes the capture of a kind.
 func (h *captures) resume(x *edge.Context) error {
 	kind, err := h.queries.KindOf(x)
 	if err != nil {
@@ -65,10 +73,10 @@ func (h *captures) resume(x *edge.Context) error {
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	if h.of == nil || !kind.Captured() {
+	if h.manager == nil || !kind.Captured() {
 		return fault.New(fault.Conflict, "the changes of %s are not captured", kind.Name)
 	}
-	return x.NoContent(h.of.Resume(x.Request.Context(), accounts.Actor(x), kind, silent))
+	return x.NoContent(h.manager.Resume(x.Request.Context(), accounts.Actor(x), kind, silent))
 }
 
 // parseMode reports whether the mode is silent.

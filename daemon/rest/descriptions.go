@@ -43,7 +43,7 @@ type descriptions struct {
 	describe func(kinds *record.Registry, to audience) *metadata.Service
 
 	mu    sync.Mutex
-	kinds *record.Registry // that the cached descriptions are of
+	kinds *record.Registry // the kinds in the cached descriptions
 	cache map[audience]*description
 }
 

@@ -27,13 +27,13 @@ func (h *health) alive(x *edge.Context) error { return plain(x, "ok\n") }
 // readyTimeout limits the check of the store, since monitors poll every few seconds.
 const readyTimeout = 2 * time.Second
 
-// erpTimeout limits the wait for the ERP's database, which may be unreachable, since
-// monitors themselves may wait only for a second.
+// erpTimeout limits the wait for the ERP's database, which may be unreachable. It is short, since
+// some monitors wait for only a second.
 const erpTimeout = 200 * time.Millisecond
 
-// ready reports whether the service is ready: 503 with the reason if not. Warnings do not
-// make it unready, and neither does an ERP's database that is down: events are accepted
-// and delivered without it.
+// ready reports whether the service is ready: it returns status 503 with the reason if not.
+// Warnings do not make it unready, and neither does an unreachable database of the ERP: events are
+// accepted and delivered without it.
 func (h *health) ready(x *edge.Context) error {
 	if err := h.checkReady(x.Request.Context()); err != nil {
 		return err

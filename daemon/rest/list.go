@@ -42,31 +42,27 @@ func (s *Server) serveList(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	responses, room := make([]json.RawMessage, 0, len(requests)), maxListResponse
+	responses := make([]json.RawMessage, 0, len(requests))
+	room := maxListResponse
 	h := x.Response.Header()
 	for i, request := range requests {
 		h.Set(wire.HeaderListCompleted, strconv.Itoa(i))
 		kept := &edge.Kept{Room: room, Drop: x.Route.Oneway}
-		err := s.serveItem(x.Part(request, kept), i > 0, x)
-		switch {
-		case kept.Full:
-			completed := i
+		err := s.serveItem(x, i, x.Part(request, kept))
+		if kept.Full {
 			if x.Route.Changes {
-				completed++ // only the response is missing
+				h.Set(wire.HeaderListCompleted, strconv.Itoa(i+1)) // only the response is missing
 			}
-			h.Set(wire.HeaderListCompleted, strconv.Itoa(completed))
 			return fault.New(fault.Invalid,
 				"the responses have more than %d bytes together: send fewer requests, or queries with a smaller Take",
 				maxListResponse)
-		case err != nil:
-			return err
-		case len(kept.Body) == 0:
-			kept.Body = []byte("null")
-		case !json.Valid(kept.Body): // of an operation that responds with text
-			kept.Body, _ = json.Marshal(string(kept.Body)) // a string can always be encoded
 		}
-		responses = append(responses, kept.Body)
-		room = room - len(kept.Body)
+		if err != nil {
+			return err
+		}
+		response := itemOf(kept.Body)
+		responses = append(responses, response)
+		room -= len(response)
 	}
 	h.Set(wire.HeaderListCompleted, strconv.Itoa(len(requests)))
 	if x.Route.Oneway {
@@ -75,10 +71,22 @@ func (s *Server) serveList(x *edge.Context) error {
 	return x.Document(http.StatusOK, x.Route.Operation+"Responses", responses)
 }
 
-// serveItem runs one request of a list. All but the first, which was admitted with the
-// list, are admitted by themselves, so that they count in rate limits.
-func (s *Server) serveItem(part *edge.Context, admit bool, x *edge.Context) error {
-	if admit {
+// itemOf returns a response as an item of the list of responses.
+func itemOf(body []byte) json.RawMessage {
+	if len(body) == 0 {
+		return json.RawMessage("null")
+	}
+	if json.Valid(body) {
+		return body
+	}
+	text, _ := json.Marshal(string(body)) // never fails for a string
+	return text
+}
+
+// serveItem runs the request of a list with an index. All but the first, which was admitted with
+// the list, are admitted by themselves, so that they count in rate limits.
+func (s *Server) serveItem(x *edge.Context, index int, part *edge.Context) error {
+	if index > 0 {
 		if err := s.handlers.access.Admit(part); err != nil {
 			return err
 		}
@@ -91,7 +99,8 @@ func (s *Server) serveItem(part *edge.Context, admit bool, x *edge.Context) erro
 // listOf returns the requests in the body of a list.
 func listOf(x *edge.Context) ([]json.RawMessage, error) {
 	var requests []json.RawMessage
-	if err := json.Unmarshal(bytes.TrimPrefix(x.Body, []byte("\ufeff")), &requests); err != nil || requests == nil {
+	err := json.Unmarshal(bytes.TrimPrefix(x.Body, []byte("\ufeff")), &requests)
+	if err != nil || requests == nil { // null is no list
 		return nil, fault.New(fault.Malformed, "the body must be a JSON array with a request object in each item")
 	}
 	if len(requests) > maxList {

@@ -38,7 +38,7 @@ type logs struct {
 type logView struct {
 	*logs
 	day    func(now time.Time) time.Time // nil: the members determine the day
-	errors bool
+	errors bool                          // failed requests only
 }
 
 func today(now time.Time) time.Time     { return now }
@@ -52,6 +52,7 @@ func (h *logs) of(day func(time.Time) time.Time, errors bool) func(*edge.Context
 	return logView{h, day, errors}.serve
 }
 
+// serve answers the query.
 func (v logView) serve(x *edge.Context) error {
 	plan, err := v.plan(x)
 	if err != nil {
@@ -81,18 +82,21 @@ func (v logView) plan(x *edge.Context) (*query.Plan, error) {
 	return v.queries.Plan(x, form.Without(members, memberDate, memberViewErrors), where...)
 }
 
-func (v logView) where(x *edge.Context, members query.Members, now time.Time) (where []query.Condition, err error) {
+// where returns the conditions of the path and of the members that only the request log has.
+func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([]query.Condition, error) {
+	var where []query.Condition
 	var wrong []fault.Field
 	if day := v.parseRequestedDay(x, members, now, &wrong); day != nil {
+		start := wire.Value{Text: day.Format(wire.DateLayout)}
+		end := wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}
 		where = append(where,
-			queries.Condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo,
-				wire.Value{Text: day.Format(wire.DateLayout)}),
-			queries.Condition(x.Kind, "DateTime", record.LessThan,
-				wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
+			queries.Condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo, start),
+			queries.Condition(x.Kind, "DateTime", record.LessThan, end))
 	}
-	if v.errors || form.Or(form.MemberValue(members, memberViewErrors, &wrong, form.Bool), false) {
-		where = append(where,
-			queries.Condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
+	onlyErrors := v.errors || form.Or(form.MemberValue(members, memberViewErrors, &wrong, form.Bool), false)
+	if onlyErrors {
+		failed := queries.Condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError})
+		where = append(where, failed)
 	}
 	return where, form.Invalid(wrong)
 }

@@ -53,33 +53,58 @@ var aliases = map[string][]string{
 // nameForms are the routes by which an operation is called by its name, which is
 // appended to the pattern.
 var nameForms = []edge.Route{
-	{Methods: anyMethod, Pattern: "/{Format}/reply/", ByName: true, Summary: "The operation by its name, with all members in the body or the query string"},
-	{Methods: anyMethod, Pattern: "/{Format}/oneway/", ByName: true, Oneway: true, Status: http.StatusNoContent, Summary: "The same without a response"},
-	{Methods: anyMethod, Pattern: "/api/", ByName: true, Summary: "The same, with content negotiation"},
+	{
+		Methods: anyMethod,
+		Pattern: "/{Format}/reply/",
+		ByName:  true,
+		Summary: "The operation by its name, with all members in the body or the query string",
+	},
+	{
+		Methods: anyMethod,
+		Pattern: "/{Format}/oneway/",
+		ByName:  true,
+		Oneway:  true,
+		Status:  http.StatusNoContent,
+		Summary: "The same without a response",
+	},
+	{
+		Methods: anyMethod,
+		Pattern: "/api/",
+		ByName:  true,
+		Summary: "The same, with content negotiation",
+	},
 }
 
-// formOf returns the form of a route's pattern.
-func formOf(r edge.Route) (edge.Route, bool) {
-	i := slices.IndexFunc(nameForms, func(form edge.Route) bool { return strings.HasPrefix(r.Pattern, form.Pattern) })
-	if i < 0 {
-		return edge.Route{}, false
+// formOf returns the form of the pattern of a route by name, and false for a plain route.
+func formOf(r edge.Route) (form edge.Route, ok bool) {
+	for _, form := range nameForms {
+		if strings.HasPrefix(r.Pattern, form.Pattern) {
+			return form, true
+		}
 	}
-	return nameForms[i], true
+	return edge.Route{}, false
 }
 
 // byName returns the routes that call an operation by one of its names, in addition
-// to those in its row. Their rules and handlers are those of the plain routes.
-func (o *operation) byName(name string, plain []edge.Route) (all []edge.Route) {
+// to those in its row. They have the rules and the handlers of the plain routes.
+func (o *operation) byName(name string, plain []edge.Route) []edge.Route {
 	hasGet := slices.ContainsFunc(plain, func(r edge.Route) bool {
 		return strings.Contains(r.Methods, http.MethodGet)
 	})
+	hasPathNames := slices.ContainsFunc(plain, func(r edge.Route) bool { return len(pathNames(r)) > 0 })
+	var routes []edge.Route
 	for _, form := range nameForms {
 		r := plain[0]
-		pattern := form.Pattern + name
-		hasRow := slices.ContainsFunc(o.routes, func(r edge.Route) bool { return r.Pattern == pattern })
-		if hasRow || form.Oneway && (r.Streaming || r.Always) {
+		needsResponse := r.Streaming || r.Always
+		if form.Oneway && needsResponse {
 			continue
 		}
+		pattern := form.Pattern + name
+		isInRow := slices.ContainsFunc(o.routes, func(r edge.Route) bool { return r.Pattern == pattern })
+		if isInRow {
+			continue
+		}
+
 		r.Redacted = r.Redacts()
 		r.NoHead = r.Changes && !hasGet
 		r.Pattern = pattern
@@ -90,12 +115,12 @@ func (o *operation) byName(name string, plain []edge.Route) (all []edge.Route) {
 		if form.Oneway {
 			r.Status = form.Status
 		}
-		if slices.ContainsFunc(plain, func(r edge.Route) bool { return len(pathNames(r)) > 0 }) {
+		if hasPathNames {
 			r.Serve = membersAsPath(plain)
 		}
-		all = append(all, r)
+		routes = append(routes, r)
 	}
-	return all
+	return routes
 }
 
 // isNamed reports whether the operation can be called by its name.
@@ -113,14 +138,15 @@ func (o *operation) plain() []edge.Route {
 func (o *operation) aliases() (names []string, plain map[string][]edge.Route) {
 	routes := o.plain()
 	plain = make(map[string][]edge.Route)
-	add := func(key string, routes ...edge.Route) {
-		for _, name := range aliases[key] {
-			names, plain[name] = append(names, name), routes
-		}
+	for _, name := range aliases[o.name] {
+		names = append(names, name)
+		plain[name] = routes
 	}
-	add(o.name, routes...)
 	for _, r := range routes {
-		add(r.Pattern, r)
+		for _, name := range aliases[r.Pattern] {
+			names = append(names, name)
+			plain[name] = []edge.Route{r}
+		}
 	}
 	return names, plain
 }
@@ -133,20 +159,20 @@ func pathNames(r edge.Route) []string {
 }
 
 // membersAsPath returns a handler that takes the values of path parameters from the
-// members and calls the handler of a plain route: that with the most parameters, all
-// of which must be given, or else the first one.
+// members and calls the handler of a plain route. It is the route with the most parameters among
+// those for which the request has all of them, or else the first one.
 func membersAsPath(plain []edge.Route) func(*edge.Context) error {
 	return func(x *edge.Context) error {
 		f := form.Read(x)
 		if f.Err != nil {
 			return f.Err
 		}
+		isMissing := func(name string) bool { return !form.HasMember(f.Members, name) }
 		r := plain[0]
-		for _, other := range plain[1:] {
-			names := pathNames(other)
-			isMissing := func(name string) bool { return !form.HasMember(f.Members, name) }
+		for _, candidate := range plain[1:] {
+			names := pathNames(candidate)
 			if len(names) > len(pathNames(r)) && !slices.ContainsFunc(names, isMissing) {
-				r = other
+				r = candidate
 			}
 		}
 		for _, name := range pathNames(r) {
@@ -160,14 +186,18 @@ func membersAsPath(plain []edge.Route) func(*edge.Context) error {
 }
 
 // names returns all names by which the operations of a table can be called.
-func names(table []operation) (all []string) {
+func names(table []operation) []string {
+	var names []string
 	for i := range table {
-		if o := &table[i]; o.isNamed() {
-			others, _ := o.aliases()
-			all = append(append(all, o.name), others...)
+		o := &table[i]
+		if !o.isNamed() {
+			continue
 		}
+		otherNames, _ := o.aliases()
+		names = append(names, o.name)
+		names = append(names, otherNames...)
 	}
-	return all
+	return names
 }
 
 // overriddenMethod returns the request with the method that its
@@ -177,13 +207,13 @@ func overriddenMethod(r *http.Request) *http.Request {
 	if method == "" || r.Method != http.MethodPost || !slices.Contains(strings.Fields(anyMethod), method) {
 		return r
 	}
-	r = r.WithContext(r.Context())
-	r.Method = method
-	return r
+	overridden := r.WithContext(r.Context()) // a copy: net/http holds the other one
+	overridden.Method = method
+	return overridden
 }
 
-// checkOverride rejects a request with another method in X-HTTP-Method-Override,
-// since its sender does not expect a POST.
+// checkOverride rejects a request with an X-HTTP-Method-Override that overriddenMethod did not
+// apply, since its sender does not expect a POST.
 func checkOverride(r *http.Request) error {
 	method := r.Header.Get(wire.HeaderMethodOverride)
 	if r.Method != http.MethodPost || method == "" || strings.EqualFold(method, http.MethodPost) {

@@ -15,8 +15,8 @@ import (
 // routes. The router, the checks and the documentation use it.
 type operation struct {
 	name     string
-	group    string            // heading in the documentation; that of the kind for a query
-	summary  string            // empty for that of the kind
+	group    string            // heading in the documentation; empty for a query, which has the area of its kind
+	summary  string            // empty for the summary of the kind
 	role     account.Role      // the minimum role
 	kind     string            // the queried kind, of the service's own kinds
 	members  []metadata.Member // in addition to path parameters and the members of every query

@@ -36,23 +36,23 @@ func (o *observer) finished(x *edge.Context) {
 	if x.Route != nil {
 		operation = x.Route.Operation
 	}
-	o.metrics.Observe(operation, x.Response.FinalStatus(), time.Since(x.Timing.Start), x.Response.Bytes,
-		x.Response.Aborted)
+	duration := time.Since(x.Timing.Start)
+	o.metrics.Observe(operation, x.Response.FinalStatus(), duration, x.Response.Bytes, x.Response.Aborted)
 	if x.Logged.Ignored != "" {
-		if x.Kind != nil && x.Kind.Role == "" { // the metrics are public
+		if x.Kind != nil && x.Kind.Role == "" { // the metrics are public: they name no other kinds
 			operation = x.Kind.Operation()
 		}
 		o.metrics.Ignored(operation, x.Identity.Name)
 	}
-	o.traceParts(x)
+	o.tracePhases(x)
 	o.logRequest(x)
 	o.broadcastRequest(x)
 	o.logAccess(x)
 }
 
-// traceParts records the phases of a query: reading it, waiting for the first row,
+// tracePhases records the phases of a query: reading it, waiting for the first row,
 // and sending the rows.
-func (o *observer) traceParts(x *edge.Context) {
+func (o *observer) tracePhases(x *edge.Context) {
 	if o.trace == nil || x.Timing.Parsed.IsZero() {
 		return
 	}
@@ -64,9 +64,12 @@ func (o *observer) traceParts(x *edge.Context) {
 	}
 }
 
+// isUnlogged reports whether a request is so frequent that it is not logged, such as a health check.
+func isUnlogged(x *edge.Context) bool { return x.Route != nil && x.Route.Always }
+
 // logRequest adds an entry to the request log, which is written asynchronously.
 func (o *observer) logRequest(x *edge.Context) {
-	if o.requests == nil || x.Route != nil && x.Route.Always {
+	if o.requests == nil || isUnlogged(x) {
 		return
 	}
 	now := time.Now()
@@ -90,12 +93,14 @@ func (o *observer) logRequest(x *edge.Context) {
 	o.requests.Record(d)
 }
 
+// describeAddress records the URL of a request.
 func describeAddress(x *edge.Context, d *requestlog.EntryBuilder) {
-	scheme, mark := "http://", ""
+	scheme := "http://"
 	if x.Origin.Secure {
 		scheme = "https://"
 	}
 	path, query := edge.LoggedURL(x)
+	mark := ""
 	if query != "" {
 		mark = "?"
 	}
@@ -125,19 +130,24 @@ func describeMembers(x *edge.Context, d *requestlog.EntryBuilder) {
 		o.AddMember(x.Request.URL.Path, m.Name, m.Texts...)
 	}
 	o.Close()
+
 	contentType := strings.ToLower(x.Request.Header.Get("Content-Type"))
-	if !strings.HasPrefix(contentType, "application/x-www-form-urlencoded") && !strings.HasPrefix(contentType, "multipart/form-data") {
+	isForm := strings.HasPrefix(contentType, "application/x-www-form-urlencoded") ||
+		strings.HasPrefix(contentType, "multipart/form-data")
+	if !isForm {
 		return
 	}
 	o = d.Object(requestlog.FormData)
 	for _, m := range x.Logged.InBody {
-		if m.Raw == "" || m.Empty { // not JSON
+		isJSON := m.Raw != "" && !m.Empty
+		if !isJSON {
 			o.AddMember(x.Request.URL.Path, m.Name, strings.Join(m.Texts, ","))
 		}
 	}
 	o.Close()
 }
 
+// describeOutcome records the response, without its body.
 func describeOutcome(x *edge.Context, d *requestlog.EntryBuilder) {
 	d.Texts[requestlog.StatusDescription] = http.StatusText(d.Status)
 	if d.Status == edge.StatusGone {
@@ -162,23 +172,28 @@ func describeOutcome(x *edge.Context, d *requestlog.EntryBuilder) {
 	}
 }
 
+// maxFailure is the maximum length of an error response in the request log, in bytes.
+const maxFailure = 4 << 10
+
 // failureText returns an error response for the request log, without the stack
 // trace, and without invalid input that may contain a secret.
 func failureText(s wire.ResponseStatus) string {
-	const most = 4 << 10
 	s.StackTrace = ""
-	if strings.Contains(s.Message, "=") && requestlog.IsSensitive(s.Message) || requestlog.HoldsKey(s.Message) {
+	quotesSecret := strings.Contains(s.Message, "=") && requestlog.IsSensitive(s.Message)
+	if quotesSecret || requestlog.HoldsKey(s.Message) {
 		s.Message = "***"
 	}
-	if slices.ContainsFunc(s.Errors, func(e wire.FieldError) bool { return requestlog.HoldsKey(e.FieldName + " " + e.Message) }) {
+	holdsKey := func(e wire.FieldError) bool { return requestlog.HoldsKey(e.FieldName + " " + e.Message) }
+	if slices.ContainsFunc(s.Errors, holdsKey) {
 		s.Errors = nil
 	}
+
 	text, err := json.Marshal(wire.Failure{ResponseStatus: s})
-	if err == nil && len(text) > most {
+	if err == nil && len(text) > maxFailure {
 		s.Errors = nil
 		text, err = json.Marshal(wire.Failure{ResponseStatus: s})
 	}
-	if err != nil || len(text) > most {
+	if err != nil || len(text) > maxFailure {
 		return ""
 	}
 	return string(text)
@@ -200,9 +215,10 @@ func describeBodies(x *edge.Context, d *requestlog.EntryBuilder) {
 	}
 }
 
+// loggedBody returns a body for the request log, masked if it may contain a secret.
 func loggedBody(body []byte) string {
 	text := requestlog.BodyText(body)
-	// An escaped letter could hide a word.
+	// An escaped letter could hide the name of a secret.
 	if requestlog.IsSensitive(text) || strings.Contains(text, `\u00`) {
 		return "***"
 	}
@@ -212,7 +228,7 @@ func loggedBody(body []byte) string {
 // logAccess logs one line for each request. Health checks are logged at debug level.
 func (o *observer) logAccess(x *edge.Context) {
 	level := slog.LevelInfo
-	if x.Route != nil && x.Route.Always {
+	if isUnlogged(x) {
 		level = slog.LevelDebug
 	}
 	ctx := x.Request.Context()
@@ -235,7 +251,7 @@ func (o *observer) logAccess(x *edge.Context) {
 
 // broadcastRequest sends a finished request to the readers of its topic.
 func (o *observer) broadcastRequest(x *edge.Context) {
-	if !o.streams.Wanted(live.Requests) || x.Route != nil && x.Route.Always {
+	if !o.streams.Wanted(live.Requests) || isUnlogged(x) {
 		return
 	}
 	now := time.Now()

@@ -49,10 +49,9 @@ type Config struct {
 	RequestLog *requestlog.Recorder // nil for none
 	LostLines  func() int64         // number of lines of Log that were dropped; nil for none
 
-	Version string // version of the program
-	// the current values of settings that can change while the service runs; nil for none
-	Options  func() *edge.Options
-	Settings func() []wire.Setting // settings that may change while the service runs
+	Version  string                // version of the program
+	Options  func() *edge.Options  // the values of settings that may change while the service runs; nil for none
+	Settings func() []wire.Setting // the same settings as GET /Settings lists them
 	Warnings func() []string       // for /readyz; nil for none
 
 	Feed     func() (queries.Feed, error) // returns the feed of changes; nil if no kind's changes are captured
@@ -63,8 +62,8 @@ type Config struct {
 	Streams     *live.Hub        // source of live streams; nil: only request events are streamed
 	StreamStall time.Duration    // a client that reads nothing from a live stream for this time is disconnected
 
-	// records the phases of a request; nil for none
-	Trace        func(ctx context.Context, part string, from, to time.Time)
+	// Trace records a phase of a request; nil for none.
+	Trace        func(ctx context.Context, phase string, from, to time.Time)
 	ServeMetrics bool // serve /metrics on this listener
 }
 
@@ -92,7 +91,9 @@ func New(c Config) *Server {
 		c.Streams = live.New(live.Config{})
 	}
 	c.Edge.BasePath = edge.BasePath(c.Edge.BasePath)
+
 	e := c.Edge
+	replies := edge.NewReplies(e.ReplyMemory)
 	s := &Server{
 		config:  c,
 		metrics: metrics.New(metrics.Config{Version: c.Version, Public: c.ServeMetrics}),
@@ -102,12 +103,24 @@ func New(c Config) *Server {
 	s.handlers = newHandlers(c, s.metrics)
 	s.handlers.queries.Stopping, s.stopWaiting = context.WithCancel(context.Background())
 	s.handlers.health.stopping = func() bool { return s.markedStopping.Load() || s.admission.Stopping() }
-	s.observer = observer{s.metrics, c.Log, c.RequestLog, c.Streams, c.Trace}
+	s.observer = observer{
+		metrics:  s.metrics,
+		log:      c.Log,
+		requests: c.RequestLog,
+		streams:  c.Streams,
+		trace:    c.Trace,
+	}
 	s.router = edge.NewRouter(routesOf(s.handlers.table), e.BasePath)
-	// A large body is only read for an identified client.
-	s.bodies = edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, s.identify)
-	replies := edge.NewReplies(e.ReplyMemory)
-	s.admission = edge.NewAdmission(e.MaxRequests, replies, s.identify)
+	// Clients with valid credentials have larger shares of the memory and the slots.
+	identify := s.handlers.access.Recognize
+	s.bodies = edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, identify)
+	s.admission = edge.NewAdmission(e.MaxRequests, replies, identify)
+	s.watch(c, replies)
+	return s
+}
+
+// watch adds the state of the parts of the service to the metrics.
+func (s *Server) watch(c Config, replies *edge.Budget) {
 	if c.RequestLog != nil {
 		s.metrics.WatchLog(c.RequestLog)
 	}
@@ -118,8 +131,8 @@ func New(c Config) *Server {
 	s.metrics.WatchLines(c.LostLines)
 	s.metrics.WatchBodies(s.bodies.Held)
 	s.metrics.WatchReplies(replies.Held)
-	if c.Edge.Clients != nil {
-		s.metrics.WatchClients(c.Edge.Clients.Open, c.Edge.Clients.Closed, c.Edge.Clients.Refused)
+	if clients := c.Edge.Clients; clients != nil {
+		s.metrics.WatchClients(clients.Open, clients.Closed, clients.Refused)
 	}
 	if c.Captures != nil {
 		s.metrics.WatchChanges(measured(c))
@@ -127,7 +140,6 @@ func New(c Config) *Server {
 	if c.Spill != nil {
 		s.metrics.WatchSpill(c.Spill)
 	}
-	return s
 }
 
 // handlers has the handlers of all routes.
@@ -148,14 +160,16 @@ type handlers struct {
 	webhooks  webhooks.Handlers
 }
 
+// newHandlers builds the handlers, and then the table of operations, which refers to them.
 func newHandlers(c Config, m *metrics.Metrics) *handlers {
+	hosts := &edge.HostCheck{
+		Names:        c.Edge.Hosts,
+		URL:          c.Edge.HostURL,
+		MachineNames: c.Edge.HostNames,
+	}
 	h := &handlers{
-		access: accounts.NewAccess(c.Accounts, &edge.HostCheck{
-			Names:        c.Edge.Hosts,
-			URL:          c.Edge.HostURL,
-			MachineNames: c.Edge.HostNames,
-		}, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected),
-		bills: bills{c.Bills},
+		access: accounts.NewAccess(c.Accounts, hosts, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected),
+		bills:  bills{c.Bills},
 		queries: queries.Handler{
 			Store:  c.Store,
 			System: record.System(),
@@ -171,10 +185,6 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h.accounts = accounts.New(c.Accounts, h.access)
 	h.feeds = feeds.Handlers{Queries: &h.queries, Store: c.Store}
 	h.captures = captures{c.Captures, &h.queries}
-	h.assistant = assistants{h.access, &h.queries, h.webhooks.Why.Show, assistant.Service{
-		Version: c.Version,
-		Log:     c.Log,
-	}}
 	h.logs = logs{&h.queries, c.RequestLog}
 	h.webhooks = webhooks.New(webhooks.Config{
 		Admin:    c.Webhooks,
@@ -187,20 +197,24 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 		Stall:    c.StreamStall,
 		InFlight: m.InFlight,
 	})
+	h.assistant = assistants{
+		access:  h.access,
+		queries: &h.queries,
+		why:     h.webhooks.Why.Show,
+		service: assistant.Service{Version: c.Version, Log: c.Log},
+	}
 	h.table = newTable(h)
 	h.queries.Names = names(h.table)
-	h.documents = documents{
-		access: h.access,
-		descriptions: &descriptions{describe: func(kinds *record.Registry, to audience) *metadata.Service {
-			service := metadata.Service{
-				Version:  c.Version,
-				Base:     c.Edge.BasePath,
-				HostURL:  c.Edge.HostURL,
-				ISODates: to.iso,
-			}
-			return describe(service, h.table, kinds, to.open)
-		}},
+	describeTable := func(kinds *record.Registry, to audience) *metadata.Service {
+		service := metadata.Service{
+			Version:  c.Version,
+			Base:     c.Edge.BasePath,
+			HostURL:  c.Edge.HostURL,
+			ISODates: to.iso,
+		}
+		return describe(service, h.table, kinds, to.open)
 	}
+	h.documents = documents{access: h.access, descriptions: &descriptions{describe: describeTable}}
 	h.info = newInfo(c, routesOf(h.table))
 	return h
 }
@@ -242,8 +256,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve handles a request: route, format, authentication, body, slot, handler.
 func (s *Server) serve(x *edge.Context) error {
 	allow, err := s.resolve(x)
-	if err := edge.CheckFraming(x.Response.Header(), x.Request); err != nil {
-		return err
+	framingErr := edge.CheckFraming(x.Response.Header(), x.Request)
+	if framingErr != nil {
+		return framingErr
 	}
 	if allow != nil {
 		x.Response.Header().Set("Allow", strings.Join(allow, ", "))
@@ -272,6 +287,7 @@ func (s *Server) handle(x *edge.Context) error {
 		return err
 	}
 	defer s.admission.EndRequest()
+
 	if x.Route.Webhooks && s.config.Engine == nil {
 		return fault.New(fault.NotFound, "webhooks are disabled by the setting webhooks.enabled")
 	}
@@ -281,7 +297,8 @@ func (s *Server) handle(x *edge.Context) error {
 	if err := s.handlers.access.Admit(x); err != nil {
 		return err
 	}
-	edge.HeadRead(x.Request.Context(), x.Identity.Known()) // before the body: a slow upload keeps its connection
+	// Before the body: the connection of a slow upload with valid credentials is not closed.
+	edge.HeadRead(x.Request.Context(), x.Identity.Known())
 	x.Request = x.Request.WithContext(executor.WithCaller(x.Request.Context(), x.ID, x.Identity.Name))
 	var err error
 	x.Body, err = s.bodies.Read(x)
@@ -294,9 +311,12 @@ func (s *Server) handle(x *edge.Context) error {
 		}
 		defer x.Response.Slot.End()
 	}
-	mayBeForm := x.Kind != nil && !x.Route.Exact() && x.Request.Method == http.MethodGet
-	if to := queries.FormAddress(x.Request.URL); to != "" && mayBeForm {
-		return x.Redirect(http.StatusSeeOther, to)
+
+	if x.Kind != nil && !x.Route.Exact() && x.Request.Method == http.MethodGet {
+		address := queries.FormAddress(x.Request.URL)
+		if address != "" {
+			return x.Redirect(http.StatusSeeOther, address)
+		}
 	}
 	edge.AddSite(x)
 	if x.Params.Get(edge.ParamList) != "" {
@@ -312,20 +332,27 @@ func (s *Server) handle(x *edge.Context) error {
 // continues after an error, so that the error can be sent in the requested format.
 // allow has the methods of the path if the method is wrong or OPTIONS.
 func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
-	found, allow, routeErr := s.router.Find(x.Request.Method, x.Request.URL.EscapedPath())
-	x.Route = found.Route
-	x.Params = found.Params
-	x.Suffix = found.Suffix
+	match, allow, routeErr := s.router.Find(x.Request.Method, x.Request.URL.EscapedPath())
+	x.Route = match.Route
+	x.Params = match.Params
+	x.Suffix = match.Suffix
 	var queryErr, formatErr, kindErr error
 	x.URLMembers, queryErr = query.ReadForm(x.Request.URL.RawQuery)
 	takeURLKey(x)
-	if found.Exact {
+	if match.Exact {
 		x.Format.Format = feeds.Negotiate(x)
 		x.Response.Header().Set("OData-Version", "4.0")
-		x.Kind, kindErr = s.handlers.queries.Kind(x.Options, x.Route, x.Params)
-		headErr := edge.CheckHead(x.Request, s.config.Edge.MaxHead)
-		return allow, cmp.Or(headErr, checkOverride(x.Request), routeErr, queryErr, kindErr)
+	} else {
+		formatErr = negotiate(x)
 	}
+	x.Kind, kindErr = s.handlers.queries.Kind(x.Options, x.Route, x.Params)
+	headErr := edge.CheckHead(x.Request, s.config.Edge.MaxHead)
+	return allow, cmp.Or(headErr, checkOverride(x.Request), routeErr, queryErr, formatErr, kindErr)
+}
+
+// negotiate determines the format and its options from the path, the URL and the headers.
+func negotiate(x *edge.Context) error {
+	var formatErr error
 	x.Format, formatErr = edge.Negotiate(edge.FormatRequest{
 		Prefix:   x.Params.Get(edge.ParamFormat),
 		Suffix:   x.Suffix,
@@ -337,16 +364,11 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 		x.Coding = nil
 	}
 	x.ApplyJSConfig(edge.ReadJSConfig(x.URLMembers.Text(query.JSConfig)))
-	x.Kind, kindErr = s.handlers.queries.Kind(x.Options, x.Route, x.Params)
-	headErr := edge.CheckHead(x.Request, s.config.Edge.MaxHead)
-	overrideErr := checkOverride(x.Request)
 	bomErr := form.ReadBOM(x, x.URLMembers)
-	return allow, cmp.Or(headErr, overrideErr, routeErr, queryErr, formatErr, bomErr, kindErr)
+	return cmp.Or(formatErr, bomErr)
 }
 
-// identify authenticates a request to a route without a login, for its place among others.
-func (s *Server) identify(x *edge.Context) { s.handlers.access.Recognize(x) }
-
+// begin returns the context of a request, and sets the headers that all responses have.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	r = overriddenMethod(r)
 	x := &edge.Context{
@@ -366,6 +388,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	}
 	x.Response.Admission = s.admission
 	x.Response.AwaitBody(r, s.config.Edge.BodyTimeout)
+
 	h := w.Header()
 	h.Set(wire.HeaderRequestID, x.ID)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -415,7 +438,8 @@ func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 		return "/...", true
 	}
 	pattern = m.Route.Pattern
-	if kind, err := s.handlers.queries.Kind(s.config.Options(), m.Route, m.Params); err == nil && kind != nil {
+	kind, err := s.handlers.queries.Kind(s.config.Options(), m.Route, m.Params)
+	if err == nil && kind != nil {
 		pattern = kindPath(kind)(pattern)
 	}
 	return pattern, !m.Route.Always && !m.Route.Streaming
@@ -424,7 +448,8 @@ func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 // fail sends the response for an error. If part of a response has been sent, or the
 // client is gone, it aborts the connection instead.
 func (s *Server) fail(x *edge.Context, err error) {
-	if x.Response.Status != 0 || errors.Is(err, context.Canceled) && x.Request.Context().Err() != nil {
+	isClientGone := errors.Is(err, context.Canceled) && x.Request.Context().Err() != nil
+	if x.Response.Status != 0 || isClientGone {
 		edge.AbortResponse(x, err)
 	}
 	f := publicError(x, err)
@@ -441,22 +466,22 @@ func (s *Server) fail(x *edge.Context, err error) {
 	x.Fail(f, stack)
 }
 
-// takeURLKey removes an API key from the URL, so that no link or redirect repeats it,
-// even if the query string cannot be read: such pairs are removed too. If
-// the settings allow it, the key authenticates the request; otherwise it is an unknown
-// member.
+// takeURLKey removes an API key from the URL, so that no link or redirect repeats it. Pairs that
+// cannot be read are removed too, since they may contain the key. If the settings allow it, the
+// key authenticates the request; otherwise it is an unknown member.
 func takeURLKey(x *edge.Context) {
 	m, hasKey := x.URLMembers.Get(edge.ParamKey)
-	if !hasKey && (x.URLMembers != nil || x.Request.URL.RawQuery == "") {
+	isUnreadable := x.URLMembers == nil && x.Request.URL.RawQuery != ""
+	if !hasKey && !isUnreadable {
 		return
 	}
-	edge.LoggedURL(x) // logs show that there was a key
+	edge.LoggedURL(x) // remembers the masked URL before the change: logs show that there was a key
 	u := edge.WithoutPairs(x.Request.URL, func(pair string) bool {
 		members, err := query.ReadForm(pair)
 		_, isKey := members.Get(edge.ParamKey)
 		return isKey || err != nil
 	})
-	x.Request = x.Request.WithContext(x.Request.Context())
+	x.Request = x.Request.WithContext(x.Request.Context()) // a copy: net/http holds the other one
 	x.Request.URL = &u
 	if hasKey && x.Options.KeyInURL {
 		x.Params = append(x.Params, edge.Param{Name: edge.ParamKey, Value: strings.Join(m.Texts, ",")})

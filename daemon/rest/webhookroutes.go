@@ -262,7 +262,7 @@ func webhookOperations(h *handlers) []operation {
 					Name:     webhook.MemberRequestHeaders,
 					Type:     "Header[]",
 					Required: true,
-					Help:     subscriptionMembers[0].Help + "; empty to remove all",
+					Help:     headersHelp + "; empty to remove all",
 				},
 			},
 			routes: []edge.Route{
@@ -581,10 +581,13 @@ func messageOperations(h *handlers) []operation {
 	}
 }
 
+const headersHelp = "headers to send: a list of objects with Name and Value"
+
 // Members of several operations.
 var (
 	subscriberMember = metadata.Member{Name: webhooks.InSubscriber, Type: "string", Required: true}
-	rowHashMember    = metadata.Member{
+
+	rowHashMember = metadata.Member{
 		Name: webhooks.MemberRowHash,
 		Type: "string",
 		Help: "the RowHash that the change is based on; a different current value is a conflict",
@@ -597,11 +600,36 @@ var (
 	}
 
 	subscriptionMembers = []metadata.Member{
-		{Name: webhook.MemberHeaders, Type: "Header[]", Help: "headers to send: a list of objects with Name and Value"},
-		{Name: webhook.MemberRequestHeaders, Type: "Header[]", Help: "another name of Headers"},
-		{Name: webhooks.MemberOrdered, Type: "bool", Help: "deliver messages in order: each one waits for the previous one"},
-		{Name: webhooks.MemberOrderBy, Type: "string", Help: "none, subscription (the same as Ordered), or key: each message waits for the previous one with the same Key"},
-		{Name: webhook.MemberSchedule, Type: "string", Help: "delays between attempts, such as 5s,30s,2m; empty for the default of the settings"},
-		{Name: webhook.MemberWhere, Type: "object", Help: "condition on the events: members of queries over the Record of a change, Changed and Before.MEMBER, or over the members of a posted body; {} for all events"},
+		{
+			Name: webhook.MemberHeaders,
+			Type: "Header[]",
+			Help: headersHelp,
+		},
+		{
+			Name: webhook.MemberRequestHeaders,
+			Type: "Header[]",
+			Help: "another name of Headers",
+		},
+		{
+			Name: webhooks.MemberOrdered,
+			Type: "bool",
+			Help: "deliver messages in order: each one waits for the previous one",
+		},
+		{
+			Name: webhooks.MemberOrderBy,
+			Type: "string",
+			Help: "none, subscription (the same as Ordered), or key: each message waits for the previous one with the same Key",
+		},
+		{
+			Name: webhook.MemberSchedule,
+			Type: "string",
+			Help: "delays between attempts, such as 5s,30s,2m; empty for the default of the settings",
+		},
+		{
+			Name: webhook.MemberWhere,
+			Type: "object",
+			Help: "condition on the events: members of queries over the Record of a change, Changed and Before.MEMBER, " +
+				"or over the members of a posted body; {} for all events",
+		},
 	}
 )
