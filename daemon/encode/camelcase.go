@@ -6,9 +6,10 @@ import (
 )
 
 // toCamelCase changes a name of a member to camelCase by the rule of ServiceStack. Its
-// clients expect exactly these names: of the capitals at the start all but the last one
-// become small, so that RecID is recID, URL is url and HTTPCode is httpCode.
+// clients expect exactly these names: capitals at the start become small, except for the last one
+// of several before a small letter, so that RecID is recID, URL is url and HTTPCode is httpCode.
 func toCamelCase(name []byte) {
+	// The end of the name counts as a capital.
 	isCapital := func(i int) bool { return i >= len(name) || 'A' <= name[i] && name[i] <= 'Z' }
 	for i := 0; i < len(name) && isCapital(i); i++ {
 		if i > 0 && !isCapital(i+1) {
@@ -18,7 +19,7 @@ func toCamelCase(name []byte) {
 	}
 }
 
-// dictionaries are members with objects that have data as names.
+// dictionaries are members with objects in which the names are data.
 var dictionaries = []string{"Meta", "Headers", "FormData", "Items", "ExceptionData", "Uncharged", "Where"}
 
 // CamelNames returns JSON with the names of members in camelCase, except those in
@@ -32,12 +33,15 @@ func CamelNames(text []byte) []byte {
 		}
 		start := len(out)
 		out = append(out, text[:n]...)
-		token, after := text[:n], bytes.TrimLeft(text[n:], " \t\r\n")
+		token := text[:n]
 		text = text[n:]
-		if token[0] != '"' || len(after) == 0 || after[0] != ':' {
+		after := bytes.TrimLeft(text, " \t\r\n")
+		isName := token[0] == '"' && len(after) > 0 && after[0] == ':'
+		if !isName {
 			continue
 		}
-		toCamelCase(out[start+1 : len(out)-1])
+		toCamelCase(out[start+1 : len(out)-1]) // without the quotes
+
 		value := bytes.TrimLeft(after[1:], " \t\r\n")
 		isDictionary := slices.ContainsFunc(dictionaries, func(name string) bool {
 			return bytes.EqualFold(token[1:n-1], []byte(name))

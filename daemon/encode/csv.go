@@ -2,7 +2,6 @@ package encode
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/bizhook/whd/client/csv"
 	"github.com/bizhook/whd/client/record"
@@ -29,18 +28,17 @@ func (w csvWriter) begin(dst []byte) []byte {
 	return dst
 }
 
-// texts puts the guard before formulas.
-func (w csvWriter) texts(all ...string) []string {
-	for i, text := range all {
-		if w.guard && csv.IsFormula([]byte(text)) {
-			all[i] = "'" + text
-		}
+// guardText returns a text with the guard before it if it is a formula.
+func (w csvWriter) guardText(text string) string {
+	if w.guard && csv.IsFormula([]byte(text)) {
+		return "'" + text
 	}
-	return all
+	return text
 }
 
 // csvNumbers has a bit for each type with values that are numbers or booleans in a cell.
-const csvNumbers = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Decimal | 1<<record.Double | 1<<record.Bool
+const csvNumbers = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long |
+	1<<record.Decimal | 1<<record.Double | 1<<record.Bool
 
 // isCSVText reports whether the cell of a value is a text, which may be a formula.
 func isCSVText(t record.Type, cell *row.Cell) bool {
@@ -58,7 +56,8 @@ func isCSVText(t record.Type, cell *row.Cell) bool {
 
 // guarded appends a text, with the guard if it may be a formula.
 func (e *csvRows) guarded(dst []byte, t record.Type, cell *row.Cell) []byte {
-	e.text = csvTexts.append(append(e.text[:0], '\''), t, cell)
+	e.text = append(e.text[:0], '\'')
+	e.text = csvTexts.append(e.text, t, cell)
 	if csv.IsFormula(e.text[1:]) {
 		return csvEscapes.quoted(dst, e.text)
 	}
@@ -66,7 +65,10 @@ func (e *csvRows) guarded(dst []byte, t record.Type, cell *row.Cell) []byte {
 }
 
 // csvTexts writes values without quotes.
-var csvTexts = values{text: func(dst, text []byte) []byte { return append(dst, text...) }, bool: appendTitleBool}
+var csvTexts = values{text: appendText, bool: appendTitleBool}
+
+// appendText appends a text unchanged.
+func appendText(dst, text []byte) []byte { return append(dst, text...) }
 
 // csvRows writes rows as in RFC 4180: a header line, CRLF, no envelope.
 type csvRows struct {
@@ -95,8 +97,10 @@ func (e *csvRows) Row(dst []byte, cells []row.Cell) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		switch t, cell := e.columns[i].Type, &cells[i]; {
-		case cell.Null:
+		t := e.columns[i].Type
+		cell := &cells[i]
+		switch {
+		case cell.Null: // an empty cell
 		case e.guard && isCSVText(t, cell):
 			dst = e.guarded(dst, t, cell)
 		case plainTexts>>t&1 == 1 && isPlain(cell.Data):
@@ -127,12 +131,18 @@ func (w csvWriter) document(dst []byte, _ string, text []byte) ([]byte, error) {
 	if err != nil || len(t.names) == 0 {
 		return dst, err
 	}
-	dst = appendCSVHeader(dst, w.texts(slices.Clone(t.names)...))
+	header := make([]string, len(t.names))
+	for i, name := range t.names {
+		header[i] = w.guardText(name)
+	}
+	dst = appendCSVHeader(dst, header)
 	for i := range t.rows {
 		values := t.values(i)
 		for j, name := range t.names {
-			if text := t.rows[i][name]; len(text) > 0 && text[0] == '"' {
-				w.texts(values[j : j+1]...)
+			value := t.rows[i][name]
+			isText := len(value) > 0 && value[0] == '"'
+			if isText {
+				values[j] = w.guardText(values[j])
 			}
 		}
 		dst = appendCSVLine(dst, values)
@@ -143,11 +153,16 @@ func (w csvWriter) document(dst []byte, _ string, text []byte) ([]byte, error) {
 // failure writes the error as rows, so that CSV clients can read it.
 func (w csvWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
 	dst = appendCSVLine(dst, []string{"ErrorCode", "Message", "FieldName"})
-	if len(s.Errors) == 0 {
-		return appendCSVLine(dst, w.texts(s.ErrorCode, s.Message, ""))
+	errors := s.Errors
+	if len(errors) == 0 {
+		errors = []wire.FieldError{{ErrorCode: s.ErrorCode, Message: s.Message}}
 	}
-	for _, e := range s.Errors {
-		dst = appendCSVLine(dst, w.texts(cmp.Or(e.ErrorCode, s.ErrorCode), e.Message, e.FieldName))
+	for _, e := range errors {
+		dst = appendCSVLine(dst, []string{
+			w.guardText(cmp.Or(e.ErrorCode, s.ErrorCode)),
+			w.guardText(e.Message),
+			w.guardText(e.FieldName),
+		})
 	}
 	return dst
 }

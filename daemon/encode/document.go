@@ -23,7 +23,8 @@ type table struct {
 	rows  []map[string]json.RawMessage
 }
 
-// Limits of a table: a small document may have other names in each item.
+// Limits of a table. A small document may exceed them, since each of its items may have other
+// names.
 const (
 	maxColumns = 16_384
 	maxCells   = 1_000_000
@@ -38,10 +39,13 @@ func newTable(text []byte) (table, error) {
 	var t table
 	list, err := items(text)
 	known := make(map[string]bool)
+	if err != nil {
+		return t, err
+	}
 	for _, item := range list {
-		var names []string
 		cells := make(map[string]json.RawMessage)
-		if names, err = members(item, cells); err != nil {
+		names, err := members(item, cells)
+		if err != nil {
 			return t, err
 		}
 		for _, name := range names {
@@ -55,7 +59,7 @@ func newTable(text []byte) (table, error) {
 		}
 		t.rows = append(t.rows, cells)
 	}
-	return t, err
+	return t, nil
 }
 
 // values returns the texts of one row in the order of the names.
@@ -91,16 +95,17 @@ func members(item json.RawMessage, cells map[string]json.RawMessage) ([]string, 
 	}
 	var names []string
 	for tokens.More() {
-		name, err := tokens.Token()
+		token, err := tokens.Token()
 		if err != nil {
 			return nil, err
 		}
+		name := token.(string) // the decoder returns only string tokens here
 		var value json.RawMessage
 		if err := tokens.Decode(&value); err != nil {
 			return nil, err
 		}
-		names = append(names, name.(string)) // the decoder returns only string tokens here
-		cells[names[len(names)-1]] = value
+		names = append(names, name)
+		cells[name] = value
 	}
 	return names, nil
 }

@@ -18,16 +18,15 @@ import (
 type Format struct {
 	Name        string   // as in ?format= and in the path /{format}/reply
 	ContentType string   // media type of a response
-	MediaTypes  []string // that select it in Accept
+	MediaTypes  []string // the media types in Accept that select it
 	Suffix      string   // path suffix
 	New         func(Shape) Encoder
 
 	document func(dst []byte, name string, json []byte) ([]byte, error)
 	failure  func(dst []byte, s wire.ResponseStatus) []byte // nil if errors are written like other documents
 	bare     bool                                           // results have no envelope
-	// times of webhooks are in ISO notation instead of the legacy one
-	isoDates bool
-	camels   bool // names of members are in camelCase
+	isoDates bool                                           // dates of webhooks are in ISO 8601 instead of the legacy notation
+	camels   bool                                           // names of members are in camelCase
 
 	Attachment bool  // browsers save results as a file
 	Binary     bool  // not text: responses are not compressed again, errors are JSON
@@ -37,16 +36,22 @@ type Format struct {
 // formats lists all formats, the default first.
 var formats = []Format{
 	{
-		Name: "json", ContentType: "application/json; charset=utf-8", Suffix: ".json",
-		MediaTypes: []string{"application/json", "text/json"},
-		New:        newJSON, document: func(dst []byte, _ string, text []byte) ([]byte, error) {
-			return append(dst, text...), nil
-		},
+		Name:        "json",
+		ContentType: "application/json; charset=utf-8",
+		Suffix:      ".json",
+		MediaTypes:  []string{"application/json", "text/json"},
+		New:         newJSON,
+		document:    documentJSON,
 	},
 	{
-		Name: "ndjson", ContentType: "application/x-ndjson", Suffix: ".ndjson",
-		MediaTypes: []string{"application/x-ndjson", "application/ndjson"},
-		New:        newNDJSON, document: documentNDJSON, bare: true, isoDates: true,
+		Name:        "ndjson",
+		ContentType: "application/x-ndjson",
+		Suffix:      ".ndjson",
+		MediaTypes:  []string{"application/x-ndjson", "application/ndjson"},
+		New:         newNDJSON,
+		document:    documentNDJSON,
+		bare:        true,
+		isoDates:    true,
 	},
 	{
 		Name:        "csv",
@@ -61,21 +66,30 @@ var formats = []Format{
 		Attachment:  true,
 	},
 	{
-		Name: "xml", ContentType: "application/xml; charset=utf-8", Suffix: ".xml",
-		MediaTypes: []string{"application/xml", "text/xml"},
-		New:        newXML, document: documentXML,
+		Name:        "xml",
+		ContentType: "application/xml; charset=utf-8",
+		Suffix:      ".xml",
+		MediaTypes:  []string{"application/xml", "text/xml"},
+		New:         newXML,
+		document:    documentXML,
 	},
 	{
-		Name: "jsv", ContentType: "text/jsv", Suffix: ".jsv",
-		MediaTypes: []string{"text/jsv", "application/jsv"},
-		New:        newJSV, document: func(dst []byte, _ string, text []byte) ([]byte, error) {
-			return appendJSV(dst, text), nil
-		},
+		Name:        "jsv",
+		ContentType: "text/jsv",
+		Suffix:      ".jsv",
+		MediaTypes:  []string{"text/jsv", "application/jsv"},
+		New:         newJSV,
+		document:    documentJSV,
 	},
 	{
-		Name: "html", ContentType: "text/html; charset=utf-8", Suffix: ".html",
-		MediaTypes: []string{"text/html"},
-		New:        pageWriter{}.rows, document: pageWriter{}.document, failure: pageWriter{}.failure, isoDates: true,
+		Name:        "html",
+		ContentType: "text/html; charset=utf-8",
+		Suffix:      ".html",
+		MediaTypes:  []string{"text/html"},
+		New:         pageWriter{}.rows,
+		document:    pageWriter{}.document,
+		failure:     pageWriter{}.failure,
+		isoDates:    true,
 	},
 	{
 		Name:        "xlsx",
@@ -177,8 +191,8 @@ func (f Format) WithCamelCase() Format {
 // CamelCase reports whether names of members are in camelCase.
 func (f Format) CamelCase() bool { return f.camels }
 
-// showsUTC reports whether dates of webhooks in ISO 8601 have a Z. Those for spreadsheets and
-// pages have not.
+// showsUTC reports whether dates of webhooks in ISO 8601 have a Z. Dates for spreadsheets and pages
+// have none.
 func (f Format) showsUTC() bool { return f.Name == "json" || f.Name == "ndjson" }
 
 // zulu matches the end of a date in UTC in JSON.
@@ -247,11 +261,13 @@ func (f Format) Failure(dst []byte, s wire.ResponseStatus, query *Shape) []byte 
 	if f.failure != nil {
 		return f.failure(dst, s)
 	}
-	name, reply := "ErrorResponse", any(wire.Failure{ResponseStatus: s})
+	name := "ErrorResponse"
+	var response any = wire.Failure{ResponseStatus: s}
 	if query != nil && !f.bare {
-		name, reply = responseName(query.Operation), envelope{ResponseStatus: s}
+		name = responseName(query.Operation)
+		response = envelope{ResponseStatus: s}
 	}
-	dst, err := f.Document(dst, name, reply)
+	dst, err := f.Document(dst, name, response)
 	if err != nil {
 		panic(err) // strings and numbers can always be encoded
 	}

@@ -26,12 +26,13 @@ type htmlRows struct {
 	offset int64
 	rows   int64
 
-	byCursor bool // their place among all rows is unknown
+	byCursor bool // the rows follow a cursor: their place among all rows is unknown
 }
 
 // Begin appends the page up to the first row.
 func (e *htmlRows) Begin(dst []byte, h Head) []byte {
-	e.offset, e.byCursor = h.Offset, h.Cursor
+	e.offset = h.Offset
+	e.byCursor = h.Cursor
 	return execute(dst, "query", e.top())
 }
 
@@ -74,7 +75,7 @@ func (p pageWriter) document(dst []byte, name string, text []byte) ([]byte, erro
 	}
 	data := documentPage{Page: Page{Title: name, Site: p.site}}
 	switch {
-	case len(t.rows) == 0:
+	case len(t.rows) == 0: // an empty list
 	case text[0] == '[':
 		data.Names = t.names
 		for i := range t.rows {
@@ -103,7 +104,9 @@ func (p pageWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
 		details = append(details, Pair{name, s.Meta[name]})
 	}
 	return execute(dst, "failure", failurePage{
-		Page: Page{Title: cmp.Or(s.ErrorCode, "Error"), Site: p.site}, Status: s,
-		FieldErrors: newPairList("Members of the request", fieldErrors), Details: newPairList("Details", details),
+		Page:        Page{Title: cmp.Or(s.ErrorCode, "Error"), Site: p.site},
+		Status:      s,
+		FieldErrors: newPairList("Members of the request", fieldErrors),
+		Details:     newPairList("Details", details),
 	})
 }

@@ -10,10 +10,10 @@ type Filter struct {
 	Field     string
 	Type      string
 	Operator  string   // the operator if there is only one, else empty
-	Operators []Choice // to select from
-	Values    []Choice // to select from, for booleans
-	Value     string
-	Hint      string
+	Operators []Choice // the operators to select from
+	Values    []Choice // the values to select from, for booleans
+	Value     string   // the current value, empty for none
+	Hint      string   // a placeholder
 }
 
 // Choice is an option of a select element.
@@ -52,17 +52,21 @@ func OperatorWords(o record.Operator) string { return operatorWords[o] }
 
 // NewFilter returns the form field for a record field, with the current operator and
 // value.
-func NewFilter(f record.Field, now record.Operator, value string) Filter {
+func NewFilter(f record.Field, current record.Operator, value string) Filter {
 	form := Filter{Field: f.Name, Type: f.TypeName(), Value: value, Hint: hint(f.Type)}
 	operators := f.Filter.Operators()
 	if len(operators) == 1 {
 		form.Operator = operators[0].String()
 	}
 	for _, o := range operators {
-		form.Operators = append(form.Operators, Choice{o.String(), operatorWords[o], o == now})
+		form.Operators = append(form.Operators, Choice{o.String(), operatorWords[o], o == current})
 	}
 	if f.Type == record.Bool {
-		form.Values = []Choice{{"", "any", value == ""}, {"true", "True", isTrue(value)}, {"false", "False", value != "" && !isTrue(value)}}
+		form.Values = []Choice{
+			{Value: "", Text: "any", Selected: value == ""},
+			{Value: "true", Text: "True", Selected: isTrue(value)},
+			{Value: "false", Text: "False", Selected: value != "" && !isTrue(value)},
+		}
 	}
 	return form
 }

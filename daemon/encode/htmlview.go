@@ -26,8 +26,8 @@ type View struct {
 // FilterForm is a form for the conditions.
 type FilterForm struct {
 	Action  string
-	Hidden  []Pair   // hidden inputs
-	Filters []Filter // fields
+	Hidden  []Pair   // members of the request without an input
+	Filters []Filter // one for each field
 }
 
 // Condition is a condition of the request.
@@ -52,18 +52,24 @@ type queryPage struct {
 	View
 	Record   string
 	Links    []Link
-	Open     bool // whether the filter form is unfolded
+	Open     bool // the filter form is unfolded
 	Headings []heading
 }
 
+// heading is the heading of a column.
 type heading struct {
 	SortLink
 	Name   string
-	Number bool
+	Number bool // the column has numbers
 }
 
+// top returns the data of the page above the rows.
 func (e *htmlRows) top() queryPage {
-	p := queryPage{Page: Page{Title: e.shape.Record, Site: e.site}, Record: e.shape.Record, Links: e.shape.Links}
+	p := queryPage{
+		Page:   Page{Title: e.shape.Record, Site: e.site},
+		Record: e.shape.Record,
+		Links:  e.shape.Links,
+	}
 	if e.shape.View != nil {
 		p.View = *e.shape.View
 		p.Breadcrumbs = e.shape.View.Path
@@ -87,6 +93,7 @@ type queryEnd struct {
 	Meta     *pairList
 }
 
+// bottom returns the data of the page below the rows.
 func (e *htmlRows) bottom(t Tail) queryEnd {
 	end := queryEnd{Count: e.count(t.Total), Meta: newPairList("Meta", t.Meta)}
 	v := e.shape.View
@@ -98,7 +105,7 @@ func (e *htmlRows) bottom(t Tail) queryEnd {
 	}
 	end.Pages = e.pages(t.Total)
 	end.Sizes = v.sizes()
-	if t.Total == 0 && e.more(0) {
+	if t.Total == 0 && e.mayHaveMore(0) {
 		end.CountURL = v.CountURL
 	}
 	return end
@@ -120,14 +127,14 @@ func (e *htmlRows) count(total int64) string {
 	}
 	if total > 0 {
 		text += " of " + grouped(total)
-	} else if e.more(0) {
+	} else if e.mayHaveMore(0) {
 		text += "; there may be more"
 	}
 	return text + "."
 }
 
-// more reports whether another page may follow.
-func (e *htmlRows) more(total int64) bool {
+// mayHaveMore reports whether another page may follow. total is 0 if it was not counted.
+func (e *htmlRows) mayHaveMore(total int64) bool {
 	if total > 0 {
 		return e.offset+e.rows < total
 	}
@@ -138,8 +145,9 @@ func (e *htmlRows) more(total int64) bool {
 // pages returns links to the neighbouring pages, nil if all rows are shown.
 func (e *htmlRows) pages(total int64) []Link {
 	v := e.shape.View
-	hasNext := e.more(total)
-	if e.offset == 0 && !hasNext || v.Take == 0 {
+	hasNext := e.mayHaveMore(total)
+	isOnlyPage := e.offset == 0 && !hasNext
+	if isOnlyPage || v.Take == 0 {
 		return nil
 	}
 
@@ -175,8 +183,9 @@ func (v *View) sizes() []Link {
 		if n == AllRows {
 			link.Name = "All"
 		}
-		if n == v.Take || n == AllRows && v.Take < 0 {
-			link.URL = ""
+		isAll := n == AllRows && v.Take < 0
+		if isAll || n == v.Take {
+			link.URL = "" // the current size
 		}
 		links = append(links, link)
 	}

@@ -15,6 +15,7 @@ import (
 // parsers, which read JSONP, treat them as line ends.
 var jsonEscapes = newEscapes(jsonWide, jsonASCII())
 
+// jsonASCII returns the escapes of ASCII characters.
 func jsonASCII() map[byte]string {
 	ascii := make(map[byte]string)
 	for c := range byte(0x20) {
@@ -30,6 +31,7 @@ func jsonASCII() map[byte]string {
 	return ascii
 }
 
+// jsonWide returns the escape of a character beyond ASCII.
 func jsonWide(r rune) string {
 	switch r {
 	case '\u2028':
@@ -64,7 +66,9 @@ func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	case record.Int, record.Short, record.Byte, record.Long:
 		return strconv.AppendInt(dst, cell.Int, 10)
 	case record.TimeSpan:
-		return append(wire.AppendTimeSpan(append(dst, '"'), cell.Int), '"')
+		dst = append(dst, '"')
+		dst = wire.AppendTimeSpan(dst, cell.Int)
+		return append(dst, '"')
 	case record.Epoch:
 		return appendEpoch(dst, cell.Data)
 	case record.Bool:
@@ -77,6 +81,16 @@ func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 		return appendJSONText(dst, cell.Data)
 	}
 	panic(unhandled(t))
+}
+
+// isJSONDouble reports whether a double is a number in JSON. Infinite ones are not, nor are
+// numbers that are stored as texts such as 007.
+func isJSONDouble(cell *row.Cell) bool {
+	if cell.Class == row.Text {
+		return isJSONNumber(cell.Data)
+	}
+	n := len(cell.Data)
+	return n > 0 && cell.Data[n-1] <= '9'
 }
 
 // appendEpoch appends a date of the webhook resources. Text that is not a date,
@@ -100,6 +114,7 @@ func appendJSONText(dst, text []byte) []byte {
 	return jsonOneLine.append(dst, text)
 }
 
+// newJSONObject returns the writer of the rows of JSON and NDJSON.
 func newJSONObject(s Shape) object {
 	value := appendJSONValue
 	if s.ISODates {
@@ -113,7 +128,8 @@ func appendISOValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	if t != record.Epoch || cell.Misfit || len(cell.Data) != len(wire.DateLayout) {
 		return appendJSONValue(dst, t, cell)
 	}
-	dst = append(append(dst, '"'), cell.Data...)
+	dst = append(dst, '"')
+	dst = append(dst, cell.Data...)
 	return append(dst, 'Z', '"')
 }
 
@@ -161,19 +177,15 @@ func (e *ndjsonRows) Row(dst []byte, cells []row.Cell) []byte {
 	return append(e.object.append(dst, cells), '\n')
 }
 
-// isJSONDouble reports whether a double is a number in JSON. Infinite ones are not, nor are
-// numbers that are stored as texts such as 007.
-func isJSONDouble(cell *row.Cell) bool {
-	if cell.Class == row.Text {
-		return isJSONNumber(cell.Data)
-	}
-	n := len(cell.Data)
-	return n > 0 && cell.Data[n-1] <= '9'
-}
-
 // End appends nothing.
 func (e *ndjsonRows) End(dst []byte, _ Tail) []byte { return dst }
 
+// documentJSON appends a document unchanged.
+func documentJSON(dst []byte, _ string, text []byte) ([]byte, error) {
+	return append(dst, text...), nil
+}
+
+// documentNDJSON appends one line for each item of a document.
 func documentNDJSON(dst []byte, _ string, text []byte) ([]byte, error) {
 	lines, err := items(text)
 	for _, line := range lines {

@@ -16,6 +16,7 @@ var (
 	jsvNames   = newEscapes(noEscape, jsvASCII(`,{}[]:`+"\r\n"))
 )
 
+// jsvASCII returns the characters that require quotes, and their form inside quotes.
 func jsvASCII(special string) map[byte]string {
 	ascii := map[byte]string{'"': `""`}
 	for i := range len(special) {
@@ -25,13 +26,23 @@ func jsvASCII(special string) map[byte]string {
 }
 
 var jsvEnvelope = envelopeParts{
-	offset: "{Offset:", results: ",Results:[", total: "],Total:", meta: ",Meta:{", end: "},ResponseStatus:{}}",
-	name: jsvNames.quoted, text: appendJSVString,
+	offset:  "{Offset:",
+	results: ",Results:[",
+	total:   "],Total:",
+	meta:    ",Meta:{",
+	end:     "},ResponseStatus:{}}",
+	name:    jsvNames.quoted,
+	text:    appendJSVString,
 }
 
 var jsvCamelEnvelope = envelopeParts{
-	offset: "{offset:", results: ",results:[", total: "],total:", meta: ",meta:{", end: "},responseStatus:{}}",
-	name: jsvNames.quoted, text: appendJSVString,
+	offset:  "{offset:",
+	results: ",results:[",
+	total:   "],total:",
+	meta:    ",meta:{",
+	end:     "},responseStatus:{}}",
+	name:    jsvNames.quoted,
+	text:    appendJSVString,
 }
 
 func newJSV(s Shape) Encoder {
@@ -44,6 +55,7 @@ func newJSV(s Shape) Encoder {
 
 var jsvValues = values{text: appendJSVString, bool: appendTitleBool}
 
+// appendJSVValue appends any value but a decimal that is a valid number.
 func appendJSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	if cell.Misfit {
 		return appendJSVString(dst, cell.Data)
@@ -66,6 +78,11 @@ func appendJSVString(dst, text []byte) []byte {
 	return jsvEscapes.quoted(dst, text)
 }
 
+// documentJSV appends a document, which is JSON, as JSV.
+func documentJSV(dst []byte, _ string, text []byte) ([]byte, error) {
+	return appendJSV(dst, text), nil
+}
+
 // appendJSV appends valid JSON as JSV. The structure is the same; texts, booleans,
 // nulls and white space differ.
 func appendJSV(dst, text []byte) []byte {
@@ -74,7 +91,9 @@ func appendJSV(dst, text []byte) []byte {
 		switch c := text[0]; c {
 		case '"':
 			n = jsonStringLength(text)
-			if next := bytes.TrimLeft(text[n:], " \t\r\n"); len(next) > 0 && next[0] == ':' {
+			next := bytes.TrimLeft(text[n:], " \t\r\n")
+			isName := len(next) > 0 && next[0] == ':'
+			if isName {
 				dst = jsvNames.quoted(dst, unquote(text[:n]))
 			} else {
 				dst = appendJSVString(dst, unquote(text[:n]))
@@ -82,7 +101,7 @@ func appendJSV(dst, text []byte) []byte {
 		case 't', 'f':
 			n = len(strconv.FormatBool(c == 't'))
 			dst = appendTitleBool(dst, c == 't')
-		case 'n':
+		case 'n': // a null is a missing value
 			n = len("null")
 		case ' ', '\t', '\r', '\n':
 		default:

@@ -27,8 +27,10 @@ func newObject(
 	s Shape, appendName func(dst, name []byte) []byte, null string,
 	value func([]byte, record.Type, *row.Cell) []byte,
 ) object {
-	shared, name := make([]byte, 0, 32*len(s.Columns)), make([]byte, 0, 32)
-	take := func(from int) []byte { return shared[from:len(shared):len(shared)] }
+	const usualName = 32 // bytes of a name with its quotes, comma and colon
+	shared := make([]byte, 0, usualName*len(s.Columns))
+	name := make([]byte, 0, usualName)
+	since := func(start int) []byte { return shared[start:len(shared):len(shared)] }
 	members := make([]member, len(s.Columns))
 	for i, c := range s.Columns {
 		start := len(shared)
@@ -39,12 +41,12 @@ func newObject(
 		}
 		shared = appendName(shared, name)
 		shared = append(shared, ':')
-		members[i] = member{prefix: take(start), typ: c.Type}
+		members[i] = member{prefix: since(start), typ: c.Type}
 		if s.Nulls {
 			start = len(shared)
 			shared = append(shared, members[i].prefix...)
 			shared = append(shared, null...)
-			members[i].null = take(start)
+			members[i].null = since(start)
 		}
 	}
 	return object{members, value}
@@ -115,7 +117,8 @@ func (e *envelopeRows) End(dst []byte, t Tail) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(e.name(dst, []byte(p.Name)), ':')
+		dst = e.name(dst, []byte(p.Name))
+		dst = append(dst, ':')
 		dst = e.text(dst, []byte(p.Value))
 	}
 	return append(dst, e.end...)

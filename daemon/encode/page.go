@@ -31,9 +31,12 @@ func StylePolicy() string {
 var templates embed.FS
 
 // layout is parsed once; packages with their own pages clone it.
-var layout = template.Must(template.New("layout").
-	Funcs(template.FuncMap{"style": func() template.CSS { return template.CSS(style) }}).
-	ParseFS(templates, "templates/*.html"))
+var layout = template.Must(template.New("layout").Funcs(functions).ParseFS(templates, "templates/*.html"))
+
+// functions are the functions of the templates.
+var functions = template.FuncMap{
+	"style": func() template.CSS { return template.CSS(style) },
+}
 
 var pages = template.Must(layout.Clone())
 

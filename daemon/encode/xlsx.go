@@ -16,8 +16,8 @@ import (
 type xlsxRows struct {
 	shape    Shape
 	workbook *xlsx.Writer
-	to       appender
-	text     []byte // text of the current cell
+	to       appender // where the workbook writes to: the buffer of the current call
+	text     []byte   // text of the current cell
 	rows     int64
 	err      error
 }
@@ -32,15 +32,21 @@ func (a *appender) Write(b []byte) (int, error) {
 
 func newXLSX(s Shape) Encoder { return &xlsxRows{shape: s} }
 
-var xlsxValues = values{text: func(dst, text []byte) []byte { return append(dst, text...) }, bool: appendTitleBool}
+var xlsxValues = values{text: appendText, bool: appendTitleBool}
+
+// Widths of columns, in characters.
+const (
+	textWidth   = 20
+	numberWidth = 14
+)
 
 // Begin writes the header row.
 func (e *xlsxRows) Begin(dst []byte, _ Head) []byte {
 	columns := make([]xlsx.Column, len(e.shape.Columns))
 	for i, c := range e.shape.Columns {
-		columns[i] = xlsx.Column{Name: c.Name, Width: 20}
+		columns[i] = xlsx.Column{Name: c.Name, Width: textWidth}
 		if c.Type.Number() || c.Type == record.Bool {
-			columns[i].Width = 14
+			columns[i].Width = numberWidth
 		}
 	}
 	e.to = dst
@@ -73,23 +79,38 @@ func (e *xlsxRows) cell(t record.Type, cell *row.Cell) {
 		return
 	}
 	e.text = xlsxValues.append(e.text[:0], t, cell)
-	isDate := (t == record.DateTime || t == record.Epoch) && len(e.text) == len(wire.DateLayout)
-	switch {
-	case cell.Misfit:
-	case t == record.Bool:
+	if cell.Misfit {
+		e.workbook.Text(e.text)
+		return
+	}
+	if t == record.Bool {
 		e.workbook.Bool(cell.Int != 0)
 		return
-	case e.isNumber(t):
+	}
+	if e.isNumber(t) {
 		e.workbook.Number(e.text)
 		return
-	case isDate:
-		at, err := time.Parse(wire.DateLayout, string(e.text))
-		if _, exact := xlsx.Serial(at); err == nil && exact {
-			e.workbook.Date(at)
-			return
-		}
+	}
+	if date, ok := e.date(t); ok {
+		e.workbook.Date(date)
+		return
 	}
 	e.workbook.Text(e.text)
+}
+
+// date returns the text of a value as a date. ok is false if it is none, or a workbook cannot hold it
+// exactly.
+func (e *xlsxRows) date(t record.Type) (date time.Time, ok bool) {
+	isDateType := t == record.DateTime || t == record.Epoch
+	if !isDateType || len(e.text) != len(wire.DateLayout) {
+		return time.Time{}, false
+	}
+	date, err := time.Parse(wire.DateLayout, string(e.text))
+	if err != nil {
+		return time.Time{}, false
+	}
+	_, exact := xlsx.Serial(date)
+	return date, exact
 }
 
 // isNumber reports whether the text of a value is that of a number that a workbook holds exactly.

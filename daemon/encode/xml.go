@@ -14,6 +14,7 @@ import (
 // escaped because parsers convert it to a line feed.
 var markupEscapes = newEscapes(markupWide, markupASCII())
 
+// markupASCII returns the escapes of ASCII characters.
 func markupASCII() map[byte]string {
 	ascii := map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&quot;", '\r': "&#xD;"}
 	for c := range byte(0x20) {
@@ -24,6 +25,7 @@ func markupASCII() map[byte]string {
 	return ascii
 }
 
+// markupWide returns the replacement of a character beyond ASCII.
 func markupWide(r rune) string {
 	if r == '\uFFFE' || r == '\uFFFF' {
 		return "\uFFFD"
@@ -63,9 +65,11 @@ func newXMLTag(name string) xmlTag {
 func isXMLName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'
-		later := c >= '0' && c <= '9' || c == '-' || c == '.'
-		if !letter && (i == 0 || !later) {
+		lower := c | 0x20
+		isLetter := lower >= 'a' && lower <= 'z' || c == '_'
+		isDigit := c >= '0' && c <= '9' || c == '-' || c == '.'
+		isAllowed := isLetter || isDigit && i > 0
+		if !isAllowed {
 			return false
 		}
 	}
@@ -149,10 +153,12 @@ func (e *xmlRows) End(dst []byte, t Tail) []byte {
 	return append(dst, e.root.close...)
 }
 
+// documentXML appends a document, which is JSON, as elements.
 func documentXML(dst []byte, name string, text []byte) ([]byte, error) {
 	tokens := json.NewDecoder(bytes.NewReader(text))
 	tokens.UseNumber()
-	return appendXMLElement(append(dst, xmlDeclaration...), name, tokens)
+	dst = append(dst, xmlDeclaration...)
+	return appendXMLElement(dst, name, tokens)
 }
 
 // appendXMLElement appends the next value of tokens as an element. The items of an
@@ -190,7 +196,8 @@ func appendXMLChildren(dst []byte, opening json.Delim, tokens *json.Decoder) ([]
 			name = key.(string) // the decoder returns only string tokens here
 		}
 		var err error
-		if dst, err = appendXMLElement(dst, name, tokens); err != nil {
+		dst, err = appendXMLElement(dst, name, tokens)
+		if err != nil {
 			return dst, err
 		}
 	}
