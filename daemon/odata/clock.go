@@ -19,44 +19,47 @@ type Clock struct {
 	zone     *time.Location
 	standard standardTime
 
-	// Dates from..to are ahead of UTC, all in seconds. The range is empty before the first use.
+	// The period of the zone that was used last: dates from from, before to, are ahead of UTC. All
+	// three are in seconds. The range is empty before the first use.
 	from, to, ahead int64
 }
 
-// standardTime is when a zone began to have a standard time, in seconds.
+// standardTime is the start of the standard time of a zone. All fields are in seconds.
 type standardTime struct {
-	start   int64 // the instant
-	date    int64 // which the clock showed then
-	present int64 // offset
+	start   int64 // the instant of the start
+	date    int64 // the date that the clock showed at the start
+	present int64 // the offset of the present standard time
 }
 
-// standardTimes has those of the zones that were used, by *time.Location.
+// standardTimes has the standardTime of each zone that was used, by *time.Location.
 var standardTimes sync.Map
 
 // NewClock returns the clock of a zone.
 func NewClock(zone *time.Location) *Clock {
-	known, ok := standardTimes.Load(zone)
+	standard, ok := standardTimes.Load(zone)
 	if !ok {
-		known, _ = standardTimes.LoadOrStore(zone, newStandardTime(zone, time.Now()))
+		standard, _ = standardTimes.LoadOrStore(zone, newStandardTime(zone, time.Now()))
 	}
-	return &Clock{zone: zone, standard: known.(standardTime)}
+	return &Clock{zone: zone, standard: standard.(standardTime)}
 }
 
+// newStandardTime finds the end of the last period of a zone with an offset that is not in whole
+// minutes. The first period never is a standard time.
 func newStandardTime(zone *time.Location, now time.Time) standardTime {
 	s := standardTime{start: math.MinInt64, date: math.MinInt64}
 	period := time.Unix(firstDate.Unix()-maxAhead, 0).In(zone)
-	for isFirst := true; ; isFirst = false {
-		_, end := period.ZoneBounds()
-		if end.IsZero() || end.After(now) {
-			break
-		}
+	_, end := period.ZoneBounds()
+	isFirst := true
+	for !end.IsZero() && !end.After(now) {
 		_, ahead := period.Zone()
 		if isFirst || ahead%60 != 0 {
 			_, next := end.Zone()
 			s.start = end.Unix()
 			s.date = end.Unix() + int64(next)
 		}
+		isFirst = false
 		period = end
+		_, end = period.ZoneBounds()
 	}
 
 	_, winter := time.Date(now.Year(), 1, 1, 0, 0, 0, 0, zone).Zone()
@@ -87,7 +90,8 @@ func (c *Clock) instant(date int64) (instant int64, skipped bool) {
 	}
 	if date < c.standard.date {
 		instant = date - c.standard.present
-		return min(instant, c.standard.start), instant > c.standard.start
+		skipped = instant > c.standard.start
+		return min(instant, c.standard.start), skipped
 	}
 
 	// Try one period of the zone after the other, from one that starts before the date.
@@ -183,23 +187,26 @@ func readSeconds(date []byte) (int64, bool) {
 	if !hasLayout(date) {
 		return 0, false
 	}
-	number := func(from, to int) (n int) {
-		for _, c := range date[from:to] {
-			n = n*10 + int(c-'0')
-		}
-		return n
-	}
-	year := number(0, 4)
-	month := number(5, 7)
-	day := number(8, 10)
-	hour := number(11, 13)
-	minute := number(14, 16)
-	second := number(17, 19)
+	year := wholeNumber(date[0:4])
+	month := wholeNumber(date[5:7])
+	day := wholeNumber(date[8:10])
+	hour := wholeNumber(date[11:13])
+	minute := wholeNumber(date[14:16])
+	second := wholeNumber(date[17:19])
 	if month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59 {
 		return 0, false
 	}
 	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
 	return t.Unix(), t.Day() == day // time.Date makes 2 March of 30 February
+}
+
+// wholeNumber returns the value of digits.
+func wholeNumber(digits []byte) int {
+	n := 0
+	for _, c := range digits {
+		n = n*10 + int(c-'0')
+	}
+	return n
 }
 
 // hasLayout reports whether a text has the digits and separators of dateLayout in their places.
@@ -208,14 +215,18 @@ func hasLayout(date []byte) bool {
 		return false
 	}
 	for i, c := range date {
-		isDigit := c >= '0' && c <= '9'
-		wantDigit := dateLayout[i] >= '0' && dateLayout[i] <= '9'
-		if isDigit != wantDigit || !wantDigit && c != dateLayout[i] {
+		if isDigit(dateLayout[i]) {
+			if !isDigit(c) {
+				return false
+			}
+		} else if c != dateLayout[i] {
 			return false
 		}
 	}
 	return true
 }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // dates returns the first date that is not before an instant, and the last one that is not
 // after it, as if they were in UTC. No date is the instant if the first is after the last.

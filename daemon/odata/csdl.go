@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/encode"
 )
 
 // Set is an entity set: the records of a kind.
@@ -46,9 +47,10 @@ var edmTypes = [...]edmType{
 	record.Double:     {name: "Edm.Double", noKey: true},
 }
 
-// EntityKey returns a key if entities can have it.
+// EntityKey returns a key if entities can have it, and otherwise nil.
 func EntityKey(kind *record.Kind, key []int) []int {
-	if slices.ContainsFunc(key, func(field int) bool { return edmTypes[kind.Fields[field].Type].noKey }) {
+	isNoKey := func(field int) bool { return edmTypes[kind.Fields[field].Type].noKey }
+	if slices.ContainsFunc(key, isNoKey) {
 		return nil
 	}
 	return key
@@ -78,13 +80,15 @@ const namespace = "whd"
 // Metadata returns the metadata document, in XML.
 func Metadata(sets []Set) []byte {
 	var b bytes.Buffer
-	b.WriteString(xml.Header +
-		`<edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">` + "\n<edmx:DataServices>\n" +
-		`<Schema Namespace="` + namespace + `" xmlns="http://docs.oasis-open.org/odata/ns/edm">` + "\n")
-	container := "Container"
+	b.WriteString(xml.Header)
+	b.WriteString(`<edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">` + "\n")
+	b.WriteString("<edmx:DataServices>\n")
+	b.WriteString(`<Schema Namespace="` + namespace + `" xmlns="http://docs.oasis-open.org/odata/ns/edm">` + "\n")
 	for _, s := range sets {
 		s.write(&b)
 	}
+
+	container := "Container" // must differ from the names of the types
 	for slices.ContainsFunc(sets, func(s Set) bool { return s.Kind.Name == container }) {
 		container += "_"
 	}
@@ -140,8 +144,8 @@ func ServiceDocument(kinds []*record.Kind, context string) []byte {
 
 // PBIDS returns a file with which Power BI Desktop connects to an entity set.
 func PBIDS(url string) []byte {
-	b := append([]byte(`{"version":"0.1","connections":[{"details":{"protocol":"odata","address":{"url":`),
-		quoted(url)...)
+	b := []byte(`{"version":"0.1","connections":[{"details":{"protocol":"odata","address":{"url":`)
+	b = encode.AppendJSONText(b, url)
 	return append(b, `}},"options":{},"mode":"Import"}]}`+"\n"...)
 }
 

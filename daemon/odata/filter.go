@@ -12,7 +12,7 @@ import (
 // Limits of a filter.
 const (
 	maxComparisons = 500 // SQLite limits the depth of an expression to 1000, and a join of n parts is n deep
-	maxDepth       = 100
+	maxDepth       = 100 // nested parts
 )
 
 // Filter is a filter that has been read.
@@ -58,7 +58,7 @@ type parser struct {
 	filter      Filter
 	comparisons int
 	folds       bool // the current comparison has tolower or toupper of a field
-	depth       int
+	depth       int  // the number of parts around the current one
 }
 
 // ParseFilter reads the value of $filter.
@@ -68,16 +68,16 @@ func ParseFilter(kind *record.Kind, clock *Clock, text string) (Filter, error) {
 		return Filter{}, err
 	}
 	p := &parser{lexer: l, kind: kind, clock: clock}
-	c, err := p.or()
+	condition, err := p.or()
 	if err != nil {
 		return Filter{}, err
 	}
 	if p.token.kind != end {
 		return Filter{}, p.unexpected()
 	}
-	p.filter.Where = []query.Condition{c}
-	if c.Join == query.And {
-		p.filter.Where = c.Parts
+	p.filter.Where = []query.Condition{condition}
+	if condition.Join == query.And {
+		p.filter.Where = condition.Parts
 	}
 	return p.filter, nil
 }
@@ -102,7 +102,7 @@ var mirrored = map[record.Operator]record.Operator{
 	record.LessThanOrEqualTo:    record.GreaterThanOrEqualTo,
 }
 
-// functions are those of texts with the result true or false.
+// functions are the functions of texts with the result true or false.
 var functions = map[string]record.Operator{
 	"contains":   record.Contains,
 	"startswith": record.StartsWith,
@@ -116,14 +116,17 @@ var folding = []string{"tolower", "toupper"}
 // notOffered are operators and functions of OData in addition to these.
 var notOffered = strings.Fields("add sub mul div divby mod has isof cast")
 
+// or reads parts that are joined by or, which binds less tightly than and.
 func (p *parser) or() (query.Condition, error) { return p.join(query.Or, "or", p.and) }
 
+// and reads parts that are joined by and.
 func (p *parser) and() (query.Condition, error) { return p.join(query.And, "and", p.not) }
 
 // join reads parts with a word between them.
 func (p *parser) join(join query.Join, word string, part func() (query.Condition, error)) (query.Condition, error) {
 	joined := query.Condition{Join: join}
-	for hasNext := true; hasNext; {
+	hasNext := true
+	for hasNext {
 		c, err := part()
 		if err != nil {
 			return c, err
@@ -144,6 +147,7 @@ func (p *parser) join(join query.Join, word string, part func() (query.Condition
 	return joined, nil
 }
 
+// not reads a comparison with any number of not before it.
 func (p *parser) not() (query.Condition, error) {
 	isNegated, err := p.skip("not")
 	if err != nil {
@@ -172,11 +176,12 @@ func (p *parser) comparison() (query.Condition, error) {
 	var c query.Condition
 	var err error
 	operator, isFunction := functions[p.token.text]
-	if p.is("(") {
+	switch {
+	case p.is("("):
 		c, err = p.parenthesized()
-	} else if isFunction && p.calls() {
+	case isFunction && p.calls():
 		c, err = p.match(operator)
-	} else {
+	default:
 		return p.compare()
 	}
 	if err != nil {
@@ -187,7 +192,7 @@ func (p *parser) comparison() (query.Condition, error) {
 	if !isComparison || p.token.kind != identifier {
 		return c, nil
 	}
-	if op > record.Equal && op != record.NotEqualTo {
+	if op != record.Equal && op != record.NotEqualTo {
 		return c, p.refuse("a comparison of conditions")
 	}
 	if err := p.next(); err != nil {
@@ -196,7 +201,11 @@ func (p *parser) comparison() (query.Condition, error) {
 	if !p.is("true") && !p.is("false") {
 		return c, p.fail("lacks true or false")
 	}
-	if p.is("true") != (op == record.Equal) {
+	isNegated := p.is("false")
+	if op == record.NotEqualTo {
+		isNegated = !isNegated
+	}
+	if isNegated {
 		c = query.Not(c)
 	}
 	return c, p.next()
@@ -406,7 +415,8 @@ func (p *parser) list(field int) (query.Condition, error) {
 	}
 
 	var equal []query.Condition
-	for hasNext := !p.is(")"); hasNext; {
+	hasNext := !p.is(")")
+	for hasNext {
 		otherField, value, err := p.operand()
 		if err != nil {
 			return never, err

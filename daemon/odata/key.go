@@ -19,7 +19,8 @@ func ParseKey(kind *record.Kind, key []int, clock *Clock, text string) ([]query.
 	p := &parser{lexer: l, kind: kind, clock: clock}
 	var where []query.Condition
 	hasValue := make([]bool, len(key))
-	for hasNext := true; hasNext; {
+	hasNext := true
+	for hasNext {
 		i, err := p.keyField(key, hasValue)
 		if err != nil {
 			return nil, err
@@ -73,6 +74,7 @@ func (p *parser) keyField(key []int, hasValue []bool) (int, error) {
 	return i, p.expect("=")
 }
 
+// wrongKey returns the error for a key without the fields of the kind's key.
 func (p *parser) wrongKey(key []int) error {
 	form := ""
 	for i, field := range key {

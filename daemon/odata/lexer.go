@@ -27,7 +27,7 @@ const (
 type token struct {
 	kind tokenKind
 	text string
-	at   int // position, in bytes
+	at   int // position in bytes
 }
 
 // tokens matches a token. Its groups are the kinds.
@@ -39,12 +39,13 @@ var tokens = regexp.MustCompile(`^(?:'((?:[^']|'')*)'|duration'([^']*)'|binary'(
 
 // lexer reads the tokens of a text.
 type lexer struct {
-	option string // for messages
+	option string // the name of the option, for messages
 	text   string
-	at     int
-	token  // the current one
+	at     int // position after the current token, in bytes
+	token      // the current token
 }
 
+// newLexer reads the first token of the value of an option.
 func newLexer(option, text string) (*lexer, error) {
 	l := &lexer{option: option, text: text}
 	return l, l.next()
@@ -63,8 +64,9 @@ func (l *lexer) next() error {
 		return nil
 	}
 	for kind := text; kind <= sign; kind++ {
-		if from, to := match[2*kind], match[2*kind+1]; from >= 0 {
-			l.token = token{kind, remaining[from:to], l.at}
+		from, to := match[2*kind], match[2*kind+1] // -1 if the token is not of the kind
+		if from >= 0 {
+			l.token = token{kind: kind, text: remaining[from:to], at: l.at}
 		}
 	}
 	if l.kind == text {
@@ -106,6 +108,7 @@ func (l *lexer) refuse(part string) error {
 	return l.failure(fault.NotImplemented, "has "+part+", which is not offered,")
 }
 
+// failure returns an error with the position of the current token.
 func (l *lexer) failure(kind fault.Kind, problem string) error {
 	place := " at its end"
 	if l.token.at < len(l.text) {

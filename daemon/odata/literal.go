@@ -20,32 +20,32 @@ var (
 	never  = query.Condition{Join: query.Or}
 )
 
-// span is a literal as the values of a field that equal it.
+// span has the values of a field that equal a literal.
 type span struct {
 	kind        spanKind
 	first, last bound // bounds of valueSpan, rangeSpan and gapSpan
 	sign        int   // sign of infiniteSpan
-	of          record.Type
+	fieldType   record.Type
 }
 
-// spanKind is how many values of a field equal a literal.
+// spanKind tells which values of a field equal a literal.
 type spanKind uint8
 
 const (
-	valueSpan     spanKind = iota // the first, which is the last
-	rangeSpan                     // those from the first to the last
-	gapSpan                       // none: the literal is after the last and before the first
-	infiniteSpan                  // those beyond the largest number, with the sign
-	unorderedSpan                 // none, and none is less or greater: it is not a number
+	valueSpan     spanKind = iota // one value, which is first and last
+	rangeSpan                     // the values from first to last
+	gapSpan                       // no value: the literal lies after last and before first
+	infiniteSpan                  // the values beyond the largest number, with the sign
+	unorderedSpan                 // no value, and none is less or greater: the literal is not a number
 )
 
-// bound is a value, or else it is outside of the field's type: less (-1) or greater (1) than
-// all of its values.
+// bound is a value of a field's type, or lies outside of the type.
 type bound struct {
 	value   wire.Value
-	outside int
+	outside int // -1 for less than all values of the type, 1 for greater, 0 for neither
 }
 
+// exactly returns the span of one value.
 func exactly(v wire.Value) span {
 	return span{kind: valueSpan, first: bound{value: v}, last: bound{value: v}}
 }
@@ -74,6 +74,7 @@ func (s span) compare(field int, op record.Operator) query.Condition {
 	return s.compareBound(field, op, s.last, 1)
 }
 
+// equal returns the condition that a field equals the literal.
 func (s span) equal(field int) query.Condition {
 	switch s.kind {
 	case valueSpan:
@@ -84,14 +85,14 @@ func (s span) equal(field int) query.Condition {
 	return never
 }
 
-// compareBound compares a field with a bound. All values meet the condition if the bound is on
-// that side of all of them, and none if it is on the other side.
+// compareBound compares a field with a bound. If the bound is outside of the type, all values meet
+// the condition if it is on the given side, -1 or 1, and none otherwise.
 func (s span) compareBound(field int, op record.Operator, b bound, side int) query.Condition {
 	switch b.outside {
 	case 0:
 		return leaf(field, op, b.value)
 	case side:
-		return anyValue(field, s.of)
+		return anyValue(field, s.fieldType)
 	}
 	return never
 }
@@ -115,9 +116,9 @@ func (s span) compareInfinite(field int, op record.Operator) query.Condition {
 	case less:
 		return leaf(field, lessOrEqual, limit)
 	case lessOrEqual:
-		return anyValue(field, s.of)
+		return anyValue(field, s.fieldType)
 	}
-	return leaf(field, greater, limit) // also of eq
+	return leaf(field, greater, limit) // greater or equal, or equal: the infinite values
 }
 
 // anyValue returns the condition that all values of a type meet. Values of a column that cannot
@@ -137,12 +138,13 @@ func anyValue(field int, t record.Type) query.Condition {
 	}}
 }
 
+// leaf returns a comparison of a field.
 func leaf(field int, op record.Operator, operands ...wire.Value) query.Condition {
 	return query.Condition{Field: field, Operator: op, Operands: operands}
 }
 
-// literals are the literals that a field can be compared with, by its type or
-// the one in which its values are stored.
+// literals are the literals that a field can be compared with, by the type of the field, or by the
+// type in which its values are stored.
 var literals = map[record.Type]struct {
 	kind    tokenKind
 	example string
@@ -165,10 +167,11 @@ var literals = map[record.Type]struct {
 // span reads a literal that is compared with a field.
 func (c *Clock) span(t record.Type, literal token) (span, error) {
 	s, err := c.literalSpan(t, literal)
-	s.of = t
+	s.fieldType = t
 	return s, err
 }
 
+// literalSpan is span without the type of the field.
 func (c *Clock) literalSpan(t record.Type, literal token) (span, error) {
 	value := literal.text
 	switch t {
@@ -188,7 +191,7 @@ func (c *Clock) literalSpan(t record.Type, literal token) (span, error) {
 	return exactly(v), err
 }
 
-// maxDecimal is more than a decimal of 38 digits can have.
+// maxDecimal is greater than all decimals of 38 digits.
 const maxDecimal = 1e38
 
 // numberSpan reads a number.
@@ -211,7 +214,9 @@ func numberSpan(t record.Type, value string) (span, error) {
 		return wholeSpan(t, value)
 	}
 	v, err := wire.ParseValue(t, value, time.UTC)
-	if err != nil && t == record.Decimal && math.Abs(f) >= maxDecimal { // 38 nines are as large as a double, but valid
+	// Parsing decides first: 38 nines are valid, but their double is not less than maxDecimal.
+	isTooLarge := t == record.Decimal && math.Abs(f) >= maxDecimal
+	if err != nil && isTooLarge {
 		return outsideSpan(sign), nil
 	}
 	return exactly(v), err
@@ -242,6 +247,7 @@ func wholeSpan(t record.Type, value string) (span, error) {
 	return span{kind: valueSpan, first: last, last: last}, nil
 }
 
+// wholeBound returns a whole number as a bound of values of a type.
 func wholeBound(t record.Type, n *big.Int) bound {
 	lo, hi := t.Range()
 	if n.Cmp(big.NewInt(lo)) < 0 {
@@ -253,7 +259,7 @@ func wholeBound(t record.Type, n *big.Int) bound {
 	return bound{value: wire.Value{Int: n.Int64()}}
 }
 
-// dateSpan reads an instant. A date without a zone is one of the records' own.
+// dateSpan reads an instant. A date without a zone is in the zone of the records.
 func (c *Clock) dateSpan(value string) (span, error) {
 	value = strings.ToUpper(value)
 	zone := len(value) - len("+10:00")
@@ -321,6 +327,7 @@ func parseDate(value string) (at time.Time, zoned bool, err error) {
 	return time.Time{}, false, errors.New("must be a date that exists")
 }
 
+// dateBound returns a date, as if it were in UTC, as a bound.
 func dateBound(at time.Time) bound {
 	if at.Before(firstDate) {
 		return bound{outside: -1}

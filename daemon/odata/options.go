@@ -46,7 +46,7 @@ var offered = map[Resource][]string{
 // options returns the names of a resource's options, for a message.
 func (r Resource) options() string { return strings.Join(offered[r], ", ") }
 
-// expressions are the names of parts of a request that are no fields.
+// expressions are names of OData that stand for a resource, not for a field.
 var expressions = []string{"$it", "$root", "$this"}
 
 // unoffered are the options of OData that no resource has.
@@ -68,7 +68,7 @@ type Options struct {
 // ParseOptions reads the options of a request about a kind, nil for a document.
 func ParseOptions(resource Resource, kind *record.Kind, clock *Clock, members query.Members) (Options, error) {
 	o := Options{Top: query.NoTake}
-	hasOthers := false // than $format and $skiptoken
+	hasOthers := false // options other than $format and $skiptoken
 	for _, m := range members {
 		if !strings.HasPrefix(m.Name, "$") {
 			o.Ignored = append(o.Ignored, m.Name)
@@ -92,7 +92,9 @@ func ParseOptions(resource Resource, kind *record.Kind, clock *Clock, members qu
 			}
 			continue
 		}
-		hasOthers = hasOthers || m.Name != optionToken
+		if m.Name != optionToken {
+			hasOthers = true
+		}
 		if err := o.read(kind, clock, m.Name, value); err != nil {
 			return o, err
 		}
@@ -150,6 +152,7 @@ func (o *Options) read(kind *record.Kind, clock *Clock, name, value string) (err
 	return err
 }
 
+// parseCount reads a number of rows.
 func parseCount(option, value string) (int64, error) {
 	n, err := wire.ParseInteger(record.Int, value)
 	if err != nil || n < 0 {
@@ -176,12 +179,14 @@ func parseSelect(kind *record.Kind, value string) (fields []int, err error) {
 	return fields, nil
 }
 
+// parseOrder reads a list of fields, each with asc or desc after it if that is given.
 func parseOrder(kind *record.Kind, value string) (order []query.Order, err error) {
 	const option = "$orderby"
 	for term := range strings.SplitSeq(value, ",") {
 		words := strings.Fields(term)
 		isExpression := strings.ContainsAny(term, "('") || strings.HasPrefix(strings.TrimSpace(term), "-")
-		if isExpression || len(words) > 1 && slices.Contains(notOffered, words[1]) {
+		hasOperator := len(words) > 1 && slices.Contains(notOffered, words[1])
+		if isExpression || hasOperator {
 			return nil, optionError(fault.NotImplemented, option,
 				"is offered for fields only, with asc or desc after them")
 		}
@@ -194,7 +199,8 @@ func parseOrder(kind *record.Kind, value string) (order []query.Order, err error
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(order, func(o query.Order) bool { return o.Field == field }) {
+		isOrdered := slices.ContainsFunc(order, func(o query.Order) bool { return o.Field == field })
+		if !isOrdered { // a second order by the same field has no effect
 			order = append(order, query.Order{Field: field, Desc: hasDirection && words[1] == "desc"})
 		}
 	}
@@ -203,7 +209,8 @@ func parseOrder(kind *record.Kind, value string) (order []query.Order, err error
 
 // fieldOf finds a field. Unlike in other interfaces, letter case counts.
 func fieldOf(kind *record.Kind, option, name string) (int, error) {
-	if field, ok := kind.Column(name); ok && kind.Fields[field].Name == name {
+	field, ok := kind.Column(name)
+	if ok && kind.Fields[field].Name == name {
 		return field, nil
 	}
 	if slices.Contains(expressions, name) {
@@ -220,13 +227,18 @@ func fieldOf(kind *record.Kind, option, name string) (int, error) {
 // optionError returns the error of an option.
 func optionError(kind fault.Kind, option, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
-	return &fault.Error{Kind: kind, Message: option + " " + text, Fields: []fault.Field{{Name: option, Message: text}}}
+	return &fault.Error{
+		Kind:    kind,
+		Message: option + " " + text,
+		Fields:  []fault.Field{{Name: option, Message: text}},
+	}
 }
 
 // printable returns a name of a request for a message.
 func printable(name string) string {
-	if len(name) > 100 {
-		name = name[:100] + "..."
+	const maxLength = 100
+	if len(name) > maxLength {
+		name = name[:maxLength] + "..."
 	}
 	return strings.Map(func(r rune) rune {
 		if !strconv.IsPrint(r) {
@@ -239,13 +251,14 @@ func printable(name string) string {
 // Token is the value of $skiptoken: the next page of a request.
 type Token struct {
 	Rest   int64 // rows that $top allows on this page and the following ones; query.NoTake for all
-	Count  int64 // the number of all rows that was counted for the first page; -1 for none
+	Count  int64 // the number of all rows, as counted for the first page; -1 for none
 	Cursor string
 }
 
 // String returns the value of $skiptoken.
 func (t Token) String() string { return itoa(t.Rest) + "." + itoa(t.Count) + "." + t.Cursor }
 
+// parseToken reads the value of $skiptoken.
 func parseToken(value string) (*Token, error) {
 	parts := strings.SplitN(value, ".", 3)
 	if len(parts) != 3 || parts[2] == "" {

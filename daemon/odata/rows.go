@@ -76,9 +76,10 @@ type Response struct {
 
 // Format returns the format of the rows.
 func (r Response) Format() encode.Format {
-	return encode.NewFormat("odata", r.ContentType(), func(s encode.Shape) encode.Encoder {
+	newRows := func(s encode.Shape) encode.Encoder {
 		return &rows{response: r, columns: s.Columns, object: r.object(s)}
-	}, failure)
+	}
+	return encode.NewFormat("odata", r.ContentType(), newRows, failure)
 }
 
 // Entity returns one row.
@@ -128,7 +129,7 @@ func fits(t record.Type, cell *row.Cell) bool {
 	return true
 }
 
-// isDate reports whether a text is a date in the form of package row already.
+// isDate reports whether a text already is a date in the form of package row.
 func isDate(text []byte) bool {
 	_, ok := readSeconds(text)
 	return ok
@@ -182,7 +183,7 @@ type values struct {
 
 // append appends a value that has passed check, in quotes if it needs them.
 func (v *values) append(dst []byte, t record.Type, cell *row.Cell) []byte {
-	if cell.Misfit { // which check reports
+	if cell.Misfit { // check reports it
 		return encode.AppendJSON(dst, t, *cell)
 	}
 	switch t {
@@ -240,6 +241,7 @@ type rows struct {
 	err      error
 }
 
+// Begin appends the start of the envelope.
 func (e *rows) Begin(dst []byte, _ encode.Head) []byte {
 	dst = append(dst, '{')
 	dst = openContext(dst, e.response.context())
@@ -255,6 +257,7 @@ func (e *rows) Begin(dst []byte, _ encode.Head) []byte {
 	return append(dst, `"value":[`...)
 }
 
+// Row appends one row.
 func (e *rows) Row(dst []byte, cells []row.Cell) []byte {
 	if e.comma {
 		dst = append(dst, ',')
@@ -264,15 +267,18 @@ func (e *rows) Row(dst []byte, cells []row.Cell) []byte {
 	return e.object.Append(dst, cells)
 }
 
+// Err returns the error of the last row.
 func (e *rows) Err() error { return e.err }
 
+// End appends the link to the next page, if there is one, and the end of the envelope.
 func (e *rows) End(dst []byte, t encode.Tail) []byte {
 	dst = append(dst, ']')
 	for _, m := range t.Meta {
 		if m.Name != query.Next {
 			continue
 		}
-		if next := e.response.Next(m.Value); next != "" {
+		next := e.response.Next(m.Value)
+		if next != "" {
 			dst = append(dst, `,"@odata.nextLink":`...)
 			dst = encode.AppendJSONText(dst, next)
 		}
@@ -289,9 +295,6 @@ func openContext(dst []byte, context string) []byte {
 	dst = encode.AppendJSONText(dst, context)
 	return append(dst, ',')
 }
-
-// quoted returns a text as JSON.
-func quoted(text string) []byte { return encode.AppendJSONText(nil, text) }
 
 // failure writes an error response.
 func failure(dst []byte, s wire.ResponseStatus) []byte {
