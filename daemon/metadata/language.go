@@ -21,8 +21,8 @@ type Language struct {
 	nullable  []string          // scalars that cannot be null without a ? after their name
 	list      string            // format of a list of objects
 	values    string            // format of a dictionary
-	quoted    bool              // whether names that are not identifiers can be quoted
-	keywords  string            // reserved words, which names can be if @ precedes them
+	quoted    bool              // names that are not identifiers can be quoted
+	keywords  string            // reserved words, which can be names with @ before them
 	provided  []string          // classes that the client library declares
 
 	text *template.Template // template of the classes
@@ -30,10 +30,49 @@ type Language struct {
 
 // typeScript has the types of both TypeScript files.
 var typeScript = map[string]string{
-	"int": "number", "short": "number", "byte": "number", "long": "number", "decimal": "number", "double": "number", "bool": "boolean",
-	"string": "string", "DateTime": "string", "date": "string", "byte[]": "string", "Guid": "string", "TimeSpan": "string", "object": "any",
-	byteList: "number[] | string",
+	"int":      "number",
+	"short":    "number",
+	"byte":     "number",
+	"long":     "number",
+	"decimal":  "number",
+	"double":   "number",
+	"bool":     "boolean",
+	"string":   "string",
+	"DateTime": "string",
+	"date":     "string",
+	"byte[]":   "string",
+	"Guid":     "string",
+	"TimeSpan": "string",
+	"object":   "any",
+	byteList:   "number[] | string",
 }
+
+// cSharp has the types of C#.
+var cSharp = map[string]string{
+	"int":      "int",
+	"short":    "short",
+	"byte":     "byte",
+	"long":     "long",
+	"decimal":  "decimal",
+	"double":   "double",
+	"bool":     "bool",
+	"string":   "string",
+	"DateTime": "DateTime",
+	"date":     "DateTime",
+	"byte[]":   "byte[]",
+	"Guid":     "Guid",
+	"TimeSpan": "TimeSpan",
+	"object":   "object",
+	byteList:   "byte[]",
+}
+
+// cSharpKeywords are the reserved words of C#, each between blanks.
+const cSharpKeywords = " abstract as base bool break byte case catch char checked class const continue" +
+	" decimal default delegate do double else enum event explicit extern false finally fixed float for" +
+	" foreach goto if implicit in int interface internal is lock long namespace new null object" +
+	" operator out override params private protected public readonly ref return sbyte sealed short" +
+	" sizeof stackalloc static string struct switch this throw true try typeof uint ulong unchecked" +
+	" unsafe ushort using virtual void volatile while "
 
 // byteList is the type of several bytes in a query, which the published interface
 // declares as byte[].
@@ -67,20 +106,14 @@ var languages = []*Language{
 		Summary:   "Types for the .NET clients of ServiceStack",
 		namespace: "Whd",
 		block:     "namespace %s\n{\n",
-		scalars: map[string]string{
-			"int": "int", "short": "short", "byte": "byte", "long": "long", "decimal": "decimal", "double": "double", "bool": "bool", "string": "string",
-			"DateTime": "DateTime", "date": "DateTime", "byte[]": "byte[]", "Guid": "Guid", "TimeSpan": "TimeSpan", "object": "object", byteList: "byte[]",
-		},
+		scalars:   cSharp,
 		nullable: []string{
 			"int", "short", "byte", "long", "decimal", "double", "bool", "DateTime", "date",
 			"Guid", "TimeSpan",
 		},
-		list:   "List<%s>",
-		values: "Dictionary<string, %s>",
-		keywords: " abstract as base bool break byte case catch char checked class const continue decimal default delegate do double else enum event explicit extern" +
-			" false finally fixed float for foreach goto if implicit in int interface internal is lock long namespace new null object operator out override params" +
-			" private protected public readonly ref return sbyte sealed short sizeof stackalloc static string struct switch this throw true try typeof uint ulong" +
-			" unchecked unsafe ushort using virtual void volatile while ",
+		list:     "List<%s>",
+		values:   "Dictionary<string, %s>",
+		keywords: cSharpKeywords,
 		provided: []string{"Authenticate", "AuthenticateResponse", "ResponseStatus", "FieldError"},
 	}),
 }
@@ -93,23 +126,25 @@ var typeTemplates embed.FS
 
 // newLanguage reads the template of the classes.
 func newLanguage(file string, l Language) *Language {
-	l.text = template.Must(template.New(file).Funcs(template.FuncMap{
+	functions := template.FuncMap{
 		"join":   strings.Join,
 		"type":   l.typeOf,
 		"member": l.member,
 		"verb":   verb,
-	}).ParseFS(typeTemplates, "templates/"+file))
+	}
+	l.text = template.Must(template.New(file).Funcs(functions).ParseFS(typeTemplates, "templates/"+file))
 	return &l
 }
 
 // typeOf returns the type for a type name of the published interface, or for a class.
 func (l *Language) typeOf(name string) string {
 	plain := strings.TrimSuffix(name, "?")
-	if to, ok := l.scalars[plain]; ok {
-		if plain != name && slices.Contains(l.nullable, plain) {
-			return to + "?"
+	if scalar, ok := l.scalars[plain]; ok {
+		mayBeNull := plain != name
+		if mayBeNull && slices.Contains(l.nullable, plain) {
+			return scalar + "?"
 		}
-		return to
+		return scalar
 	}
 	if item, ok := strings.CutSuffix(plain, "[]"); ok {
 		return l.typeOf(item) + "[]"
@@ -129,8 +164,8 @@ func cutAround(text, prefix, suffix string) (inner string, ok bool) {
 	return strings.TrimSuffix(inner, suffix), ok
 }
 
-// member returns the name of a class's member in the language, empty if it cannot have
-// that name: it is not an identifier, such as log.level, or is that of the class.
+// member returns the name of a class's member in the language. It is empty if the language cannot
+// have it, because it is not an identifier, such as log.level, or is the name of the class.
 func (l *Language) member(class, name string) string {
 	isIdentifier := IsIdentifier(name)
 	if l.quoted && !isIdentifier {
@@ -150,5 +185,8 @@ func verb(method string) string { return method[:1] + strings.ToLower(method[1:]
 
 // IsIdentifier reports whether all languages accept text as a name.
 func IsIdentifier(name string) bool {
-	return name != "" && strings.Map(identifierRune, name) == name && (name[0] < '0' || name[0] > '9')
+	if name == "" || strings.Map(identifierRune, name) != name {
+		return false
+	}
+	return name[0] < '0' || name[0] > '9'
 }

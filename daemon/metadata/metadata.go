@@ -37,12 +37,18 @@ type Operation struct {
 	Formats  []string     // formats of responses; nil for all
 	Role     string       // the lowest role allowed; empty if no login is required
 	Aliases  []string     // other names
-	Compact  bool         // one query among hundreds: OpenAPI has its shortest route without headers, and one schema of its members for parameters
-	// whether an alias has only some of the routes, which its class must not inherit from this one's
-	Divided bool
-	Routes  []Route
+	Routes   []Route
 
-	NameRoutes []Route // those by name that every operation has; only the metadata lists them
+	// NameRoutes call the operation by its name. Only the metadata lists them.
+	NameRoutes []Route
+
+	// Compact means that the operation is one query among hundreds: OpenAPI has only its shortest
+	// route, without headers, and one parameter for all members.
+	Compact bool
+
+	// Divided means that an alias has only some of the routes. Its class must not inherit all of
+	// them from the class of the operation.
+	Divided bool
 }
 
 // Member is a named value in a request.
@@ -67,12 +73,14 @@ const formatMember = "{Format}"
 // Lookup finds an operation by one of its names or by the name of its record kind,
 // ignoring letter case.
 func (s *Service) Lookup(name string) (*Operation, bool) {
-	same := func(other string) bool { return strings.EqualFold(other, name) }
+	isName := func(text string) bool { return strings.EqualFold(text, name) }
 	index := slices.IndexFunc(s.Operations, func(o Operation) bool {
-		return same(o.Name) || slices.ContainsFunc(o.Aliases, same)
+		return isName(o.Name) || slices.ContainsFunc(o.Aliases, isName)
 	})
 	if index < 0 {
-		index = slices.IndexFunc(s.Operations, func(o Operation) bool { return o.Kind != nil && same(o.Kind.Name) })
+		index = slices.IndexFunc(s.Operations, func(o Operation) bool {
+			return o.Kind != nil && isName(o.Kind.Name)
+		})
 	}
 	if index < 0 {
 		return nil, false
@@ -107,17 +115,17 @@ type group struct {
 
 // groups returns the operations by group, in the order in which groups first appear.
 func (s *Service) groups() []*group {
-	var all []*group
+	var groups []*group
 	for i := range s.Operations {
 		o := &s.Operations[i]
-		at := slices.IndexFunc(all, func(g *group) bool { return g.Name == o.Group })
-		if at < 0 {
-			at = len(all)
-			all = append(all, &group{Name: o.Group, Anchor: Anchor(o.Group)})
+		index := slices.IndexFunc(groups, func(g *group) bool { return g.Name == o.Group })
+		if index < 0 {
+			index = len(groups)
+			groups = append(groups, &group{Name: o.Group, Anchor: Anchor(o.Group)})
 		}
-		all[at].Operations = append(all[at].Operations, o)
+		groups[index].Operations = append(groups[index].Operations, o)
 	}
-	return all
+	return groups
 }
 
 // Anchor returns the URL fragment of a group.
@@ -145,14 +153,11 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // outsidePath returns the members that are not parameters of the path.
 func (o *Operation) outsidePath(path string) []Member {
-	names := InPath(path)
-	var others []Member
-	for _, m := range o.Members {
-		if !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, m.Name) }) {
-			others = append(others, m)
-		}
-	}
-	return others
+	inPath := InPath(path)
+	return slices.DeleteFunc(slices.Clone(o.Members), func(m Member) bool {
+		isName := func(name string) bool { return strings.EqualFold(name, m.Name) }
+		return slices.ContainsFunc(inPath, isName)
+	})
 }
 
 // response returns the shape of the response, nil if it has no document.
@@ -203,7 +208,8 @@ func (o *Operation) document(serviceURL string) wire.Operation {
 	doc.Parameters = o.parameters()
 	doc.Samples = sampler{o, serviceURL}.all()
 	if o.Kind != nil {
-		doc.Answer, doc.Conventions = o.Kind.Name, conventions()
+		doc.Answer = o.Kind.Name
+		doc.Conventions = conventions()
 		for _, f := range o.Kind.Fields {
 			doc.Fields = append(doc.Fields, wire.OperationField{Name: f.Name, Type: f.TypeName()})
 		}
@@ -236,12 +242,17 @@ func conventions() (all []wire.OperationConvention) {
 // parameters returns all request members: those of the operation, the fields of its
 // kind with their suffixes, and those of every query.
 func (o *Operation) parameters() []wire.OperationParameter {
-	var all []wire.OperationParameter
+	var parameters []wire.OperationParameter
 	for _, m := range o.Members {
-		all = append(all, wire.OperationParameter{Name: m.Name, Type: m.Type, Required: m.Required, Summary: m.Help})
+		parameters = append(parameters, wire.OperationParameter{
+			Name:     m.Name,
+			Type:     m.Type,
+			Required: m.Required,
+			Summary:  m.Help,
+		})
 	}
 	if o.Kind == nil {
-		return all
+		return parameters
 	}
 	for _, f := range o.Kind.Fields {
 		p := wire.OperationParameter{Name: f.Name, Type: f.TypeName(), Family: f.Filter.String()}
@@ -250,10 +261,14 @@ func (o *Operation) parameters() []wire.OperationParameter {
 				p.Suffixes = append(p.Suffixes, op.Suffix())
 			}
 		}
-		all = append(all, p)
+		parameters = append(parameters, p)
 	}
-	for _, p := range query.Parameters() { // those outside of the published interface are strings
-		all = append(all, wire.OperationParameter{Name: p.Name, Type: cmp.Or(p.Type, "string"), Summary: p.Summary})
+	for _, p := range query.Parameters() {
+		parameters = append(parameters, wire.OperationParameter{
+			Name:    p.Name,
+			Type:    cmp.Or(p.Type, "string"), // parameters outside of the published interface have no type
+			Summary: p.Summary,
+		})
 	}
-	return all
+	return parameters
 }

@@ -20,6 +20,7 @@ const jsonType = "application/json"
 // deterministic.
 type object = map[string]any
 
+// ref returns a reference to a component of the document.
 func ref(part, name string) object { return object{"$ref": "#/components/" + part + "/" + name} }
 
 // The names of responses. They differ from those of schemas and of operations, since
@@ -34,7 +35,7 @@ type description struct {
 	*schemas
 	parameters, responses, paths object
 
-	ids    map[string]bool
+	ids    map[string]bool // operationIds in use
 	shared map[string]bool // paths of several operations
 }
 
@@ -71,29 +72,47 @@ func Host(address string) []byte {
 		jsonText(host), jsonText("/"+base), jsonText(scheme))
 }
 
+// summary describes the service at the start of the document.
+const summary = "Queries over business records, and webhooks. " +
+	"The filters of queries also have the names of x-implicit-conventions, " +
+	"where % stands for a field on either side: %From% is FromField and FieldFrom."
+
+// openAPI returns the document without its servers.
 func (s *Service) openAPI() object {
 	var tags []any
 	for _, g := range s.groups() {
 		tags = append(tags, object{"name": g.Name})
 	}
+	var security []any // alternatives, each without scopes
+	for _, scheme := range []string{"bearer", "basic", "sessionHeader", "session"} {
+		security = append(security, object{scheme: []string{}})
+	}
 	d := newDescription(s.Operations)
 	return object{
 		"openapi": "3.1.0",
-		"info": object{"title": "whd", "version": cmp.Or(s.Version, "0"),
-			"description": "Queries over business records, and webhooks. The filters of queries also have the names of x-implicit-conventions, where % stands for a field on either side: %From% is FromField and FieldFrom."},
+		"info": object{
+			"title":       "whd",
+			"version":     cmp.Or(s.Version, "0"),
+			"description": summary,
+		},
 		"tags":       tags,
 		"paths":      d.paths,
-		"security":   []any{object{"bearer": []string{}}, object{"basic": []string{}}, object{"sessionHeader": []string{}}, object{"session": []string{}}},
+		"security":   security,
 		"components": d.components(),
 
 		"x-implicit-conventions": conventions(),
 	}
 }
 
+// newDescription describes all operations.
 func newDescription(operations []Operation) *description {
 	d := &description{
-		schemas: newSchemas(operations), parameters: object{}, responses: object{},
-		ids: make(map[string]bool), paths: object{}, shared: sharedPaths(operations),
+		schemas:    newSchemas(operations),
+		parameters: object{},
+		responses:  object{},
+		paths:      object{},
+		ids:        make(map[string]bool),
+		shared:     sharedPaths(operations),
 	}
 	d.responses[failureResponse] = object{ // the response to every failure, in the negotiated format
 		"description": "The error, and the request members that caused it",
@@ -121,9 +140,12 @@ func sharedPaths(operations []Operation) map[string]bool {
 	return shared
 }
 
+// components returns the parts of the document that operations refer to.
 func (d *description) components() object {
 	return object{
-		"schemas": d.schemas.all, "parameters": d.parameters, "responses": d.responses,
+		"schemas":    d.schemas.all,
+		"parameters": d.parameters,
+		"responses":  d.responses,
 		"securitySchemes": object{
 			"session":       object{"type": "apiKey", "in": "cookie", "name": wire.SessionCookie},
 			"sessionHeader": object{"type": "apiKey", "in": "header", "name": wire.HeaderSessionID},
@@ -137,6 +159,7 @@ func (d *description) components() object {
 	}
 }
 
+// operation adds an operation to the paths, with its parameters, schemas and responses.
 func (d *description) operation(o *Operation) {
 	d.taken[o.Name+"Response"] = true // generators have a type of this name
 	if o.Kind != nil {
@@ -149,24 +172,32 @@ func (d *description) operation(o *Operation) {
 	}
 	routes := o.Routes
 	if o.Compact {
-		routes = []Route{slices.MinFunc(routes, func(a, b Route) int { return cmp.Compare(len(a.Path), len(b.Path)) })}
+		byLength := func(a, b Route) int { return cmp.Compare(len(a.Path), len(b.Path)) }
+		routes = []Route{slices.MinFunc(routes, byLength)}
 	}
 	for i, r := range routes {
-		path, ok := d.paths[r.Path].(object)
-		if !ok {
-			all := d.pathParameters(o, r.Path)
-			if !d.shared[r.Path] {
-				all = append(all, d.kindParameters(o, r.Path)...)
-			}
-			path = object{"parameters": all}
-			d.paths[r.Path] = path
-		}
+		path := d.path(o, r.Path)
 		for j, method := range mainFirst(r.Methods) {
+			isMain := i == 0 && j == 0
 			op := d.call(o, r, method)
-			op["operationId"] = d.id(o, r, method, i == 0 && j == 0)
+			op["operationId"] = d.id(o, r, method, isMain)
 			path[strings.ToLower(method)] = op
 		}
 	}
+}
+
+// path returns the description of a path of an operation. It has the parameters of all methods.
+func (d *description) path(o *Operation, path string) object {
+	if described, ok := d.paths[path].(object); ok {
+		return described
+	}
+	parameters := d.pathParameters(o, path)
+	if !d.shared[path] {
+		parameters = append(parameters, d.kindParameters(o, path)...)
+	}
+	described := object{"parameters": parameters}
+	d.paths[path] = described
+	return described
 }
 
 // mainFirst returns the methods with POST first, as the published interface
@@ -182,9 +213,9 @@ func mainFirst(methods []string) []string {
 // id returns a unique operationId for one method of one path; generators derive
 // function names from it. The main route of an operation has the operation's own
 // name.
-func (d *description) id(o *Operation, r Route, method string, main bool) string {
+func (d *description) id(o *Operation, r Route, method string, isMain bool) string {
 	id := o.Name
-	if !main || d.ids[id] {
+	if !isMain || d.ids[id] {
 		id += "_" + strings.ToLower(method)
 		for part := range strings.SplitSeq(r.Path, "/") {
 			if part != "" && part[0] != '{' && part != o.Name {
@@ -192,16 +223,19 @@ func (d *description) id(o *Operation, r Route, method string, main bool) string
 			}
 		}
 	}
-	for base, n := id, 2; d.ids[id]; n++ {
-		id = base + "_" + strconv.Itoa(n)
+	unique := id
+	for n := 2; d.ids[unique]; n++ {
+		unique = id + "_" + strconv.Itoa(n)
 	}
-	d.ids[id] = true
-	return id
+	d.ids[unique] = true
+	return unique
 }
 
 // identifierRune replaces characters that identifiers cannot contain.
 func identifierRune(r rune) rune {
-	if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '_' {
+	isDigit := r >= '0' && r <= '9'
+	isLetter := r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
+	if isDigit || isLetter {
 		return r
 	}
 	return '_'
@@ -209,16 +243,17 @@ func identifierRune(r rune) rune {
 
 // pathParameters returns the parameters in a path.
 func (d *description) pathParameters(o *Operation, path string) []any {
-	all := []any{}
+	parameters := []any{} // not nil: an empty list in the document
 	for _, name := range InPath(path) {
 		m, _ := o.member(name)
 		schema := accepted(cmp.Or(m.Type, "string"))
 		if "{"+name+"}" == formatMember {
-			schema, m.Help = object{"type": "string", "enum": encode.PathNames()}, "response format"
+			schema = object{"type": "string", "enum": encode.PathNames()}
+			m.Help = "response format"
 		}
-		all = append(all, parameter(name, "path", true, schema, m.Help))
+		parameters = append(parameters, parameter(name, "path", true, schema, m.Help))
 	}
-	return all
+	return parameters
 }
 
 // kindParameters returns the members of a query, which are accepted in the query string with
@@ -227,29 +262,31 @@ func (d *description) kindParameters(o *Operation, path string) []any {
 	if o.Kind == nil {
 		return nil
 	}
-	all := queryParameters(o.outsidePath(path))
+	parameters := queryParameters(o.outsidePath(path))
 	if o.Compact {
-		return append(all, ref("parameters", o.Kind.Name+compactSuffix))
+		return append(parameters, ref("parameters", o.Kind.Name+compactSuffix))
 	}
 	for _, name := range o.Kind.Members() {
-		all = append(all, ref("parameters", o.Kind.Name+"."+name))
+		parameters = append(parameters, ref("parameters", o.Kind.Name+"."+name))
 	}
 	for _, p := range query.Parameters() {
-		all = append(all, ref("parameters", p.Name))
+		parameters = append(parameters, ref("parameters", p.Name))
 	}
-	return all
+	return parameters
 }
 
-func queryParameters(members []Member) (all []any) {
+// queryParameters describes members in a query string.
+func queryParameters(members []Member) []any {
+	var parameters []any
 	for _, m := range members {
-		all = append(all, parameter(m.Name, "query", m.Required, memberSchema(m.Type), m.Help))
+		parameters = append(parameters, parameter(m.Name, "query", m.Required, memberSchema(m.Type), m.Help))
 	}
-	return all
+	return parameters
 }
 
 // parameter describes a parameter with an example. Tools such as Postman send the examples of
-// all parameters together. Those of optional parameters in a query string, such as filters,
-// are therefore empty, which means that the parameter is not given.
+// all parameters together. The examples of optional parameters in a query string, such as filters,
+// are therefore empty: an empty parameter has no effect.
 func parameter(name, in string, required bool, schema any, help string) object {
 	p := object{"name": name, "in": in, "schema": schema}
 	if required {
@@ -258,11 +295,14 @@ func parameter(name, in string, required bool, schema any, help string) object {
 	if help != "" {
 		p["description"] = help
 	}
-	if example := examples[name]; example != nil && (required || help != "") {
+	example := examples[name]
+	isDocumented := required || help != "" // filters of kinds are not
+	switch {
+	case example != nil && isDocumented:
 		p["example"] = example
-	} else if name == query.Cursor {
-		p["example"] = query.NoCursor // an empty one has a meaning
-	} else if in == "query" && !required {
+	case name == query.Cursor:
+		p["example"] = query.NoCursor // an empty cursor has a meaning
+	case in == "query" && !required:
 		p["example"] = ""
 	}
 	return p
@@ -271,7 +311,9 @@ func parameter(name, in string, required bool, schema any, help string) object {
 // call describes one method of one path.
 func (d *description) call(o *Operation, r Route, method string) object {
 	op := object{
-		"tags": []string{o.Group}, "summary": cmp.Or(r.Summary, o.Summary), "responses": d.operationResponses(o, r),
+		"tags":      []string{o.Group},
+		"summary":   cmp.Or(r.Summary, o.Summary),
+		"responses": d.operationResponses(o, r),
 	}
 	if o.Role == "" {
 		op["security"] = []any{}
@@ -281,16 +323,19 @@ func (d *description) call(o *Operation, r Route, method string) object {
 	if len(o.Aliases) > 0 {
 		op["x-aliases"] = o.Aliases
 	}
-	withBody := method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+	hasBody := method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 	sample := sampler{Operation: o}.values(r.Path)
-	if all := d.kindParameters(o, r.Path); all != nil && d.shared[r.Path] {
-		op["parameters"] = all
-	}
-	switch members := o.outsidePath(r.Path); {
-	case o.Kind != nil && withBody:
-		op["requestBody"] = body(ref("schemas", o.Name), ref("schemas", o.Name), sample)
-	case o.Kind != nil || len(members) == 0:
-	case withBody:
+	members := o.outsidePath(r.Path)
+	switch {
+	case o.Kind != nil:
+		if d.shared[r.Path] {
+			op["parameters"] = d.kindParameters(o, r.Path)
+		}
+		if hasBody {
+			op["requestBody"] = body(ref("schemas", o.Name), ref("schemas", o.Name), sample)
+		}
+	case len(members) == 0: // neither parameters nor a body
+	case hasBody:
 		op["requestBody"] = body(membersSchema(members), formSchema(members), sample)
 	default:
 		op["parameters"] = queryParameters(members)
@@ -347,17 +392,17 @@ func documents(schema any, formats ...string) object {
 
 // queryHeaders are the headers of a query response.
 func queryHeaders() object {
-	header := func(help, kind string) object {
-		return object{"description": help, "schema": object{"type": kind}}
+	header := func(typeName, help string) object {
+		return object{"description": help, "schema": object{"type": typeName}}
 	}
 	return object{
-		wire.HeaderRowCount:    header("Number of rows; sent as a trailer if the response is streamed", "integer"),
-		wire.HeaderDigest:      header("SHA-256 of the body, if requested by Want-Digest; sent as a trailer if the response is streamed", "string"),
-		wire.HeaderTakeClamped: header("The maximum Take, if the requested one was larger", "integer"),
-		wire.HeaderFormulaGuard: header("Of CSV: whether an apostrophe is before texts that begin like a formula. A request with the header and the value false gets CSV without",
-			"boolean"),
-		wire.HeaderIgnoredMembers: header("Request members that are unknown, or have a value that was ignored",
-			"string"),
+		wire.HeaderRowCount: header("integer", "Number of rows; sent as a trailer if the response is streamed"),
+		wire.HeaderDigest: header("string", "SHA-256 of the body, if requested by Want-Digest; "+
+			"sent as a trailer if the response is streamed"),
+		wire.HeaderTakeClamped: header("integer", "The maximum Take, if the requested one was larger"),
+		wire.HeaderFormulaGuard: header("boolean", "Of CSV: whether an apostrophe is before texts that begin like a formula. "+
+			"A request with the header and the value false gets CSV without"),
+		wire.HeaderIgnoredMembers: header("string", "Request members that are unknown, or have a value that was ignored"),
 	}
 }
 
@@ -371,14 +416,16 @@ func (d *description) kindRequest(o *Operation) {
 	members := properties{}
 	for _, f := range o.Kind.Fields {
 		for _, op := range f.Filter.Operators() {
-			name, schema := f.Name+op.Suffix(), operand(f, op)
+			name := f.Name + op.Suffix()
+			schema := operand(f, op)
 			members = append(members, property{name, schema})
 			if o.Compact {
 				continue
 			}
 			p := parameter(name, "query", false, schema, "")
-			if schema["type"] == "array" {
-				p["style"], p["explode"] = "form", false
+			if schema["type"] == "array" { // one parameter with the items separated by commas
+				p["style"] = "form"
+				p["explode"] = false
 			}
 			d.parameters[o.Kind.Name+"."+name] = p
 		}

@@ -16,10 +16,13 @@ import (
 //go:embed templates/*.html
 var templates embed.FS
 
-var pages = template.Must(encode.Layout().Funcs(template.FuncMap{
+var pages = template.Must(encode.Layout().Funcs(functions).ParseFS(templates, "templates/*.html"))
+
+// functions are the functions of the templates, in addition to those of the layout.
+var functions = template.FuncMap{
 	"join":  strings.Join,
 	"verbs": verbs,
-}).ParseFS(templates, "templates/*.html"))
+}
 
 // indexPage is the data of the list of operations.
 type indexPage struct {
@@ -32,7 +35,10 @@ type indexPage struct {
 // IndexPage returns the HTML page that lists all operations.
 func (s *Service) IndexPage(site encode.Site, serviceURL string) ([]byte, error) {
 	return execute("index", indexPage{
-		Page: encode.Page{Title: "Operations", Site: site}, Version: s.Version, URL: serviceURL, Groups: s.groups(),
+		Page:    encode.Page{Title: "Operations", Site: site},
+		Version: s.Version,
+		URL:     serviceURL,
+		Groups:  s.groups(),
 	})
 }
 
@@ -41,15 +47,18 @@ type operationPage struct {
 	encode.Page
 	wire.Operation
 	Kind   *record.Kind
-	Filter []wire.OperationParameter
-	Common []wire.OperationParameter // members that are not filters
+	Filter []wire.OperationParameter // the parameters that are filters
+	Common []wire.OperationParameter // all other parameters
 	Form   *form
 	Rows   string // URL of the page with the kind's rows
 }
 
+// allMethods is the number of methods of a route that accepts all: GET, POST, PUT, PATCH and DELETE.
+const allMethods = 5
+
 // verbs joins methods for display.
 func verbs(methods []string) string {
-	if len(methods) == 5 {
+	if len(methods) == allMethods {
 		return "ANY"
 	}
 	return strings.Join(methods, " ")
@@ -69,7 +78,7 @@ type form struct {
 // input is one input of a form.
 type input struct {
 	Member
-	Secret bool
+	Secret bool // the browser does not show the value
 }
 
 // Page returns the HTML page of an operation.
@@ -78,9 +87,15 @@ func (s *Service) Page(o *Operation, site encode.Site, serviceURL string) ([]byt
 	if rows := o.Rows(); rows != "" {
 		p.Rows = site.Base + rows
 	}
-	p.Page = encode.Page{Title: o.Name, Site: site, Breadcrumbs: []encode.Link{
-		{Name: "Operations", URL: site.Base + "/metadata"}, {Name: o.Group, URL: site.Base + "/metadata#" + Anchor(o.Group)}, {Name: o.Name},
-	}}
+	p.Page = encode.Page{
+		Title: o.Name,
+		Site:  site,
+		Breadcrumbs: []encode.Link{
+			{Name: "Operations", URL: site.Base + "/metadata"},
+			{Name: o.Group, URL: site.Base + "/metadata#" + Anchor(o.Group)},
+			{Name: o.Name},
+		},
+	}
 	for _, parameter := range p.Parameters {
 		if parameter.Family == "" {
 			p.Common = append(p.Common, parameter)
@@ -127,7 +142,8 @@ func newForm(o *Operation, base string) *form {
 			f.Filters = append(f.Filters, encode.NewFilter(field, record.Equal, ""))
 		}
 	}
-	f.Orders, f.Formats = o.Kind.FieldNames(), encode.Names()
+	f.Orders = o.Kind.FieldNames()
+	f.Formats = encode.Names()
 	for _, p := range query.Parameters() {
 		switch p.Name {
 		case query.Skip, query.Take, query.Fields, query.Include:
@@ -137,6 +153,7 @@ func newForm(o *Operation, base string) *form {
 	return f
 }
 
+// execute returns a page.
 func execute(name string, data any) ([]byte, error) {
 	var page bytes.Buffer
 	err := pages.ExecuteTemplate(&page, name, data)

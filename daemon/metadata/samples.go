@@ -100,7 +100,7 @@ func (s sampler) command(f encode.Format, inBody bool) string {
 	}
 
 	hasBody := len(values) > 0 && method != "GET" && method != "DELETE"
-	implied := "GET" // by the other options of curl
+	implied := "GET" // the method that curl uses without -X
 	if hasBody {
 		implied = "POST"
 	}
@@ -166,16 +166,18 @@ var examples = map[string]any{
 	"string[]":       []any{"..."},
 }
 
-// values returns sample values of the members that are not in the path: those of a query of the
-// kind, those that are required, and without a kind also those that have an example.
+// values returns sample values of members that are not in the path: a condition, an order and a page
+// for a kind, and all required members. Without a kind it adds optional members with an example.
 func (s sampler) values(path string) []sampleValue {
 	var values []sampleValue
 	if s.Kind != nil {
 		values = kindSample(s.Kind)
 	}
 	for _, m := range s.outsidePath(path) {
-		hasExample := examples[m.Name] != nil || m.Type != "string" && m.Type != "Header[]"
-		if m.Required || s.Kind == nil && hasExample {
+		hasTypeExample := m.Type != "string" && m.Type != "Header[]"
+		hasExample := hasTypeExample || examples[m.Name] != nil
+		isShown := hasExample && s.Kind == nil
+		if m.Required || isShown {
 			values = append(values, exampleOf(m))
 		}
 	}
@@ -218,11 +220,13 @@ func filterSample(k *record.Kind) sampleValue {
 	return sampleValue{}
 }
 
+// jsonText returns a value as JSON.
 func jsonText(v any) string {
 	b, _ := json.Marshal(v) // strings, schemas and examples can always be encoded
 	return string(b)
 }
 
+// sampleQuery returns values as a query string.
 func sampleQuery(values []sampleValue) string {
 	var pairs []string
 	for _, v := range values {
@@ -231,6 +235,7 @@ func sampleQuery(values []sampleValue) string {
 	return strings.Join(pairs, "&")
 }
 
+// sampleBody returns values as a JSON object.
 func sampleBody(values []sampleValue) string {
 	var members []string
 	for _, v := range values {

@@ -17,15 +17,16 @@ type schemas struct {
 	taken map[string]bool // names of record kinds, which take precedence over Go types
 }
 
+// newSchemas returns schemas without any, and the names that are taken by queries.
 func newSchemas(operations []Operation) *schemas {
-	all := &schemas{all: object{}, taken: make(map[string]bool)}
+	s := &schemas{all: object{}, taken: make(map[string]bool)}
 	for _, o := range operations {
 		if o.Kind != nil {
-			all.taken[o.Kind.Name] = true
-			all.taken[o.Name] = true
+			s.taken[o.Kind.Name] = true
+			s.taken[o.Name] = true
 		}
 	}
-	return all
+	return s
 }
 
 // timeSpan is the pattern of durations. The format duration of JSON Schema has no
@@ -40,25 +41,41 @@ const (
 
 // scalars are the JSON schemas of scalar types in responses.
 var scalars = map[string]object{
-	"string":    {"type": "string"},
-	"int":       {"type": "integer", "format": "int32"},
-	"short":     {"type": "integer", "minimum": -32768, "maximum": 32767},
-	"byte":      {"type": "integer", "minimum": 0, "maximum": 255},
-	"long":      {"type": "integer", "format": "int64"},
-	"decimal":   {"type": "number"},
-	"double":    {"type": "number", "format": "double"},
-	"bool":      {"type": "boolean"},
-	"DateTime":  {"type": "string", "pattern": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$`, "description": "local time without a time zone"},
-	"byte[]":    {"type": "string", "contentEncoding": "base64"},
-	"Guid":      {"type": "string", "format": "uuid"},
-	"TimeSpan":  {"type": "string", "pattern": timeSpan, "description": "ISO 8601 duration such as PT0.0123S, with days as the largest unit"},
-	"TimeSpan?": {"type": []any{"string", "null"}, "pattern": timeSpan, "description": "ISO 8601 duration such as PT0.0123S; null for zero"},
-	"date":      {"type": "string", "pattern": legacyPattern, "description": legacyHelp},
-	"object":    {},
-	"Dictionary<string,string>": {
-		"type": "object", "additionalProperties": object{"type": "string"},
+	"string":  {"type": "string"},
+	"int":     {"type": "integer", "format": "int32"},
+	"short":   {"type": "integer", "minimum": -32768, "maximum": 32767},
+	"byte":    {"type": "integer", "minimum": 0, "maximum": 255},
+	"long":    {"type": "integer", "format": "int64"},
+	"decimal": {"type": "number"},
+	"double":  {"type": "number", "format": "double"},
+	"bool":    {"type": "boolean"},
+	"byte[]":  {"type": "string", "contentEncoding": "base64"},
+	"Guid":    {"type": "string", "format": "uuid"},
+	"date":    {"type": "string", "pattern": legacyPattern, "description": legacyHelp},
+	"object":  {},
+	"DateTime": {
+		"type":        "string",
+		"pattern":     `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$`,
+		"description": "local time without a time zone",
 	},
-	"Header": objectSchema(properties{{"Name", object{"type": "string"}}, {"Value", object{"type": "string"}}}, []string{"Name", "Value"}),
+	"TimeSpan": {
+		"type":        "string",
+		"pattern":     timeSpan,
+		"description": "ISO 8601 duration such as PT0.0123S, with days as the largest unit",
+	},
+	"TimeSpan?": {
+		"type":        []any{"string", "null"},
+		"pattern":     timeSpan,
+		"description": "ISO 8601 duration such as PT0.0123S; null for zero",
+	},
+	"Dictionary<string,string>": {
+		"type":                 "object",
+		"additionalProperties": object{"type": "string"},
+	},
+	"Header": objectSchema(properties{
+		{"Name", object{"type": "string"}},
+		{"Value", object{"type": "string"}},
+	}, []string{"Name", "Value"}),
 }
 
 // properties is a JSON object that keeps the order of its members. The first of several
@@ -74,14 +91,17 @@ type property struct {
 func (p properties) MarshalJSON() ([]byte, error) {
 	var members []string
 	for i, member := range p {
-		if !slices.ContainsFunc(p[:i], func(other property) bool { return other.name == member.name }) {
-			members = append(members, jsonText(member.name)+": "+jsonText(member.schema))
+		hasSameName := func(earlier property) bool { return earlier.name == member.name }
+		if slices.ContainsFunc(p[:i], hasSameName) {
+			continue
 		}
+		members = append(members, jsonText(member.name)+": "+jsonText(member.schema))
 	}
 	return []byte("{" + strings.Join(members, ", ") + "}"), nil
 }
 
-// scalar returns the schema of a type by its name in the published interface.
+// scalar returns the schema of a type by its name in the published interface, which may have a ? at
+// its end. The schema is empty for an unknown type.
 func scalar(typeName string) object {
 	if schema, ok := scalars[typeName]; ok {
 		return schema
@@ -97,7 +117,7 @@ func memberSchema(typeName string) object {
 	if _, ok := scalars[typeName]; ok {
 		return accepted(typeName)
 	}
-	if item, list := strings.CutSuffix(typeName, "[]"); list {
+	if item, isList := strings.CutSuffix(typeName, "[]"); isList {
 		return object{"type": "array", "items": accepted(item)}
 	}
 	return accepted(typeName)
@@ -116,22 +136,25 @@ func accepted(typeName string) object {
 	return scalar(typeName)
 }
 
+// membersSchema returns the schema of an object with request members.
 func membersSchema(members []Member) object {
-	all, required := properties{}, []string{}
+	described := properties{}
+	var required []string
 	for _, m := range members {
 		schema := maps.Clone(memberSchema(m.Type))
 		if m.Help != "" {
-			forms, _ := schema["description"].(string)
+			forms, _ := schema["description"].(string) // the forms of a value of the type
 			schema["description"] = strings.TrimSuffix(m.Help+"; "+forms, "; ")
 		}
-		all = append(all, property{m.Name, schema})
+		described = append(described, property{m.Name, schema})
 		if m.Required {
 			required = append(required, m.Name)
 		}
 	}
-	return objectSchema(all, required)
+	return objectSchema(described, required)
 }
 
+// objectSchema returns the schema of an object.
 func objectSchema(members properties, required []string) object {
 	schema := object{"type": "object", "properties": members}
 	if len(required) > 0 {
@@ -156,22 +179,28 @@ func (s *schemas) schemaOfShape(sh *shape) object {
 	name := s.name(sh)
 	if _, ok := s.all[name]; !ok {
 		s.all[name] = object{} // stops the recursion into recursive types
-		members, required := properties{}, []string{}
-		for _, f := range sh.fields {
-			member := s.schemaOfShape(f.shape)
-			if f.replacement != "" {
-				member = maps.Clone(member)
-				member["deprecated"] = true
-				member["description"] = "use " + f.replacement
-			}
-			members = append(members, property{f.name, member})
-			if !f.optional {
-				required = append(required, f.name)
-			}
-		}
-		s.all[name] = objectSchema(members, required)
+		s.all[name] = s.structSchema(sh)
 	}
 	return ref("schemas", name)
+}
+
+// structSchema returns the schema of a shape with fields.
+func (s *schemas) structSchema(sh *shape) object {
+	members := properties{}
+	var required []string
+	for _, f := range sh.fields {
+		member := s.schemaOfShape(f.shape)
+		if f.replacement != "" {
+			member = maps.Clone(member)
+			member["deprecated"] = true
+			member["description"] = "use " + f.replacement
+		}
+		members = append(members, property{f.name, member})
+		if !f.optional {
+			required = append(required, f.name)
+		}
+	}
+	return objectSchema(members, required)
 }
 
 // name returns the schema name of a shape, which differs from its own name if a
@@ -183,9 +212,8 @@ func (s *schemas) name(sh *shape) string {
 	return sh.name
 }
 
-// queryResponse is the start of the schema names of query responses. Generators
-// derive names such as SO_TotalsQueryResponse from operations and would use those
-// twice.
+// queryResponse is the start of the schema names of query responses. Names such as
+// SO_TotalsQueryResponse would collide with those that generators derive from operations.
 const queryResponse = "QueryResponse_"
 
 // kindResponse returns the schema of a query response with rows of the kind. No row
@@ -198,7 +226,8 @@ func (s *schemas) kindResponse(k *record.Kind) object {
 	s.all[k.Name] = object{"type": "object", "description": k.Summary, "properties": row}
 	name := queryResponse + k.Name
 	s.all[name] = objectSchema(properties{
-		{"Offset", scalar("long")}, {"Total", scalar("long")},
+		{"Offset", scalar("long")},
+		{"Total", scalar("long")},
 		{"Results", object{"type": "array", "items": ref("schemas", k.Name)}},
 		{"Meta", scalar("Dictionary<string,string>")},
 		{"ResponseStatus", s.schemaOf(wire.ResponseStatus{})},
@@ -239,7 +268,8 @@ func operand(f record.Field, op record.Operator) object {
 	case record.One:
 		return item
 	case record.Two:
-		list["minItems"], list["maxItems"] = 2, 2
+		list["minItems"] = 2
+		list["maxItems"] = 2
 	case record.Many:
 		list["maxItems"] = query.MaxIn
 	}

@@ -18,9 +18,10 @@ type shape struct {
 	fields []shapeField
 }
 
+// shapeField is a member of an object.
 type shapeField struct {
 	name        string
-	optional    bool
+	optional    bool   // the member may be missing or null
 	replacement string // for a deprecated member: the member to use instead
 	shape       *shape
 }
@@ -55,6 +56,7 @@ func shapeOf(t reflect.Type) *shape {
 	return &shape{scalar: scalarType(t.Kind())}
 }
 
+// scalarType returns the type of a scalar. Other kinds are texts.
 func scalarType(k reflect.Kind) string {
 	switch k {
 	case reflect.Bool:
@@ -69,11 +71,12 @@ func scalarType(k reflect.Kind) string {
 	return "string"
 }
 
+// shapeOfStruct is shapeOf for a struct.
 func shapeOfStruct(t reflect.Type) *shape {
 	if t == reflect.TypeFor[wire.Timestamp]() {
 		return &shape{scalar: "date"}
 	}
-	// Types with their own MarshalJSON are strings in our documents.
+	// Types with their own MarshalJSON are strings in the documents of the service.
 	marshaler := reflect.TypeFor[json.Marshaler]()
 	if t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler) {
 		return &shape{scalar: "string"}
@@ -82,8 +85,8 @@ func shapeOfStruct(t reflect.Type) *shape {
 	for _, f := range reflect.VisibleFields(t) {
 		tag, hasTag := f.Tag.Lookup("json")
 		name, options, _ := strings.Cut(tag, ",")
-		isOmitted := !f.IsExported() || tag == "-" || f.Anonymous && !hasTag
-		if isOmitted || len(f.Index) > 1 && hidden(t, f) {
+		isEmbedded := f.Anonymous && !hasTag // its fields are visited by themselves
+		if isEmbedded || !f.IsExported() || tag == "-" || hidden(t, f) {
 			continue
 		}
 		if name == "" {
@@ -135,10 +138,12 @@ func (s *shape) objects(do func(*shape)) {
 	seen := make(map[string]bool)
 	var visit func(*shape)
 	visit = func(s *shape) {
-		if s == nil || s.name != "" && seen[s.name] {
+		if s == nil || seen[s.name] {
 			return
 		}
-		seen[s.name] = seen[s.name] || s.name != ""
+		if s.name != "" {
+			seen[s.name] = true
+		}
 		visit(s.item)
 		visit(s.value)
 		for _, f := range s.fields {

@@ -23,13 +23,16 @@ type Types struct {
 
 // Types generates the classes of a service.
 func (l *Language) Types(s *Service) (*Types, error) {
-	t := &Types{language: l, version: cmp.Or(s.Version, "0"), made: time.Now()}
+	isProvided := func(c class) bool { return slices.Contains(l.provided, c.Name) }
+	classes := slices.DeleteFunc(newClasses(s.Operations).all, isProvided)
 	var text bytes.Buffer
-	err := l.text.Execute(&text, slices.DeleteFunc(newClasses(s.Operations).all, func(c class) bool {
-		return slices.Contains(l.provided, c.Name)
-	}))
-	t.classes = text.Bytes()
-	return t, err
+	err := l.text.Execute(&text, classes)
+	return &Types{
+		language: l,
+		version:  cmp.Or(s.Version, "0"),
+		made:     time.Now(),
+		classes:  text.Bytes(),
+	}, err
 }
 
 // typesHeader is the comment by which ServiceStack's command line tools recognize a file
@@ -49,22 +52,26 @@ BaseUrl: %s
 // File returns a file with the classes. baseURL is the address of the service, namespace
 // the option GlobalNamespace, empty for the language's default.
 func (t *Types) File(baseURL, namespace string) []byte {
-	off := ""
+	disabled := ""
 	if namespace == "" {
-		off, namespace = "//", t.language.namespace
+		disabled = "//"
+		namespace = t.language.namespace
 	}
-	file := fmt.Appendf(nil, typesHeader, t.made.UTC().Format(time.DateTime), t.version, baseURL, off, namespace)
+	date := t.made.UTC().Format(time.DateTime)
+	file := fmt.Appendf(nil, typesHeader, date, t.version, baseURL, disabled, namespace)
 	if namespace == "" {
 		return append(file, t.classes...)
 	}
-	return append(append(fmt.Appendf(file, t.language.block, namespace), t.classes...), "}\n"...)
+	file = fmt.Appendf(file, t.language.block, namespace)
+	file = append(file, t.classes...)
+	return append(file, "}\n"...)
 }
 
 // class is the input of the templates: a request, a row of a query, or a part of a
 // response.
 type class struct {
 	Name    string
-	Base    string // for a second name of a request: the class of the first
+	Base    string // for an alias of a request: the class of its name
 	Members []classMember
 
 	Operation *Operation // operation of a request
@@ -87,6 +94,7 @@ type classes struct {
 	done map[string]bool
 }
 
+// newClasses collects the classes of operations.
 func newClasses(operations []Operation) *classes {
 	t := &classes{schemas: newSchemas(operations), done: make(map[string]bool)}
 	for _, o := range operations {
@@ -115,9 +123,9 @@ func (t *classes) add(c class) {
 	t.done[c.Name] = true
 	names := make(map[string]bool)
 	c.Members = slices.DeleteFunc(c.Members, func(m classMember) bool {
-		known := names[m.Name]
+		isKnown := names[m.Name]
 		names[m.Name] = true
-		return known
+		return isKnown
 	})
 	t.all = append(t.all, c)
 }
@@ -126,7 +134,8 @@ func (t *classes) add(c class) {
 func (t *classes) request(o *Operation) {
 	c := class{Name: className(o.Name), Operation: o, Method: mainFirst(o.Routes[0].Methods)[0]}
 	if o.Kind != nil {
-		c.Method, c.Row = "POST", o.Kind.Name
+		c.Method = "POST"
+		c.Row = o.Kind.Name
 		c.Returns = "QueryResponse<" + c.Row + ">"
 		var columns []classMember
 		for _, f := range o.Kind.Fields {
