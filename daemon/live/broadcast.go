@@ -48,18 +48,19 @@ func (h *Hub) SetStatsSource(source func() (data any, changed bool)) {
 	h.statsSource = source
 }
 
-// setStatsRunning starts or stops broadcasting stats.
-func (h *Hub) setStatsRunning(read bool) {
-	if !read && h.stopStats != nil {
+// setStatsRunning starts or stops broadcasting stats. The lock is held.
+func (h *Hub) setStatsRunning(isRead bool) {
+	if !isRead && h.stopStats != nil {
 		h.stopStats()
 		h.stopStats = nil
-	} else if read && h.stopStats == nil {
+	} else if isRead && h.stopStats == nil {
 		ctx, stop := context.WithCancel(h.ctx)
 		h.stopStats = stop
 		h.tasks.Go(func() { h.broadcastStats(ctx) })
 	}
 }
 
+// broadcastStats broadcasts stats at intervals until ctx is done.
 func (h *Hub) broadcastStats(ctx context.Context) {
 	tick := time.NewTicker(statsInterval)
 	defer tick.Stop()
@@ -69,15 +70,24 @@ func (h *Hub) broadcastStats(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		h.mu.Lock()
-		source, requested := h.statsSource, h.statsRequested
-		h.statsRequested = requested && source == nil // without a source, readers still have to get stats later
+		h.broadcastStatsOnce()
+	}
+}
+
+// broadcastStatsOnce broadcasts stats if they have changed, or if a reader has joined.
+func (h *Hub) broadcastStatsOnce() {
+	h.mu.Lock()
+	source := h.statsSource
+	if source == nil { // a request stays open until there is one
 		h.mu.Unlock()
-		if source == nil {
-			continue
-		}
-		if data, changed := source(); changed || requested {
-			h.Broadcast(Stats, wire.EventStats, data)
-		}
+		return
+	}
+	isRequested := h.statsRequested
+	h.statsRequested = false
+	h.mu.Unlock()
+
+	data, changed := source()
+	if changed || isRequested {
+		h.Broadcast(Stats, wire.EventStats, data)
 	}
 }

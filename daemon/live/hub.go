@@ -41,7 +41,7 @@ type Hub struct {
 	frames frames
 
 	wanted   atomic.Uint32             // topics that are being read
-	lastRead atomic.Pointer[time.Time] // when the last reader of messages left; nil for never or while there is one
+	lastRead atomic.Pointer[time.Time] // when messages were last read; nil for never
 
 	ctx    context.Context // done once the hub is closed
 	cancel context.CancelFunc
@@ -52,8 +52,8 @@ type Hub struct {
 	readers        []*Reader
 	counts         Counts
 	statsSource    func() (any, bool) // set by SetStatsSource
-	statsRequested bool               // a reader of stats has joined and not got any
-	stopStats      context.CancelFunc // not nil while stats are being read
+	statsRequested bool               // a reader of stats has joined and has not received any yet
+	stopStats      context.CancelFunc // not nil while there are readers of stats
 }
 
 // Counts holds the number of current readers and cumulative counts.
@@ -75,6 +75,7 @@ func New(c Config) *Hub {
 	return h
 }
 
+// newEpoch returns a random epoch.
 func newEpoch() string { return strings.ToLower(rand.Text()[:10]) }
 
 // Publish publishes changes in the order in which they were made. It copies them and
@@ -100,6 +101,7 @@ func (h *Hub) Counts() Counts {
 	return counts
 }
 
+// count updates the counts of readers.
 func (h *Hub) count(update func(*Counts)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -135,6 +137,7 @@ func (h *Hub) join(r *Reader, lastID string) error {
 	return nil
 }
 
+// leave removes a reader.
 func (h *Hub) leave(r *Reader) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -145,26 +148,26 @@ func (h *Hub) leave(r *Reader) {
 // updateTopics updates the topics that are read after readers joined or left. The lock
 // is held.
 func (h *Hub) updateTopics() {
-	var all Topics
+	var topics Topics
 	for _, r := range h.readers {
-		all |= r.topics
+		topics |= r.topics
 	}
 	now := time.Now()
-	left := &now
-	isRead := all.Has(Messages)
+	lastRead := &now
+	isRead := topics.Has(Messages)
 	hasGap := isRead && !h.Watched() && h.config.Shared
 	switch {
 	case h.ctx.Err() != nil:
-		all = 0
-		left = nil
+		topics = 0
+		lastRead = nil
 	case hasGap:
 		h.epoch = newEpoch() // changes of other daemons are missing in between
 	case !isRead && !h.Wanted(Messages):
-		left = h.lastRead.Load()
+		lastRead = h.lastRead.Load()
 	}
-	h.lastRead.Store(left)
-	h.wanted.Store(uint32(all))
-	h.setStatsRunning(all.Has(Stats))
+	h.lastRead.Store(lastRead)
+	h.wanted.Store(uint32(topics))
+	h.setStatsRunning(topics.Has(Stats))
 }
 
 // Wanted reports whether a topic is being read.
@@ -193,8 +196,11 @@ const watchedGrace = time.Minute
 
 // Watched reports whether messages are being read or were within the last minute.
 func (h *Hub) Watched() bool {
-	left := h.lastRead.Load()
-	return h.Wanted(Messages) || left != nil && time.Since(*left) < watchedGrace
+	if h.Wanted(Messages) {
+		return true
+	}
+	lastRead := h.lastRead.Load()
+	return lastRead != nil && time.Since(*lastRead) < watchedGrace
 }
 
 // PeersJoined reports that changes of other daemons are published from now on. Current
@@ -230,20 +236,21 @@ func (t Topics) Has(topic Topics) bool { return t&topic != 0 }
 // ParseTopics parses comma-separated names, ignoring case. Without a name it returns
 // messages and stats.
 func ParseTopics(text string) (Topics, error) {
-	var all Topics
+	var topics Topics
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimSpace(name)
 		if name == "" {
 			continue
 		}
-		i := slices.IndexFunc(topicNames, func(topic string) bool { return strings.EqualFold(topic, name) })
+		isName := func(topic string) bool { return strings.EqualFold(topic, name) }
+		i := slices.IndexFunc(topicNames, isName)
 		if i < 0 {
 			return 0, fmt.Errorf("must be of %s", strings.Join(topicNames, ", "))
 		}
-		all |= 1 << i
+		topics |= 1 << i
 	}
-	if all == 0 {
-		all = defaultTopics
+	if topics == 0 {
+		topics = defaultTopics
 	}
-	return all, nil
+	return topics, nil
 }

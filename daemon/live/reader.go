@@ -21,10 +21,12 @@ type Reader struct {
 	topics      Topics
 	cursor      uint64 // number of the last change sent
 	resetReason string // reason of an initial reset; empty for none
-	// changes of other daemons are included since the start: sends one reset; guarded by the hub's lock
-	peersJoined bool
 	wake        chan struct{}
 	broadcasts  chan []byte
+
+	// peersJoined is set when changes of other daemons start to be included: the reader gets a
+	// reset. It is guarded by the hub's lock.
+	peersJoined bool
 }
 
 // notify signals that there may be changes.
@@ -47,13 +49,15 @@ func (r *Reader) Run(
 	defer r.hub.leave(r)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(r.hub.ctx, func() { cancel(ErrClosed) })()
+	stopWatching := context.AfterFunc(r.hub.ctx, func() { cancel(ErrClosed) })
+	defer stopWatching()
 	heartbeat := time.NewTicker(heartbeatInterval)
 	checks := time.NewTicker(r.hub.config.Check)
 	defer heartbeat.Stop()
 	defer checks.Stop()
 
-	for out := r.preamble(); ; {
+	out := r.preamble()
+	for {
 		if len(out) > 0 {
 			if err := send(ctx, out); err != nil {
 				return r.sendError(ctx, err)
@@ -70,10 +74,12 @@ func (r *Reader) Run(
 				return err
 			}
 		case broadcast := <-r.broadcasts:
-			out = r.drainBroadcasts(append(out, broadcast...))
+			out = append(out, broadcast...)
+			out = r.drainBroadcasts(out)
 		case <-r.wake:
 			var err error
-			if out, err = r.changes(out); err != nil {
+			out, err = r.changes(out)
+			if err != nil {
 				r.hub.count(func(c *Counts) { c.Behind++ })
 				_ = send(ctx, r.reset(out, resetSlow)) // the stream ends either way; the client may resume from here
 				return err
@@ -92,12 +98,12 @@ func (r *Reader) changes(dst []byte) ([]byte, error) {
 	if joined {
 		dst = r.reset(dst, resetPeersJoined)
 	}
-	out, last, hasMore, err := r.hub.readFrames(dst, r.cursor)
+	dst, last, hasMore, err := r.hub.readFrames(dst, r.cursor)
 	r.cursor = last
 	if hasMore {
 		r.notify()
 	}
-	return out, err
+	return dst, err
 }
 
 // drainBroadcasts appends the buffered broadcasts.
@@ -128,10 +134,14 @@ func (r *Reader) sendError(ctx context.Context, err error) error {
 // must be a single line.
 func appendEvent(dst []byte, id, name string, data []byte) []byte {
 	if id != "" {
-		dst = append(append(append(dst, "id: "...), id...), '\n')
+		dst = append(dst, "id: "...)
+		dst = append(dst, id...)
+		dst = append(dst, '\n')
 	}
-	dst = append(append(dst, "event: "...), name...)
-	dst = append(append(dst, "\ndata: "...), data...)
+	dst = append(dst, "event: "...)
+	dst = append(dst, name...)
+	dst = append(dst, "\ndata: "...)
+	dst = append(dst, data...)
 	return append(dst, "\n\n"...)
 }
 
@@ -145,10 +155,11 @@ const preambleSize = 4 << 10
 // preamble returns the start of a stream. If the stream cannot be resumed, it contains
 // the reset, in one piece with its ID.
 func (r *Reader) preamble() []byte {
-	out := append([]byte("retry: "), strconv.FormatInt(retryAfter.Milliseconds(), 10)...)
-	out = append(out, "\n:"...)
-	out = append(out, bytes.Repeat([]byte{' '}, preambleSize-len(out)-2)...)
-	out = append(out, "\n\n"...)
+	const end = "\n\n"
+	out := strconv.AppendInt([]byte("retry: "), retryAfter.Milliseconds(), 10)
+	out = append(out, "\n:"...) // a comment
+	out = append(out, bytes.Repeat([]byte{' '}, preambleSize-len(out)-len(end))...)
+	out = append(out, end...)
 	if r.resetReason != "" {
 		out = r.reset(out, r.resetReason)
 	}
@@ -161,6 +172,7 @@ func (r *Reader) heartbeat(dst []byte) []byte {
 	return r.appendStreamEvent(dst, wire.EventHeartbeat, wire.Heartbeat{At: wire.Timestamp(time.Now())})
 }
 
+// reset tells the client that it has missed changes, and why.
 func (r *Reader) reset(dst []byte, reason string) []byte {
 	return r.appendStreamEvent(dst, wire.EventReset, wire.Reset{Reason: reason})
 }

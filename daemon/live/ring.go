@@ -20,12 +20,13 @@ const batchSize = 64
 // ring holds the last changes, numbered from 1.
 type ring struct {
 	changes []webhook.Change // by slot; allocated for the first change
-	last    uint64
+	last    uint64           // number of the last change; 0 for none
 }
 
 // slot returns the index of a change.
 func slot(number uint64) int { return int((number - 1) % ringSize) }
 
+// add adds changes in their order, and replaces the oldest ones.
 func (r *ring) add(changes []webhook.Change) {
 	if r.changes == nil {
 		r.changes = make([]webhook.Change, ringSize)
@@ -46,8 +47,9 @@ type frames struct {
 	bySlot []frame // by slot
 }
 
+// frame is one encoded change.
 type frame struct {
-	number uint64
+	number uint64 // number of the change; 0 for an empty slot
 	text   []byte
 }
 
@@ -75,7 +77,7 @@ func (h *Hub) readFrames(dst []byte, after uint64) (out []byte, last uint64, has
 	for _, m := range missing {
 		start := len(texts)
 		texts = appendEvent(texts, h.id(m.number), wire.EventMessage, encode(&m.change))
-		f.bySlot[slot(m.number)] = frame{m.number, texts[start:len(texts):len(texts)]}
+		f.bySlot[slot(m.number)] = frame{number: m.number, text: texts[start:len(texts):len(texts)]}
 	}
 	for n := after + 1; n <= last; n++ {
 		dst = append(dst, f.bySlot[slot(n)].text...)
