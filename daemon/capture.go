@@ -47,6 +47,7 @@ func (c *capture) start(ctx context.Context, l *lifecycle) error {
 	return err
 }
 
+// startCapturer starts the capture. It fails with appdb.ErrOutdated until the tables are up to date.
 func (c *capture) startCapturer(ctx context.Context, l *lifecycle) error {
 	if err := c.store.AppDB.Ready(ctx); err != nil {
 		return err
@@ -76,6 +77,7 @@ func (c *capture) startCapturer(ctx context.Context, l *lifecycle) error {
 		},
 	})
 	c.started.Store(capturer)
+
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
 	go func() {
@@ -90,7 +92,7 @@ func (c *capture) startCapturer(ctx context.Context, l *lifecycle) error {
 	return nil
 }
 
-// feed returns the feed of changes.
+// feed returns the feed of changes. It fails until the capture has started.
 func (c *capture) feed() (changes.Feed, error) {
 	capturer := c.started.Load()
 	if capturer == nil {
@@ -108,6 +110,7 @@ func (c *capture) ofQueries() (queries.Feed, error) {
 // queriesFeed is a feed that returns its copies as the interface of package queries.
 type queriesFeed struct{ changes.Feed }
 
+// Copy starts a copy.
 func (f queriesFeed) Copy(ctx context.Context, kind *record.Kind, token string) (queries.Copy, error) {
 	return f.Feed.Copy(ctx, kind, token)
 }
@@ -123,11 +126,11 @@ func (c *capture) List(ctx context.Context) ([]wire.Capture, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]wire.Capture, 0, len(stored))
+	captures := make([]wire.Capture, 0, len(stored))
 	running := f.Status()
 	registry := c.settings.current().ERP.Kinds.Registry()
 	for _, s := range stored {
-		k := wire.Capture{
+		capture := wire.Capture{
 			Kind:   s.Kind,
 			Phase:  string(s.State.Phase),
 			Reason: s.State.Reason,
@@ -139,24 +142,28 @@ func (c *capture) List(ctx context.Context) ([]wire.Capture, error) {
 			Needed: wire.Timestamp(s.State.Needed),
 		}
 		if kind, ok := registry.Lookup(s.Kind); ok {
-			k.Mode = kind.Capture
-			k.Events = kind.Events
+			capture.Mode = kind.Capture
+			capture.Events = kind.Events
 		}
 		isHere := func(r changes.Status) bool { return r.Kind == s.Kind && r.Phase != "" }
 		if i := slices.IndexFunc(running, isHere); i >= 0 {
-			r := running[i]
-			k.Phase = string(r.Phase)
-			k.Reason = r.Reason
-			k.Rows = r.Rows
-			k.Lag = wire.TimeSpan(r.Lag)
-			k.SweptRows = r.Swept
-			k.Created = r.Changes[changes.Created]
-			k.Updated = r.Changes[changes.Updated]
-			k.Deleted = r.Changes[changes.Deleted]
+			setStatus(&capture, running[i])
 		}
-		all = append(all, k)
+		captures = append(captures, capture)
 	}
-	return all, nil
+	return captures, nil
+}
+
+// setStatus sets the members of a capture that runs in this daemon.
+func setStatus(capture *wire.Capture, s changes.Status) {
+	capture.Phase = string(s.Phase)
+	capture.Reason = s.Reason
+	capture.Rows = s.Rows
+	capture.Lag = wire.TimeSpan(s.Lag)
+	capture.SweptRows = s.Swept
+	capture.Created = s.Changes[changes.Created]
+	capture.Updated = s.Changes[changes.Updated]
+	capture.Deleted = s.Changes[changes.Deleted]
 }
 
 // Resume resumes the capture of a kind, and records that in the audit trail.
@@ -165,9 +172,9 @@ func (c *capture) Resume(ctx context.Context, actor audit.Actor, kind *record.Ki
 	if err != nil {
 		return err
 	}
-	how := changes.Raise
+	mode := changes.Raise
 	if silent {
-		how = changes.Silent
+		mode = changes.Silent
 	}
 	if err := f.CanResume(kind.Name); err != nil {
 		return err
@@ -177,10 +184,10 @@ func (c *capture) Resume(ctx context.Context, actor audit.Actor, kind *record.Ki
 		At:      time.Now().UTC(),
 		Action:  audit.ResumeCapture,
 		Subject: kind.Name,
-		Detail:  string(how),
+		Detail:  string(mode),
 	}
 	if err := c.store.Webhooks.Admin.AddAuditEntry(ctx, entry); err != nil {
 		return err
 	}
-	return f.Resume(kind.Name, how)
+	return f.Resume(kind.Name, mode)
 }

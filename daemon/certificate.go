@@ -28,10 +28,10 @@ type fileState struct {
 	size    int64
 }
 
+// newCertificate loads a certificate.
 func newCertificate(files config.TLSConfig, log *slog.Logger) (*certificate, error) {
 	c := &certificate{files: files, log: log}
-	_, err := c.read(true)
-	return c, err
+	return c, c.load()
 }
 
 // get returns the certificate for a connection. If the files cannot be loaded, for
@@ -39,7 +39,7 @@ func newCertificate(files config.TLSConfig, log *slog.Logger) (*certificate, err
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	changed, err := c.read(false)
+	changed, err := c.loadIfChanged()
 	if err != nil {
 		c.log.Warn(certificateNotReloaded, "error", err)
 	} else if changed {
@@ -55,28 +55,44 @@ const certificateNotReloaded = "cannot reload the certificate; the previous one 
 func (c *certificate) reopen() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, err := c.read(true)
-	return err
+	return c.load()
 }
 
-// read loads the pair if its files have changed, or always.
-func (c *certificate) read(always bool) (changed bool, err error) {
-	var state [2]fileState
-	for i, name := range []string{c.files.Cert, c.files.Key} {
-		info, statErr := os.Stat(name)
-		if statErr != nil {
-			err = errors.Join(err, statErr)
-			continue
-		}
-		state[i] = fileState{info.ModTime(), info.Size()}
-	}
-	if err != nil || state == c.state && !always {
+// loadIfChanged loads the pair if its files have changed.
+func (c *certificate) loadIfChanged() (changed bool, err error) {
+	state, err := c.fileStates()
+	if err != nil || state == c.state {
 		return false, err
+	}
+	return true, c.load()
+}
+
+// load loads the pair.
+func (c *certificate) load() error {
+	state, err := c.fileStates()
+	if err != nil {
+		return err
 	}
 	pair, err := tls.LoadX509KeyPair(c.files.Cert, c.files.Key)
 	if err != nil {
-		return false, err
+		return err
 	}
-	c.pair, c.state = &pair, state
-	return true, nil
+	c.pair = &pair
+	c.state = state
+	return nil
+}
+
+// fileStates returns the present state of both files.
+func (c *certificate) fileStates() ([2]fileState, error) {
+	var states [2]fileState
+	var errs []error
+	for i, name := range []string{c.files.Cert, c.files.Key} {
+		info, err := os.Stat(name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		states[i] = fileState{changed: info.ModTime(), size: info.Size()}
+	}
+	return states, errors.Join(errs...)
 }

@@ -53,22 +53,17 @@ type Daemon struct {
 // New opens the store and wires the service. out is for messages to the user at the
 // terminal. If New fails, everything that it opened is closed.
 func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
-	readers := c.HTTP.MaxRequests + 1 // one more, so that /readyz has a connection under full load
+	readers := c.HTTP.MaxRequests + 1 // /readyz has a connection even under full load
 	d := &Daemon{
 		config:      c,
 		settings:    newLiveSettings(c),
 		descriptors: descriptors.Divide(descriptors.Limit(), readers),
 	}
-	d.log = slog.New(levelHandler{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
+	level := func() slog.Level { return d.settings.state.Load().level }
+	d.log = slog.New(levelHandler{log.Handler(), level})
 	d.logRisks()
-	if d.descriptors.Low() {
-		d.log.Warn("the limit of file descriptors is low; fewer connections are kept open",
-			"limit", d.descriptors.Limit, "recommended", descriptors.Recommended)
-	}
-	for _, f := range c.Start.Former {
-		d.log.Warn("a setting of an earlier version still has its effect, for one release",
-			"setting", f.Setting, "advice", f.Advice)
-	}
+	d.logAdvice()
+
 	d.first = firstStart{config: c, out: out, log: d.log}
 	d.listeners = listeners{
 		config:    c,
@@ -100,6 +95,18 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 	return d, nil
 }
 
+// logAdvice logs the changes that an administrator should make on this machine and in the settings.
+func (d *Daemon) logAdvice() {
+	if d.descriptors.Low() {
+		d.log.Warn("the limit of file descriptors is low; fewer connections are kept open",
+			"limit", d.descriptors.Limit, "recommended", descriptors.Recommended)
+	}
+	for _, f := range d.config.Start.Former {
+		d.log.Warn("a setting of an earlier version still has its effect, for one release",
+			"setting", f.Setting, "advice", f.Advice)
+	}
+}
+
 // logRisks logs the risks of the defaults that the setting compat changed.
 func (d *Daemon) logRisks() {
 	for _, r := range d.settings.current().Risks() {
@@ -128,17 +135,13 @@ func (d *Daemon) Start(ctx context.Context) error {
 	if d.config.ERP.DemoActivity {
 		demoActivity{d.config, d.log}.start(&d.lifecycle)
 	}
+
 	d.listeners.closeStreams = d.rest.CloseStreams
 	d.listeners.serve("http", listener, d.traces.Handler(d.rest, d.rest.Route))
 	if d.config.Admin.Listen != "" {
-		listener, err := net.Listen("tcp", d.config.Admin.Listen)
-		if err != nil {
-			return fmt.Errorf("cannot listen: %w", err)
+		if err := d.serveProfiles(); err != nil {
+			return err
 		}
-		listener = d.listeners.clients.Listener(listener)
-		ending, end := context.WithCancel(context.Background())
-		d.listeners.serve("admin", listener, localOnly(cancelWith(ending, profiles())))
-		d.onStop("profiles", func(context.Context) error { end(); return nil })
 	}
 	if d.config.Metrics.Listen == "" {
 		return nil
@@ -151,6 +154,22 @@ func (d *Daemon) Start(ctx context.Context) error {
 	return nil
 }
 
+// serveProfiles serves profiles of the process, without TLS, to this host.
+func (d *Daemon) serveProfiles() error {
+	listener, err := net.Listen("tcp", d.config.Admin.Listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w", err)
+	}
+	listener = d.listeners.clients.Listener(listener)
+	ending, end := context.WithCancel(context.Background())
+	d.listeners.serve("admin", listener, localOnly(cancelWith(ending, profiles())))
+	d.onStop("profiles", func(context.Context) error {
+		end()
+		return nil
+	})
+	return nil
+}
+
 // Address returns the address of the main listener, nil before Start.
 func (d *Daemon) Address() net.Addr { return d.address }
 
@@ -160,8 +179,9 @@ func (d *Daemon) URL() string {
 	if d.config.TLS.Cert != "" {
 		scheme = "https"
 	}
-	if at, err := netip.ParseAddrPort(host); err == nil && at.Addr().IsUnspecified() {
-		host = fmt.Sprintf("localhost:%d", at.Port())
+	address, err := netip.ParseAddrPort(host)
+	if err == nil && address.Addr().IsUnspecified() {
+		host = fmt.Sprintf("localhost:%d", address.Port())
 	}
 	return scheme + "://" + host + d.config.HTTP.BasePath
 }

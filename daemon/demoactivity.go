@@ -22,6 +22,7 @@ type demoActivity struct {
 	log    *slog.Logger
 }
 
+// start starts the changes, until the daemon stops.
 func (a demoActivity) start(l *lifecycle) {
 	n := 0
 	l.repeat("demo activity", activityInterval, func(context.Context) bool {
@@ -33,6 +34,7 @@ func (a demoActivity) start(l *lifecycle) {
 	})
 }
 
+// change makes the change with number n.
 func (a demoActivity) change(n int) error {
 	conn, err := sqlite.Open(filepath.Join(a.config.DataDir, storage.RecordsFile), sqlite.Options{
 		Existing:    true,

@@ -70,11 +70,11 @@ func (f *firstStart) writePrivate(name, secret string) error {
 // the password, it returns it, after printing it on a terminal or writing it to a file.
 // A demo does both, because the commands of the manual read the file.
 func (f *firstStart) ensureAdmin(ctx context.Context) (generated string, err error) {
-	none, err := f.noUsers(ctx)
+	hasNoUsers, err := f.hasNoUsers(ctx)
 	if err != nil {
 		return "", err
 	}
-	if !none {
+	if !hasNoUsers {
 		return "", f.finishPassword(ctx)
 	}
 	if chosen := string(f.config.AdminPassword); chosen != "" {
@@ -98,7 +98,8 @@ func (f *firstStart) ensureAdmin(ctx context.Context) (generated string, err err
 	return generated, nil
 }
 
-func (f *firstStart) noUsers(ctx context.Context) (bool, error) {
+// hasNoUsers reports whether there are no users yet.
+func (f *firstStart) hasNoUsers(ctx context.Context) (bool, error) {
 	users, err := f.accounts.Users(ctx)
 	return err == nil && len(users) == 0, err
 }
@@ -114,7 +115,8 @@ func (f *firstStart) ensureAdminInFile(ctx context.Context, password string) (st
 	}
 	created, err := f.accounts.EnsureAdmin(ctx, password)
 	if err != nil {
-		if none, checkErr := f.noUsers(ctx); checkErr == nil && none {
+		hasNoUsers, checkErr := f.hasNoUsers(ctx)
+		if checkErr == nil && hasNoUsers {
 			return "", errors.Join(err, os.Remove(temporary))
 		}
 		return "", fmt.Errorf("creating the first user, admin, may have failed; if it exists, its password is in %s: %w",
@@ -178,33 +180,46 @@ func (f *firstStart) loadDemo(ctx context.Context) error {
 	if !f.config.Demo {
 		return nil
 	}
-	tables, content := DemoTables(), "records"
-	empty, err := f.store.Empty(ctx)
-	if err == nil && !empty {
-		if _, err := os.Stat(f.path(demoKeyFile)); err != nil {
-			return nil
-		}
-		tables, content = erp.BillTables().Kinds(), "bills"
-		empty, err = f.store.Bills(time.UTC).Empty(ctx)
-	}
-	if err != nil || !empty {
+	isEmpty, err := f.store.Empty(ctx)
+	if err != nil {
 		return err
 	}
-
-	// The mark of a demo store is written first, so that a start after a power failure
-	// completes the demo.
-	if content == "records" {
-		if err := f.writePrivate(demoKeyFile, ""); err != nil {
-			return err
-		}
+	if isEmpty {
+		return f.loadDemoRecords(ctx)
 	}
+	if !f.isDemoStore() {
+		return nil
+	}
+	hasNoBills, err := f.store.Bills(time.UTC).Empty(ctx)
+	if err != nil || !hasNoBills {
+		return err
+	}
+	return f.load(ctx, "bills", erp.BillTables().Kinds())
+}
+
+// isDemoStore reports whether the store was created with demo records.
+func (f *firstStart) isDemoStore() bool {
+	_, err := os.Stat(f.path(demoKeyFile))
+	return err == nil
+}
+
+// loadDemoRecords loads all demo records. The mark of a demo store is written first, so that a
+// start after a power failure completes the demo.
+func (f *firstStart) loadDemoRecords(ctx context.Context) error {
+	if err := f.writePrivate(demoKeyFile, ""); err != nil {
+		return err
+	}
+	if err := f.load(ctx, "records", DemoTables()); err != nil {
+		return errors.Join(err, os.Remove(f.path(demoKeyFile)))
+	}
+	return nil
+}
+
+// load loads the demo rows of tables.
+func (f *firstStart) load(ctx context.Context, content string, tables []*record.Kind) error {
 	n, err := f.store.Load(ctx, tables, demo.Rows)
 	if err != nil {
-		err = fmt.Errorf("loading demo %s: %w", content, err)
-		if content == "records" {
-			err = errors.Join(err, os.Remove(f.path(demoKeyFile)))
-		}
-		return err
+		return fmt.Errorf("loading demo %s: %w", content, err)
 	}
 	f.log.Info("demo "+content+" loaded", "rows", n)
 	return nil
@@ -218,24 +233,18 @@ const demoKeyName = "demo"
 // replaceDemoKey removes the key of the previous start, and creates a new one for a
 // demo store, which is marked by the key's file.
 func (f *firstStart) replaceDemoKey(ctx context.Context) error {
-	_, err := os.Stat(f.path(demoKeyFile))
-	exists := err == nil
-	if exists {
-		if err := f.accounts.As(audit.System()).RemoveKey(ctx, demoKeyName); err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
+	if !f.isDemoStore() {
+		return nil
+	}
+	system := f.accounts.As(audit.System())
+	err := system.RemoveKey(ctx, demoKeyName)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
 	}
 	if !f.config.Demo {
-		if exists {
-			return os.Remove(f.path(demoKeyFile))
-		}
-		return nil
+		return os.Remove(f.path(demoKeyFile))
 	}
-	if !exists {
-		return nil
-	}
-	demoKey := account.NewKey{Name: demoKeyName, Role: account.Writer}
-	f.demoKey, _, err = f.accounts.As(audit.System()).AddKey(ctx, demoKey)
+	f.demoKey, _, err = system.AddKey(ctx, account.NewKey{Name: demoKeyName, Role: account.Writer})
 	if err != nil {
 		return err
 	}
@@ -256,6 +265,7 @@ func (f *firstStart) banner(url string) {
 	_, _ = f.out.Write(text.Bytes()) // without a reader, the service runs nevertheless
 }
 
+// writeBanner writes the text of the banner.
 func (f *firstStart) writeBanner(out io.Writer, url string) {
 	fmt.Fprintf(out, "\nwhd %s serves %s\n", f.config.Start.Version, url)
 	if f.password != "" && !f.onTerminal() {

@@ -18,6 +18,7 @@ type stop struct {
 	run  func(context.Context) error
 }
 
+// onStop adds a step of the shutdown, which runs before those that were added earlier.
 func (l *lifecycle) onStop(name string, run func(context.Context) error) {
 	l.stops = append(l.stops, stop{name, run})
 }

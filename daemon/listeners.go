@@ -21,7 +21,7 @@ type listeners struct {
 	lifecycle    *lifecycle
 	failed       chan error    // errors of servers that ended without Shutdown
 	clients      *edge.Clients // connections to all addresses
-	heads        *edge.Heads   // heads of the requests on them
+	heads        *edge.Heads   // heads of requests on all connections
 	certificates []*certificate
 	closeStreams func()
 }
@@ -68,7 +68,8 @@ func (l *listeners) serve(name string, listener net.Listener, handler http.Handl
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := server.Serve(edge.Framed(listener, l.heads, server.ErrorLog)); !errors.Is(err, http.ErrServerClosed) {
+		err := server.Serve(edge.Framed(listener, l.heads, server.ErrorLog))
+		if !errors.Is(err, http.ErrServerClosed) {
 			l.failed <- fmt.Errorf("serving %s: %w", name, err)
 		}
 	}()
@@ -88,7 +89,8 @@ func cancelWith(ending context.Context, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		defer context.AfterFunc(ending, cancel)()
+		stopWatching := context.AfterFunc(ending, cancel)
+		defer stopWatching()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

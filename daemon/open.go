@@ -47,6 +47,7 @@ func describe(address string) string {
 	return fmt.Sprintf("pid %d, listening on %s, started %s", os.Getpid(), address, time.Now().Format(time.RFC3339))
 }
 
+// openStore opens the store and the source of changes, and looks for the ERP's tables.
 func (d *Daemon) openStore(ctx context.Context) error {
 	c := StoreConfig(d.config, d.descriptors.Readers)
 	c.Limits = d.settings.limits
@@ -223,6 +224,7 @@ func (d *Daemon) openTraces(ctx context.Context) error {
 	return nil
 }
 
+// openWebhooks prepares the delivery of webhooks, which Start starts.
 func (d *Daemon) openWebhooks(context.Context) error {
 	d.webhooks = webhooks{
 		config:      d.config,
@@ -254,6 +256,7 @@ func (d *Daemon) openCapture(context.Context) error {
 	return nil
 }
 
+// wire builds the HTTP server with all other parts.
 func (d *Daemon) wire(context.Context) error {
 	c := d.config
 	space, err := spill.Open(filepath.Join(c.DataDir, "spill"), int64(c.ERP.Spill))
@@ -330,12 +333,13 @@ func (d *Daemon) watchStore(context.Context) error {
 	}
 	d.repeat("store watch", storeInterval, func(context.Context) bool {
 		err := checkStore(d.store, d.webhooks.engine)
-		lost := errors.Is(err, delivery.ErrFenced) || errors.Is(err, appdb.ErrReplaced) ||
+		isLost := errors.Is(err, delivery.ErrFenced) ||
+			errors.Is(err, appdb.ErrReplaced) ||
 			errors.Is(err, appdb.ErrUnsynced)
-		if lost {
+		if isLost {
 			d.listeners.failed <- fmt.Errorf("the store in %s was lost: %w", d.config.DataDir, err)
 		}
-		return lost
+		return isLost
 	})
 	return nil
 }

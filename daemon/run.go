@@ -34,17 +34,21 @@ func (r Run) Serve(ctx context.Context) error {
 	if err != nil {
 		return r.startError(ctx, err)
 	}
+	err = r.startAndWait(ctx, d)
 	delay := r.Config.HTTP.ShutdownDelay
-	if err = d.Start(ctx); err == nil {
-		r.banner(d)
-		err = r.wait(ctx, d)
-	} else {
-		err = r.startError(ctx, err)
-	}
 	if err != nil {
 		delay = 0 // there are no requests to wait for
 	}
 	return errors.Join(err, r.stop(ctx, d, delay))
+}
+
+// startAndWait starts the daemon and waits until it has to stop.
+func (r Run) startAndWait(ctx context.Context, d *Daemon) error {
+	if err := d.Start(ctx); err != nil {
+		return r.startError(ctx, err)
+	}
+	r.banner(d)
+	return r.wait(ctx, d)
 }
 
 // banner prints the banner below the log lines of the start, not between them.
@@ -73,7 +77,10 @@ func (r Run) wait(ctx context.Context, d *Daemon) error {
 		defer close(ended)
 		r.Supervisor.Watch(watched, func(ctx context.Context) error { return checkHealth(ctx, d.URL()) })
 	}()
-	defer func() { end(); <-ended }()
+	defer func() {
+		end()
+		<-ended
+	}()
 	r.Supervisor.Ready("serves " + d.URL())
 	for {
 		select {

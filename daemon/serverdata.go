@@ -30,7 +30,8 @@ func (d *Daemon) checkServerData(ctx context.Context) error {
 	if c.Start.Fresh {
 		return storecopy.Skip(ctx, d.store.AppDB)
 	}
-	if isNew, err := storecopy.IsNew(ctx, d.store.AppDB); err != nil || !isNew {
+	isNew, err := storecopy.IsNew(ctx, d.store.AppDB)
+	if err != nil || !isNew {
 		return err
 	}
 	forgotten, err := d.findServerData(ctx)
@@ -55,17 +56,19 @@ func (d *Daemon) findServerData(ctx context.Context) (forgotten, err error) {
 	ctx, cancel := context.WithTimeout(ctx, serverDataInterval)
 	defer cancel()
 	c := d.config
-	found, err := storecopy.HasSubscribers(ctx, string(c.ERP.DSN), c.Server.Schema)
+	hasSubscribers, err := storecopy.HasSubscribers(ctx, string(c.ERP.DSN), c.Server.Schema)
+	isUnreadable := errors.Is(err, storecopy.ErrUnreadable)
+	if err != nil && !isUnreadable {
+		return nil, err
+	}
+	if !hasSubscribers && !isUnreadable {
+		return nil, nil
+	}
 	has := "has some"
 	with := ","
-	if errors.Is(err, storecopy.ErrUnreadable) {
+	if isUnreadable {
 		has = "may have some, which the service's login has no permission to read,"
 		with = ", with a login that may read the schema,"
-		found = true
-		err = nil
-	}
-	if err != nil || !found {
-		return nil, err
 	}
 	command := fmt.Sprintf("whd store copy --from %s --to %s", c.ERP.DSN, config.Embedded)
 	if c.Server.Schema != appdb.DefaultSchema {
@@ -83,15 +86,16 @@ func (d *Daemon) findServerData(ctx context.Context) (forgotten, err error) {
 const demoFile = "erp-is-demo"
 
 // confirmDemo returns an error if the service is in use, but the setting erp was probably
-// forgotten: its queries would return demo records. It was not if the service has had
-// demo records from its first start on.
+// forgotten: its queries would return demo records. The setting was not forgotten if the service
+// has had demo records since its first start.
 func (d *Daemon) confirmDemo(ctx context.Context) error {
 	path := filepath.Join(d.config.DataDir, demoFile)
 	if d.config.ERP.DSN.OnServer() {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		err := os.Remove(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
-		return nil
+		return err
 	}
 	if !d.config.DemoByDefault() {
 		return nil
@@ -100,11 +104,12 @@ func (d *Daemon) confirmDemo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	registered := d.config.Start.Service
-	if subscribers == 0 && !registered {
+	isRegistered := d.config.Start.Service // as a service of the operating system
+	if subscribers == 0 && !isRegistered {
 		return datadir.Disk{}.Write(path, []byte("The setting erp was not set at the first start.\n"))
 	}
-	if _, err := os.Stat(path); err == nil && !registered {
+	_, err = os.Stat(path)
+	if err == nil && !isRegistered {
 		d.log.Warn("the setting erp is not set; queries return demo records")
 		return nil
 	}

@@ -30,17 +30,19 @@ type liveState struct {
 	config   config.Config
 	read     *kinds.Set // the record kinds of config, with those that are not served
 	level    slog.Level
-	events   []record.Event          // that are published
+	events   []record.Event          // the published events
 	captured map[string]*record.Kind // kinds of events, by the event's name in lower case
 	rest     edge.Options
 }
 
+// newLiveSettings puts the settings of the start into effect.
 func newLiveSettings(c config.Config) *liveSettings {
 	l := new(liveSettings)
 	l.put(c)
 	return l
 }
 
+// put puts settings into effect, without the kinds that are not served.
 func (l *liveSettings) put(c config.Config) {
 	read := c.ERP.Kinds
 	isUnseen := func(k *record.Kind) bool { return slices.Contains(l.unseen, k.Name) }
@@ -106,10 +108,11 @@ func (l *liveSettings) reload(read config.Config) (changed, needRestart []string
 	l.reloading.Lock()
 	defer l.reloading.Unlock()
 	next, changed, needRestart, err := l.configured().Reloaded(read)
-	if err == nil {
-		l.put(next)
+	if err != nil {
+		return changed, needRestart, err
 	}
-	return changed, needRestart, err
+	l.put(next)
+	return changed, needRestart, nil
 }
 
 // readKinds returns the record kinds with those that are not served because their tables are
@@ -141,14 +144,17 @@ type levelHandler struct {
 	level func() slog.Level // called for each record
 }
 
+// Enabled reports whether the handler has records of a level.
 func (h levelHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= h.level() && h.Handler.Enabled(ctx, level)
 }
 
+// WithAttrs returns a handler that adds attributes to its records.
 func (h levelHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
 	return levelHandler{h.Handler.WithAttrs(attributes), h.level}
 }
 
+// WithGroup returns a handler that puts the attributes of its records into a group.
 func (h levelHandler) WithGroup(name string) slog.Handler {
 	return levelHandler{h.Handler.WithGroup(name), h.level}
 }

@@ -60,9 +60,9 @@ func ownKinds(c config.Config) *record.Registry {
 	return record.Builtin()
 }
 
-// ownOutbox reports whether the outbox is that in the store, so that its rows are deleted
-// in the transaction that stores their events. Without another one it always is, since two
-// connection strings can name one database differently.
+// ownOutbox reports whether the outbox is the table in the store, so that its rows are deleted in
+// the transaction that stores their events. Without a setting for another table it always is. With
+// one it depends on the database too, which two connection strings may name differently.
 func ownOutbox(c config.Config) bool {
 	if !c.Store.OnServer() {
 		return false
@@ -80,15 +80,17 @@ func ownOutbox(c config.Config) bool {
 // erpOutbox is the outbox in the ERP's database, for the delivery engine.
 type erpOutbox struct{ *erp.Outbox }
 
+// ReadOutbox reads up to limit events of the outbox, except those with the given IDs.
 func (o erpOutbox) ReadOutbox(ctx context.Context, limit int, except []string) ([]delivery.OutboxEvent, error) {
 	rows, err := o.Read(ctx, limit, delivery.MaxBodySize, except)
-	all := make([]delivery.OutboxEvent, len(rows))
+	events := make([]delivery.OutboxEvent, len(rows))
 	for i, r := range rows {
-		all[i] = delivery.OutboxEvent(r)
+		events[i] = delivery.OutboxEvent(r)
 	}
-	return all, err
+	return events, err
 }
 
+// RefuseOutbox marks an event of the outbox as refused.
 func (o erpOutbox) RefuseOutbox(ctx context.Context, e delivery.OutboxEvent, reason string) error {
 	return o.Refuse(ctx, e.GUID, reason)
 }

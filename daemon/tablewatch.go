@@ -19,10 +19,10 @@ const (
 	watchInterval = time.Minute
 	// watchTimeout limits a look.
 	watchTimeout = 30 * time.Second
-	// promptTimeout limits a look at the start or at a reload, which wait no longer for the
+	// promptTimeout limits a look at the start or at a reload, which must not wait long for the
 	// ERP's server.
 	promptTimeout = 2 * time.Second
-	// firstTimeout limits the first look of all, without which all kinds are served at first.
+	// firstTimeout limits the very first look. If it fails, all kinds are served at first.
 	firstTimeout = 15 * time.Second
 )
 
@@ -33,7 +33,7 @@ type tableWatch struct {
 	log      *slog.Logger
 	store    *storage.Store
 	settings *liveSettings
-	looking  sync.Mutex
+	looking  sync.Mutex // held during a look
 
 	mu       sync.Mutex
 	presence erp.Presence // at the last look
@@ -119,6 +119,7 @@ func (w *tableWatch) note(ctx context.Context, now erp.Presence) {
 	}
 }
 
+// missingTables is the start of the message about tables that are no longer seen.
 const missingTables = "tables that were served are missing in the ERP's database"
 
 // noteProblem logs why the tables cannot be looked for, once for each reason.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,11 +41,11 @@ type webhooks struct {
 	source      *source.Source // source of changes
 	accounts    *account.Service
 	log         *slog.Logger
-	descriptors int                               // for deliveries; 0 for no limit
+	descriptors int                               // maximum number of descriptors for deliveries; 0 for no limit
 	address     net.Addr                          // address of the service's listener, set by Start
-	fixed       webhook.Rules                     // the part that no reload changes
-	roles       sync.Map                          // the last known roles of owners of subscriptions
-	required    atomic.Pointer[map[string]string] // webhook.Rules.Roles
+	fixed       webhook.Rules                     // the part of the rules that no reload changes
+	roles       sync.Map                          // the last known roles of owners of subscriptions, by owner
+	required    atomic.Pointer[map[string]string] // the roles that events require: webhook.Rules.Roles
 
 	engine  *delivery.Engine
 	admin   *admin.Service
@@ -61,11 +62,11 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	for _, warning := range w.config.Warnings() {
 		w.log.Warn(warning)
 	}
-	self := c.TestTarget()
+	testTarget := c.TestTarget()
 	guard := webhook.Guard{Allow: c.AllowTargets, IsSelf: w.listensOn}
 	w.fixed = webhook.Rules{
 		Guard:      guard,
-		TestTarget: self,
+		TestTarget: testTarget,
 		MayRead:    w.mayRead,
 		Wide:       w.wide,
 		KeptFrom:   w.keptFrom,
@@ -80,7 +81,7 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 		AttemptTimeout: w.settings.attemptTimeout,
 		MaxIdlePerHost: idlePerHost,
 		MaxConnections: connections,
-		TestTarget:     self,
+		TestTarget:     testTarget,
 	})
 	w.streams = live.New(live.Config{Shared: w.config.Store.OnServer()})
 	w.engine = delivery.New(w.engineConfig(traces))
@@ -133,12 +134,15 @@ func (w *webhooks) keptFrom(kind *record.Kind) (map[string]time.Time, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	stored, err := w.store.Changes.Captures(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range stored {
 		if s.Kind == kind.Name {
 			return s.State.KeptFrom, nil
 		}
 	}
-	return nil, err
+	return nil, nil
 }
 
 // roleTimeout limits the look-up of an owner's role.
@@ -162,6 +166,7 @@ func (w *webhooks) mayRead(owner string, kind *record.Kind) bool {
 // many subscriptions to one host needs as many at once.
 const idlePerHost = 250
 
+// engineConfig returns the configuration of the delivery engine. traces is nil if disabled.
 func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	c := w.config.Webhooks
 	attempts, _ := w.limits()
@@ -183,7 +188,7 @@ func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	if traces != nil {
 		e.Sender = tracedSender{w.sender, traces}
 	}
-	if w.config.Store.OnServer() { // which other daemons may share
+	if w.config.Store.OnServer() { // other daemons may share the store
 		e.LeaseTerm = c.Lease
 		e.PeerInterval = peerInterval
 	}
@@ -192,9 +197,8 @@ func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	}
 	if e.Outbox != nil || ownOutbox(w.config) {
 		e.OutboxInterval = c.OutboxPoll
-		e.EventName = func(name string) (string, error) {
-			return w.rules().Posted(name, func(*record.Kind) bool { return true })
-		}
+		mayReadAll := func(*record.Kind) bool { return true }
+		e.EventName = func(name string) (string, error) { return w.rules().Posted(name, mayReadAll) }
 	}
 	return e
 }
@@ -214,7 +218,8 @@ func (w *webhooks) start(ctx context.Context, l *lifecycle) error {
 		defer w.sender.Close()
 		return w.engine.Stop(ctx)
 	})
-	if err := w.store.AppDB.Ready(ctx); errors.Is(err, appdb.ErrOutdated) {
+	err := w.store.AppDB.Ready(ctx)
+	if errors.Is(err, appdb.ErrOutdated) {
 		w.log.Warn("webhook delivery has not started", "reason", fault.From(err).Message)
 		l.repeat("start of webhooks", tablesInterval, func(ctx context.Context) bool {
 			return w.startEngine(ctx) == nil
@@ -224,6 +229,7 @@ func (w *webhooks) start(ctx context.Context, l *lifecycle) error {
 	return w.startEngine(ctx)
 }
 
+// startEngine starts the delivery. The daemon's tables must be up to date.
 func (w *webhooks) startEngine(ctx context.Context) error {
 	if err := w.storeRetryCount(ctx); err != nil {
 		return err
@@ -262,12 +268,12 @@ func (w *webhooks) eventRoles() map[string]string {
 // the known ones stay in effect.
 func (w *webhooks) keepEventRoles(ctx context.Context) error {
 	current := w.eventRoles()
-	all, err := w.store.Webhooks.Engine.KeepEventRoles(ctx, current)
+	roles, err := w.store.Webhooks.Engine.KeepEventRoles(ctx, current)
 	if err != nil {
-		all = maps.Clone(*w.required.Load())
-		maps.Copy(all, current)
+		roles = maps.Clone(*w.required.Load())
+		maps.Copy(roles, current)
 	}
-	w.required.Store(&all)
+	w.required.Store(&roles)
 	return err
 }
 
@@ -289,28 +295,30 @@ func (w *webhooks) settingsChanged() {
 
 // listensOn reports whether the service's main listener accepts connections to an
 // address.
-func (w *webhooks) listensOn(to netip.AddrPort) bool {
+func (w *webhooks) listensOn(target netip.AddrPort) bool {
 	listening, ok := w.address.(*net.TCPAddr)
-	if !ok || listening.Port != int(to.Port()) {
+	if !ok || listening.Port != int(target.Port()) {
 		return false
 	}
 	address := listening.AddrPort().Addr().Unmap()
-	return address == to.Addr() || address.IsUnspecified() && isLocal(to.Addr())
+	if address.IsUnspecified() {
+		return address == target.Addr() || isLocal(target.Addr())
+	}
+	return address == target.Addr()
 }
 
 // isLocal reports whether an address belongs to this host. If the host's addresses
 // are unknown, every address counts as local.
 func isLocal(address netip.Addr) bool {
-	all, err := net.InterfaceAddrs()
+	locals, err := net.InterfaceAddrs()
 	if err != nil {
 		return true
 	}
-	for _, local := range all {
-		if network, ok := local.(*net.IPNet); ok && network.IP.Equal(net.IP(address.AsSlice())) {
-			return true
-		}
-	}
-	return false
+	ip := net.IP(address.AsSlice())
+	return slices.ContainsFunc(locals, func(local net.Addr) bool {
+		network, ok := local.(*net.IPNet)
+		return ok && network.IP.Equal(ip)
+	})
 }
 
 // tracedSender records a span for each attempt.
@@ -319,19 +327,20 @@ type tracedSender struct {
 	traces *trace.Tracer
 }
 
+// Send makes an attempt within a span.
 func (s tracedSender) Send(
 	ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time,
 ) webhook.Outcome {
-	a := trace.Attempt{Event: m.Event.Name, Message: m.GUID, Number: m.Attempts + 1}
-	if to, err := url.Parse(m.URL); err == nil {
-		a.Host = to.Hostname()
+	attempt := trace.Attempt{Event: m.Event.Name, Message: m.GUID, Number: m.Attempts + 1}
+	if target, err := url.Parse(m.URL); err == nil {
+		attempt.Host = target.Hostname()
 	}
-	ctx, end := s.traces.Begin(ctx, a)
-	o := s.Sender.Send(ctx, m, sub, at)
-	failure := string(o.Cause)
-	if failure == "" && !o.Success() {
+	ctx, end := s.traces.Begin(ctx, attempt)
+	outcome := s.Sender.Send(ctx, m, sub, at)
+	failure := string(outcome.Cause)
+	if failure == "" && !outcome.Success() {
 		failure = "refused"
 	}
-	end(o.Code, failure)
-	return o
+	end(outcome.Code, failure)
+	return outcome
 }
