@@ -8,13 +8,26 @@ import (
 
 // Packages that most others import.
 var (
-	shapes  = []string{"client/record", "client/wire"}                                                                                   // of the client
-	plain   = []string{"client/record", "client/wire", "daemon/fault", "daemon/row"}                                                     // of the daemon
-	engines = []string{"daemon/dialect", "daemon/mssql", "daemon/query", "daemon/sqlite"}                                                // to compile and run SQL
-	ui      = []string{"client", "client/display", "client/record", "client/wire", "tui/export", "tui/keymap", "tui/state", "tui/theme"} // screens also start exports and use the stored state
+	// shapes are the packages of the client that only have types.
+	shapes = []string{"client/record", "client/wire"}
+
+	// plain are the packages that most packages of the daemon import.
+	plain = []string{"client/record", "client/wire", "daemon/fault", "daemon/row"}
+
+	// engines are the packages that compile and run SQL.
+	engines = []string{"daemon/dialect", "daemon/mssql", "daemon/query", "daemon/sqlite"}
+
+	// ui are the packages of all screens, which also start exports and use the stored state.
+	ui = []string{
+		"client", "client/display", "client/record", "client/wire",
+		"tui/export", "tui/keymap", "tui/state", "tui/theme",
+	}
 	browse  = slices.Concat(ui, []string{"client/filter", "tui/grid", "tui/ui"})
 	screen  = slices.Concat(browse, []string{"tui/browse"})
-	command = []string{"client", "client/backoff", "client/check", "client/display", "client/filter", "client/record", "client/wire", "cmd/internal/cli"}
+	command = []string{
+		"client", "client/backoff", "client/check", "client/display",
+		"client/filter", "client/record", "client/wire", "cmd/internal/cli",
+	}
 )
 
 // edges lists, for each package of this module, those that it may import outside of tests.
@@ -34,35 +47,78 @@ var edges = map[string][]string{
 
 	"cmd/internal/cli": {"client/check", "client/display", "client/record"},
 	"cmd/daemon":       {"cmd/daemon/whd"},
-	"cmd/daemon/whd": {"client/check", "client/record", "cmd/internal/cli", "daemon", "daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/compat", "daemon/config", "daemon/datadir",
-		"daemon/demo", "daemon/erp", "daemon/fault", "daemon/importer", "daemon/kinds", "daemon/kinds/discover", "daemon/preflight", "daemon/prove", "daemon/rest", "daemon/service", "daemon/sqlite", "daemon/storage", "daemon/storecopy", "daemon/webhook"},
-	"cmd/whctl":          slices.Concat(command, []string{"client/assistant", "cmd/whctl/changes", "cmd/whctl/command", "cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "cmd/whctl/records", "cmd/whctl/webhooks", "tui", "tui/theme"}),
-	"cmd/whctl/changes":  slices.Concat(command, []string{"cmd/whctl/command", "cmd/whctl/output", "cmd/whctl/records", "daemon/sqlite"}), // SQLite for whctl mirror
-	"cmd/whctl/command":  slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile", "tui/theme"}),
-	"cmd/whctl/records":  slices.Concat(command, []string{"cmd/whctl/command", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile"}),
-	"cmd/whctl/webhooks": slices.Concat(command, []string{"cmd/whctl/command", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "cmd/whctl/records"}),
-	"cmd/whctl/output":   {"client", "client/display", "client/record", "client/rowfile", "client/wire", "client/workbook", "client/xlsx", "cmd/internal/cli", "tui/theme"},
-	"cmd/whctl/profile":  {"client", "client/display", "client/record", "client/wire", "cmd/internal/cli", "cmd/whctl/output", "tui/theme"},
+	"cmd/daemon/whd": {
+		"client/check", "client/record", "cmd/internal/cli", "daemon",
+		"daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup",
+		"daemon/compat", "daemon/config", "daemon/datadir", "daemon/demo",
+		"daemon/erp", "daemon/fault", "daemon/importer", "daemon/kinds",
+		"daemon/kinds/discover", "daemon/preflight", "daemon/prove",
+		"daemon/rest", "daemon/service", "daemon/sqlite", "daemon/storage",
+		"daemon/storecopy", "daemon/webhook",
+	},
+	"cmd/whctl": slices.Concat(command, []string{
+		"client/assistant", "cmd/whctl/changes", "cmd/whctl/command",
+		"cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen",
+		"cmd/whctl/output", "cmd/whctl/profile", "cmd/whctl/records",
+		"cmd/whctl/webhooks", "tui", "tui/theme",
+	}),
+	"cmd/whctl/changes": slices.Concat(command, []string{
+		"cmd/whctl/command", "cmd/whctl/output", "cmd/whctl/records",
+		"daemon/sqlite", // for whctl mirror
+	}),
+	"cmd/whctl/command": slices.Concat(command, []string{
+		"cmd/whctl/output", "cmd/whctl/profile", "tui/theme",
+	}),
+	"cmd/whctl/records": slices.Concat(command, []string{
+		"cmd/whctl/command", "cmd/whctl/listen", "cmd/whctl/output",
+		"cmd/whctl/profile",
+	}),
+	"cmd/whctl/webhooks": slices.Concat(command, []string{
+		"cmd/whctl/command", "cmd/whctl/listen", "cmd/whctl/output",
+		"cmd/whctl/profile", "cmd/whctl/records",
+	}),
+	"cmd/whctl/output": {
+		"client", "client/display", "client/record", "client/rowfile",
+		"client/wire", "client/workbook", "client/xlsx", "cmd/internal/cli",
+		"tui/theme",
+	},
+	"cmd/whctl/profile": {
+		"client", "client/display", "client/record", "client/wire",
+		"cmd/internal/cli", "cmd/whctl/output", "tui/theme",
+	},
 	"cmd/whctl/complete": slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile"}),
 	"cmd/whctl/doctor":   slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile"}),
 	"cmd/whctl/listen":   slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile"}),
 
-	"tui/theme":            nil,
-	"tui/keymap":           nil,
-	"tui/ui":               ui,
-	"tui/grid":             {"client/display", "client/record", "tui/theme"},
-	"tui/browse":           browse,
-	"tui/session":          {"client", "client/display", "client/wire", "tui/export", "tui/keymap", "tui/ui"}, // draws nothing: not tui/theme
-	"tui/shell":            {"client", "client/display", "client/record", "client/wire", "tui/browse", "tui/export", "tui/keymap", "tui/session", "tui/theme", "tui/ui"},
-	"tui/state":            shapes,
-	"tui/export":           {"client", "client/display", "client/filter", "client/record", "client/rowfile", "client/wire"},
+	"tui/theme":  nil,
+	"tui/keymap": nil,
+	"tui/ui":     ui,
+	"tui/grid":   {"client/display", "client/record", "tui/theme"},
+	"tui/browse": browse,
+	"tui/session": {
+		"client", "client/display", "client/wire", "tui/export", "tui/keymap",
+		"tui/ui", // not tui/theme: it draws nothing
+	},
+	"tui/shell": {
+		"client", "client/display", "client/record", "client/wire",
+		"tui/browse", "tui/export", "tui/keymap", "tui/session", "tui/theme",
+		"tui/ui",
+	},
+	"tui/state": shapes,
+	"tui/export": {
+		"client", "client/display", "client/filter", "client/record",
+		"client/rowfile", "client/wire",
+	},
 	"tui/screens/home":     screen,
 	"tui/screens/messages": screen,
 	"tui/screens/records":  screen,
 	"tui/screens/requests": screen,
 	"tui/screens/webhooks": screen,
-	"tui": slices.Concat(screen, []string{"client/backoff", "client/workbook",
-		"tui/screens/home", "tui/screens/messages", "tui/screens/records", "tui/screens/requests", "tui/screens/webhooks", "tui/session", "tui/shell"}),
+	"tui": slices.Concat(screen, []string{
+		"client/backoff", "client/workbook", "tui/screens/home",
+		"tui/screens/messages", "tui/screens/records", "tui/screens/requests",
+		"tui/screens/webhooks", "tui/session", "tui/shell",
+	}),
 
 	// Nouns and rules.
 	"daemon/fault":       nil,
@@ -85,56 +141,233 @@ var edges = map[string][]string{
 	"daemon/requestlog":  {"client/backoff", "daemon/fault"},
 
 	// Databases: the engines, code for both, and stored data.
-	"daemon/sqlite":     {"client/record", "client/wire", "daemon/row", "daemon/tsql"},
-	"daemon/mssql":      {"client/record", "client/wire", "daemon/row"},
-	"daemon/backup":     {"daemon/datadir", "daemon/sqlite"},
-	"daemon/executor":   slices.Concat(plain, engines, []string{"daemon/bounded"}),
-	"daemon/erp":        slices.Concat(plain, engines, []string{"daemon/executor", "daemon/tsql"}),
-	"daemon/erp/source": slices.Concat(plain, engines, []string{"daemon/changes", "daemon/erp", "daemon/executor"}),
-	"daemon/appdb":      slices.Concat(plain, engines, []string{"daemon/account", "daemon/audit", "daemon/datadir", "daemon/executor"}),
+	"daemon/sqlite":   {"client/record", "client/wire", "daemon/row", "daemon/tsql"},
+	"daemon/mssql":    {"client/record", "client/wire", "daemon/row"},
+	"daemon/backup":   {"daemon/datadir", "daemon/sqlite"},
+	"daemon/executor": slices.Concat(plain, engines, []string{"daemon/bounded"}),
+	"daemon/erp":      slices.Concat(plain, engines, []string{"daemon/executor", "daemon/tsql"}),
+	"daemon/erp/source": slices.Concat(plain, engines, []string{
+		"daemon/changes", "daemon/erp", "daemon/executor",
+	}),
+	"daemon/appdb": slices.Concat(plain, engines, []string{
+		"daemon/account", "daemon/audit", "daemon/datadir", "daemon/executor",
+	}),
 
-	"daemon/requestlog/sqlstore": slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/executor", "daemon/requestlog"}),
+	"daemon/requestlog/sqlstore": slices.Concat(plain, engines, []string{
+		"daemon/appdb", "daemon/executor", "daemon/requestlog",
+	}),
 
 	// Webhooks.
-	"daemon/webhook/condition": {"client/record", "client/wire", "daemon/dialect", "daemon/fault", "daemon/query", "daemon/tsql"},
-	"daemon/webhook":           {"client/record", "client/wire", "daemon/fault", "daemon/webhook/condition"},
-	"daemon/webhook/stats":     {"client/wire", "daemon/fault", "daemon/webhook"},
-	"daemon/webhook/sender":    {"client/record", "client/wire", "daemon/fault", "daemon/webhook"},
-	"daemon/webhook/delivery":  {"client/backoff", "client/record", "client/wire", "daemon/fault", "daemon/webhook", "daemon/webhook/condition", "daemon/webhook/stats"},
-	"daemon/webhook/admin":     {"client/record", "client/wire", "daemon/audit", "daemon/fault", "daemon/webhook"},
-	"daemon/webhook/sqlstore":  slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/audit", "daemon/executor", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
+	"daemon/webhook/condition": {
+		"client/record", "client/wire", "daemon/dialect", "daemon/fault",
+		"daemon/query", "daemon/tsql",
+	},
+	"daemon/webhook":        {"client/record", "client/wire", "daemon/fault", "daemon/webhook/condition"},
+	"daemon/webhook/stats":  {"client/wire", "daemon/fault", "daemon/webhook"},
+	"daemon/webhook/sender": {"client/record", "client/wire", "daemon/fault", "daemon/webhook"},
+	"daemon/webhook/delivery": {
+		"client/backoff",
+		"client/record",
+		"client/wire",
+		"daemon/fault",
+		"daemon/webhook",
+		"daemon/webhook/condition",
+		"daemon/webhook/stats",
+	},
+	"daemon/webhook/admin": {
+		"client/record", "client/wire", "daemon/audit", "daemon/fault",
+		"daemon/webhook",
+	},
+	"daemon/webhook/sqlstore": slices.Concat(plain, engines, []string{
+		"daemon/appdb",
+		"daemon/audit",
+		"daemon/executor",
+		"daemon/webhook",
+		"daemon/webhook/admin",
+		"daemon/webhook/delivery",
+		"daemon/webhook/stats",
+	}),
 
-	"daemon/changes/sqlstore": slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/changes", "daemon/executor", "daemon/webhook/delivery", "daemon/webhook/sqlstore"}),
-	"daemon/changes":          slices.Concat(plain, []string{"client/backoff", "daemon/encode", "daemon/webhook/condition", "daemon/webhook/delivery"}),
+	"daemon/changes/sqlstore": slices.Concat(plain, engines, []string{
+		"daemon/appdb",
+		"daemon/changes",
+		"daemon/executor",
+		"daemon/webhook/delivery",
+		"daemon/webhook/sqlstore",
+	}),
+	"daemon/changes": slices.Concat(plain, []string{
+		"client/backoff",
+		"daemon/encode",
+		"daemon/webhook/condition",
+		"daemon/webhook/delivery",
+	}),
 
-	"daemon/importer": {"client/wire", "daemon/audit", "daemon/executor", "daemon/fault", "daemon/mssql", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery"},
+	"daemon/importer": {
+		"client/wire",
+		"daemon/audit",
+		"daemon/executor",
+		"daemon/fault",
+		"daemon/mssql",
+		"daemon/webhook",
+		"daemon/webhook/admin",
+		"daemon/webhook/delivery",
+	},
 
 	// HTTP.
-	"daemon/live":          {"client/wire", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
-	"daemon/metrics":       {"client/wire", "daemon/live", "daemon/requestlog", "daemon/spill", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
-	"daemon/rest/edge":     slices.Concat(plain, []string{"daemon/account", "daemon/bounded", "daemon/encode", "daemon/query", "daemon/requestlog"}),
-	"daemon/rest/form":     slices.Concat(plain, []string{"daemon/metadata", "daemon/query", "daemon/rest/edge"}),
-	"daemon/rest/accounts": slices.Concat(plain, []string{"daemon/account", "daemon/audit", "daemon/encode", "daemon/query", "daemon/requestlog", "daemon/rest/edge", "daemon/rest/form"}),
-	"daemon/rest/queries":  slices.Concat(plain, []string{"daemon/account", "daemon/changes", "daemon/encode", "daemon/executor", "daemon/metadata", "daemon/query", "daemon/rest/edge", "daemon/rest/form", "daemon/spill"}),
-	"daemon/odata":         slices.Concat(plain, []string{"daemon/encode", "daemon/query"}),
-	"daemon/rest/feeds":    slices.Concat(plain, []string{"daemon/dialect", "daemon/encode", "daemon/odata", "daemon/query", "daemon/rest/edge", "daemon/rest/queries"}),
-	"daemon/rest/webhooks": slices.Concat(plain, []string{"daemon/account", "daemon/audit", "daemon/live", "daemon/metadata", "daemon/query", "daemon/requestlog", "daemon/rest/accounts", "daemon/rest/edge", "daemon/rest/form",
-		"daemon/rest/queries", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
-	"daemon/rest": slices.Concat(plain, []string{"client/assistant", "daemon/account", "daemon/audit", "daemon/encode", "daemon/erp", "daemon/executor", "daemon/live", "daemon/metadata", "daemon/metrics", "daemon/query", "daemon/requestlog",
-		"daemon/rest/accounts", "daemon/rest/edge", "daemon/rest/feeds", "daemon/rest/form", "daemon/rest/queries", "daemon/rest/webhooks", "daemon/spill", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery"}),
+	"daemon/live": {
+		"client/wire",
+		"daemon/webhook",
+		"daemon/webhook/delivery",
+		"daemon/webhook/stats",
+	},
+	"daemon/metrics": {
+		"client/wire",
+		"daemon/live",
+		"daemon/requestlog",
+		"daemon/spill",
+		"daemon/webhook",
+		"daemon/webhook/delivery",
+		"daemon/webhook/stats",
+	},
+	"daemon/rest/edge": slices.Concat(plain, []string{
+		"daemon/account", "daemon/bounded", "daemon/encode", "daemon/query",
+		"daemon/requestlog",
+	}),
+	"daemon/rest/form": slices.Concat(plain, []string{
+		"daemon/metadata", "daemon/query", "daemon/rest/edge",
+	}),
+	"daemon/rest/accounts": slices.Concat(plain, []string{
+		"daemon/account", "daemon/audit", "daemon/encode", "daemon/query",
+		"daemon/requestlog", "daemon/rest/edge", "daemon/rest/form",
+	}),
+	"daemon/rest/queries": slices.Concat(plain, []string{
+		"daemon/account", "daemon/changes", "daemon/encode", "daemon/executor",
+		"daemon/metadata", "daemon/query", "daemon/rest/edge",
+		"daemon/rest/form", "daemon/spill",
+	}),
+	"daemon/odata": slices.Concat(plain, []string{"daemon/encode", "daemon/query"}),
+	"daemon/rest/feeds": slices.Concat(plain, []string{
+		"daemon/dialect", "daemon/encode", "daemon/odata", "daemon/query",
+		"daemon/rest/edge", "daemon/rest/queries",
+	}),
+	"daemon/rest/webhooks": slices.Concat(plain, []string{
+		"daemon/account",
+		"daemon/audit",
+		"daemon/live",
+		"daemon/metadata",
+		"daemon/query",
+		"daemon/requestlog",
+		"daemon/rest/accounts",
+		"daemon/rest/edge",
+		"daemon/rest/form",
+		"daemon/rest/queries",
+		"daemon/webhook",
+		"daemon/webhook/admin",
+		"daemon/webhook/delivery",
+		"daemon/webhook/stats",
+	}),
+	"daemon/rest": slices.Concat(plain, []string{
+		"client/assistant",
+		"daemon/account",
+		"daemon/audit",
+		"daemon/encode",
+		"daemon/erp",
+		"daemon/executor",
+		"daemon/live",
+		"daemon/metadata",
+		"daemon/metrics",
+		"daemon/query",
+		"daemon/requestlog",
+		"daemon/rest/accounts",
+		"daemon/rest/edge",
+		"daemon/rest/feeds",
+		"daemon/rest/form",
+		"daemon/rest/queries",
+		"daemon/rest/webhooks",
+		"daemon/spill",
+		"daemon/webhook",
+		"daemon/webhook/admin",
+		"daemon/webhook/delivery",
+	}),
 
-	"daemon/kinds/discover": {"client/record", "daemon/erp", "daemon/executor", "daemon/kinds", "daemon/mssql", "daemon/sqlite"},
+	"daemon/kinds/discover": {
+		"client/record", "daemon/erp", "daemon/executor", "daemon/kinds",
+		"daemon/mssql", "daemon/sqlite",
+	},
 
 	// Composition.
-	"daemon/storage":   slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/backup", "daemon/changes/sqlstore", "daemon/datadir", "daemon/erp", "daemon/executor", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/webhook/sqlstore"}),
-	"daemon/storecopy": {"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/fault", "daemon/mssql", "daemon/sqlite"},
-	"daemon/kinds":     {"client/record", "daemon/account", "daemon/mssql"},
-	"daemon/config":    {"client/record", "client/wire", "daemon/appdb", "daemon/datadir", "daemon/erp", "daemon/kinds", "daemon/mssql", "daemon/spill", "daemon/webhook"},
-	"daemon/preflight": slices.Concat(plain, engines, []string{"client/check", "daemon/account", "daemon/appdb", "daemon/backup", "daemon/changes", "daemon/config", "daemon/datadir", "daemon/descriptors", "daemon/erp", "daemon/erp/source", "daemon/storage", "daemon/webhook"}),
-	"daemon/prove":     slices.Concat(plain, engines, []string{"client/check", "daemon/appdb", "daemon/audit", "daemon/erp", "daemon/executor", "daemon/tsql", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/sqlstore"}),
-	"daemon": slices.Concat(plain, engines, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/changes", "daemon/config", "daemon/datadir", "daemon/demo", "daemon/descriptors", "daemon/erp", "daemon/erp/source", "daemon/executor",
-		"daemon/kinds", "daemon/live", "daemon/metrics", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/rest", "daemon/rest/edge", "daemon/rest/queries", "daemon/service", "daemon/spill", "daemon/storage", "daemon/storecopy", "daemon/trace",
-		"daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/sender", "daemon/webhook/sqlstore", "daemon/webhook/stats"}),
+	"daemon/storage": slices.Concat(plain, engines, []string{
+		"daemon/appdb",
+		"daemon/backup",
+		"daemon/changes/sqlstore",
+		"daemon/datadir",
+		"daemon/erp",
+		"daemon/executor",
+		"daemon/requestlog",
+		"daemon/requestlog/sqlstore",
+		"daemon/webhook/sqlstore",
+	}),
+	"daemon/storecopy": {
+		"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/fault",
+		"daemon/mssql", "daemon/sqlite",
+	},
+	"daemon/kinds": {"client/record", "daemon/account", "daemon/mssql"},
+	"daemon/config": {
+		"client/record", "client/wire", "daemon/appdb", "daemon/datadir",
+		"daemon/erp", "daemon/kinds", "daemon/mssql", "daemon/spill",
+		"daemon/webhook",
+	},
+	"daemon/preflight": slices.Concat(plain, engines, []string{
+		"client/check", "daemon/account", "daemon/appdb", "daemon/backup",
+		"daemon/changes", "daemon/config", "daemon/datadir",
+		"daemon/descriptors", "daemon/erp", "daemon/erp/source",
+		"daemon/storage", "daemon/webhook",
+	}),
+	"daemon/prove": slices.Concat(plain, engines, []string{
+		"client/check",
+		"daemon/appdb",
+		"daemon/audit",
+		"daemon/erp",
+		"daemon/executor",
+		"daemon/tsql",
+		"daemon/webhook",
+		"daemon/webhook/admin",
+		"daemon/webhook/delivery",
+		"daemon/webhook/sqlstore",
+	}),
+	"daemon": slices.Concat(plain, engines, []string{
+		"daemon/account",
+		"daemon/appdb",
+		"daemon/audit",
+		"daemon/backup",
+		"daemon/changes",
+		"daemon/config",
+		"daemon/datadir",
+		"daemon/demo",
+		"daemon/descriptors",
+		"daemon/erp",
+		"daemon/erp/source",
+		"daemon/executor",
+		"daemon/kinds",
+		"daemon/live",
+		"daemon/metrics",
+		"daemon/requestlog",
+		"daemon/requestlog/sqlstore",
+		"daemon/rest",
+		"daemon/rest/edge",
+		"daemon/rest/queries",
+		"daemon/service",
+		"daemon/spill",
+		"daemon/storage",
+		"daemon/storecopy",
+		"daemon/trace",
+		"daemon/webhook",
+		"daemon/webhook/admin",
+		"daemon/webhook/delivery",
+		"daemon/webhook/sender",
+		"daemon/webhook/sqlstore",
+		"daemon/webhook/stats",
+	}),
 
 	// Tests and their support: see testOnly.
 	"daemon/daemontest": {"cmd/daemon/whd", "daemon", "daemon/config"},

@@ -33,7 +33,10 @@ func (p listed) short() string { return strings.TrimPrefix(p.ImportPath, module+
 // goList lists packages as they are built without cgo, like the released programs.
 func goList(t *testing.T, args ...string) []listed {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Module,Standard,Imports,TestImports,XTestImports,Deps"}, args...)...)
+	cmd := exec.Command("go", append([]string{
+		"list",
+		"-json=ImportPath,Name,Module,Standard,Imports,TestImports,XTestImports,Deps",
+	}, args...)...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	var stderr bytes.Buffer
@@ -43,11 +46,14 @@ func goList(t *testing.T, args ...string) []listed {
 		t.Fatalf("go list: %v\n%s", err, &stderr)
 	}
 	var packages []listed
-	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+	decoder := json.NewDecoder(bytes.NewReader(out))
+	for {
 		var p listed
-		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
 			return packages
-		} else if err != nil {
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		packages = append(packages, p)

@@ -17,7 +17,10 @@ import (
 )
 
 // public lists the packages of the public Go API.
-var public = []string{"client", "client/filter", "client/record", "client/wire", "client/workbook", "client/xlsx"}
+var public = []string{
+	"client", "client/filter", "client/record", "client/wire",
+	"client/workbook", "client/xlsx",
+}
 
 const surface = "testdata/api.txt"
 
@@ -60,6 +63,7 @@ func exported(t *testing.T, name string) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var files []*ast.File
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
@@ -71,10 +75,12 @@ func exported(t *testing.T, name string) (all []string) {
 		}
 		files = append(files, file)
 	}
+
 	p, err := doc.NewFromFiles(set, files, module+"/"+name)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	show := func(node any) {
 		var text bytes.Buffer
 		if err := printer.Fprint(&text, set, node); err != nil {
@@ -82,6 +88,7 @@ func exported(t *testing.T, name string) (all []string) {
 		}
 		all = append(all, name+": "+strings.Join(strings.Fields(text.String()), " "))
 	}
+
 	function := func(f *doc.Func) {
 		f.Decl.Body = nil
 		show(f.Decl)
@@ -96,6 +103,7 @@ func exported(t *testing.T, name string) (all []string) {
 	for _, f := range p.Funcs {
 		function(f)
 	}
+
 	for _, typ := range p.Types {
 		show(typ.Decl)
 		names(typ.Consts)
@@ -104,5 +112,6 @@ func exported(t *testing.T, name string) (all []string) {
 			function(f)
 		}
 	}
+
 	return all
 }

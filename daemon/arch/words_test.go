@@ -54,6 +54,7 @@ func readVocabulary(t *testing.T) (v vocabulary) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		kind, argument, _ := strings.Cut(line, " ")
@@ -75,16 +76,27 @@ func readVocabulary(t *testing.T) (v vocabulary) {
 			if len(f) != 4 || kind != "name" && kind != "part" {
 				t.Fatalf("words.txt: %q", line)
 			}
-			v.names = append(v.names, oldName{strings.Split(f[1], ","), kind == "part", f[2], f[3], strings.Split(except, ", ")})
+			v.names = append(v.names, oldName{
+				strings.Split(f[1], ","),
+				kind == "part",
+				f[2],
+				f[3],
+				strings.Split(except, ", "),
+			})
 		}
 	}
+
 	return v
 }
 
 func newCounted(line string) *counted {
 	text, except, _ := strings.Cut(line, " except ")
 	first, _, _ := strings.Cut(folded(text), " ")
-	w := &counted{text: text, first: first, pattern: regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(text), " ", `\s+`) + `\b`)}
+	w := &counted{
+		text:    text,
+		first:   first,
+		pattern: regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(text), " ", `\s+`) + `\b`),
+	}
 	if except != "" {
 		w.except = strings.Split(except, ", ")
 	}
@@ -102,7 +114,8 @@ func (w *counted) count(text, lower string) (n int) {
 		return 0
 	}
 	for _, at := range w.pattern.FindAllStringIndex(text, -1) {
-		if !slices.ContainsFunc(w.except, func(phrase string) bool { return strings.HasPrefix(strings.ToLower(text[at[0]:]), phrase) }) {
+		if !slices.ContainsFunc(w.except,
+			func(phrase string) bool { return strings.HasPrefix(strings.ToLower(text[at[0]:]), phrase) }) {
 			n++
 		}
 	}
@@ -152,20 +165,24 @@ func prose(t *testing.T, name string) string {
 	} else if err != nil {
 		t.Fatal(err)
 	}
+
 	if !strings.HasSuffix(name, ".go") {
 		if bytes.IndexByte(text, 0) >= 0 {
 			return ""
 		}
 		return string(text)
 	}
+
 	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var b strings.Builder
 	for _, c := range file.Comments {
 		b.WriteString(c.Text() + "\n")
 	}
+
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.BasicLit:
@@ -186,7 +203,9 @@ func prose(t *testing.T, name string) string {
 func camelWords(name string) (words []string) {
 	start, runes := 0, []rune(name)
 	for i := 1; i <= len(runes); i++ {
-		if i == len(runes) || runes[i] == '_' || unicode.IsUpper(runes[i]) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+		if i == len(runes) || runes[i] == '_' ||
+			unicode.IsUpper(runes[i]) &&
+				(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
 			words, start = append(words, strings.Trim(string(runes[start:i]), "_")), i
 		}
 	}
@@ -212,24 +231,30 @@ func TestWords(t *testing.T) {
 			}
 		}
 	}
+
 	old := oldNames(t, v)
 	for at := range old {
 		found["old names"] += old[at]
 	}
+
 	var lines strings.Builder
 	for _, text := range slices.Sorted(maps.Keys(found)) {
 		fmt.Fprintf(&lines, "%d %s\n", found[text], text)
 		if found[text] > bound[text] && !goldentest.UpdatingGuards() {
-			t.Errorf("%q occurs %d times; %s allows %d; -v prints the packages", text, found[text], counts, bound[text])
+			t.Errorf("%q occurs %d times; %s allows %d; -v prints the packages",
+				text, found[text], counts, bound[text])
 		}
 	}
+
 	t.Logf("\n%s", &lines)
 	for _, text := range slices.Sorted(maps.Keys(places)) {
 		t.Logf("%s: %v", text, places[text])
 	}
+
 	for _, at := range slices.Sorted(maps.Keys(old)) {
 		t.Log(at)
 	}
+
 	if goldentest.UpdatingGuards() {
 		if err := os.WriteFile(counts, []byte(lines.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -269,17 +294,24 @@ func oldNames(t *testing.T, v vocabulary) map[string]int {
 		}
 		declared := declarations(file)
 		for _, n := range v.names {
-			if !slices.ContainsFunc(n.areas, func(area string) bool { return area == "." || strings.HasPrefix(name, area+"/") }) {
+			if !slices.ContainsFunc(n.areas, func(area string) bool {
+				return area == "." ||
+					strings.HasPrefix(name, area+"/")
+			}) {
 				continue
 			}
 			for id := range declared {
 				parts := camelWords(id)
-				if !slices.Contains(n.except, id) && (strings.EqualFold(id, n.old) || n.part && slices.ContainsFunc(parts, func(p string) bool { return strings.EqualFold(p, n.old) })) {
+				if !slices.Contains(n.except, id) &&
+					(strings.EqualFold(id, n.old) ||
+						n.part &&
+							slices.ContainsFunc(parts, func(p string) bool { return strings.EqualFold(p, n.old) })) {
 					found[fmt.Sprintf("%s: %s, now %s", name, id, n.inNew)]++
 				}
 			}
 		}
 	}
+
 	return found
 }
 
