@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,11 +27,12 @@ func WritePair(t testing.TB, cert, key string, modified time.Time) *tls.Config {
 		cert: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]},
 		key:  {Type: "PRIVATE KEY", Bytes: private},
 	} {
-		err = errors.Join(err, os.WriteFile(name, pem.EncodeToMemory(block), 0o600),
-			os.Chtimes(name, modified, modified))
-	}
-	if err != nil {
-		t.Fatal(err)
+		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, modified, modified); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return server.Client().Transport.(*http.Transport).TLSClientConfig
 }

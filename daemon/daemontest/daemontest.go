@@ -73,7 +73,8 @@ func Open(dir string, args ...string) (*Instance, error) {
 		return nil, err
 	}
 	log := slog.New(slog.NewTextHandler(i.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	if i.Daemon, err = daemon.New(context.Background(), conf, io.Discard, log); err != nil {
+	i.Daemon, err = daemon.New(context.Background(), conf, io.Discard, log)
+	if err != nil {
 		return nil, err
 	}
 	if err := i.Daemon.Start(context.Background()); err != nil {
@@ -92,11 +93,12 @@ func flags(dir string, args []string) []string {
 	return args
 }
 
-// config reads the settings. The log level is debug unless a test sets log.level.
+// config reads the settings. The log level is debug unless the test has set log.level.
 func (i *Instance) config() (config.Config, error) {
 	env := []string{"WHD_ADMIN_PASSWORD=" + AdminPassword}
 	for name, text := range i.settings {
-		env = append(env, "WHD_"+strings.ToUpper(strings.ReplaceAll(name, ".", "_"))+"="+text)
+		variable := "WHD_" + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
+		env = append(env, variable+"="+text)
 	}
 	conf, err := Settings(i.args, env...)
 	if i.settings["log.level"] == "" {
@@ -108,22 +110,27 @@ func (i *Instance) config() (config.Config, error) {
 // Settings reads settings from args, the flags of whd serve, and from env, environment
 // variables of the form NAME=value.
 func Settings(args []string, env ...string) (config.Config, error) {
-	var l config.Layer
-	set := flag.NewFlagSet("", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	for _, f := range config.Flags(&l) {
-		put := func(text string) error { f.Set(text); return nil }
+	var layer config.Layer
+	flagSet := flag.NewFlagSet("", flag.ContinueOnError)
+	flagSet.SetOutput(io.Discard)
+	for _, f := range config.Flags(&layer) {
+		set := func(text string) error {
+			f.Set(text)
+			return nil
+		}
 		if f.Argument == "" {
-			set.BoolFunc(f.Name, f.Help, put)
+			flagSet.BoolFunc(f.Name, f.Help, set)
 		} else {
-			set.Func(f.Name, f.Help, put)
+			flagSet.Func(f.Name, f.Help, set)
 		}
 	}
-	if err := set.Parse(args); err != nil || set.NArg() > 0 {
-		return config.Config{}, fmt.Errorf("%q: %v", set.Args(), err)
+	err := flagSet.Parse(args)
+	if err != nil || flagSet.NArg() > 0 {
+		return config.Config{}, fmt.Errorf("%q: %v", flagSet.Args(), err)
 	}
-	conf, err := config.Read(l, env)
-	conf.Start.Version, conf.Start.CheapHashes = "dev", true
+	conf, err := config.Read(layer, env)
+	conf.Start.Version = "dev"
+	conf.Start.CheapHashes = true
 	return conf, err
 }
 
@@ -133,10 +140,10 @@ func (i *Instance) Set(t testing.TB, name, text string) {
 	t.Helper()
 	i.settings[name] = text
 	conf, err := i.config()
-	if err == nil {
-		_, _, err = i.Daemon.Reload(conf)
-	}
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := i.Daemon.Reload(conf); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -158,7 +165,8 @@ func (i *Instance) Key(t testing.TB, role string) string {
 	var key, stderr bytes.Buffer
 	status := whd.Main(whd.Process{
 		Args:   []string{"key", "add", role + " " + rand.Text(), "--role", role, "--data-dir", i.Dir},
-		Stdout: &key, Stderr: &stderr,
+		Stdout: &key,
+		Stderr: &stderr,
 	})
 	if status != 0 {
 		t.Fatalf("whd key add: %s", &stderr)
@@ -170,12 +178,13 @@ func (i *Instance) Key(t testing.TB, role string) string {
 type Log struct {
 	mu    sync.Mutex
 	text  strings.Builder
-	grown chan struct{} // closed at the next line
+	grown chan struct{} // closed when a line is added, and replaced then
 }
 
 // NewLog returns an empty log.
 func NewLog() *Log { return &Log{grown: make(chan struct{})} }
 
+// Write adds a line.
 func (l *Log) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -190,6 +199,7 @@ func (l *Log) String() string {
 	return text
 }
 
+// read returns the log so far, and a channel that is closed when it grows.
 func (l *Log) read() (text string, grown <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -204,7 +214,8 @@ func (l *Log) Await(t testing.TB, parts ...string) string {
 	for {
 		text, grown := l.read()
 		for line := range strings.Lines(text) {
-			if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) }) {
+			lacks := func(part string) bool { return !strings.Contains(line, part) }
+			if !slices.ContainsFunc(parts, lacks) {
 				return line
 			}
 		}

@@ -8,8 +8,11 @@ import (
 	"testing"
 )
 
-// Ports of FreePort.
-const firstPort, ports = 20_000, 10_000
+// The range of FreePort.
+const (
+	firstPort = 20_000
+	ports     = 10_000
+)
 
 // nextPort is the offset of the port that FreePort tries next.
 var nextPort atomic.Uint32
@@ -24,8 +27,9 @@ func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
 		port := firstPort + int(nextPort.Add(1)%ports)
-		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			l.Close()
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			listener.Close()
 			return port
 		}
 	}

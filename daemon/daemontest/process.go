@@ -66,19 +66,23 @@ type Program struct {
 
 // Launch is like the function Launch, with this program. Its shutdown may take two minutes.
 func (g Program) Launch(dir string, args ...string) (*Process, error) {
-	p := &Process{cmd: exec.Command(g.Path, append([]string{
-		"serve", "--http-shutdown-grace", timeout.String(),
-	}, flags(dir, args)...)...)}
-	p.cmd.Env = slices.Concat(os.Environ(), g.Env,
-		[]string{processVariable + "=1", "WHD_ADMIN_PASSWORD=" + AdminPassword})
+	serve := []string{"serve", "--http-shutdown-grace", timeout.String()}
+	p := &Process{cmd: exec.Command(g.Path, append(serve, flags(dir, args)...)...)}
+	variables := []string{processVariable + "=1", "WHD_ADMIN_PASSWORD=" + AdminPassword}
+	p.cmd.Env = slices.Concat(os.Environ(), g.Env, variables)
+
 	var err error
-	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+	p.stdin, err = p.cmd.StdinPipe()
+	if err != nil {
 		return nil, err
 	}
-	if p.out, err = p.cmd.StdoutPipe(); err != nil {
+	p.out, err = p.cmd.StdoutPipe()
+	if err != nil {
 		return nil, err
 	}
-	if p.log, err = os.OpenFile(filepath.Join(dir, "process.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+	path := filepath.Join(dir, "process.log")
+	p.log, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
 		return nil, err
 	}
 	p.cmd.Stderr = p.log
@@ -102,9 +106,10 @@ func Command(args ...string) (*exec.Cmd, error) {
 func (p *Process) Await() error {
 	lines := bufio.NewScanner(p.out)
 	for lines.Scan() {
-		if _, address, ok := strings.Cut(lines.Text(), "serves http://"); ok {
+		_, address, ok := strings.Cut(lines.Text(), "serves http://")
+		if ok {
 			p.URL = "http://" + address
-			go io.Copy(io.Discard, p.out)
+			go io.Copy(io.Discard, p.out) // a full pipe would block the daemon
 			return nil
 		}
 	}
@@ -143,12 +148,12 @@ func (p *Process) Wait() error { return errors.Join(p.cmd.Wait(), p.log.Close())
 // runProgram runs whd until standard input ends or a signal arrives, and returns the exit
 // status.
 func runProgram(args []string) int {
-	end, err := profile()
+	stopProfile, err := profile()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer end()
+	defer stopProfile()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -166,6 +171,7 @@ func runProgram(args []string) int {
 	})
 }
 
+// hangups returns the signals that request a reload of the settings.
 func hangups() <-chan os.Signal {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)

@@ -64,6 +64,7 @@ func listed(t *testing.T) (tests []string) {
 	return tests
 }
 
+// exists reports whether there is a file.
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
