@@ -17,7 +17,10 @@ func totals() (Shape, []row.Cell) {
 		s.Columns = append(s.Columns, Column{f.Name, f.Type})
 	}
 	var cells []row.Cell
-	for _, t := range []string{"INV-0000012345", "12345.6700", "15.5000", "1.5500", "0.0000", "0.0000", "120.0000", "12.0000"} {
+	for _, t := range []string{
+		"INV-0000012345", "12345.6700", "15.5000", "1.5500", "0.0000",
+		"0.0000", "120.0000", "12.0000",
+	} {
 		cells = append(cells, row.Cell{Data: []byte(t)})
 	}
 	return s, cells

@@ -5,9 +5,24 @@ import "testing"
 // TestCamelCase compares names with those of ServiceStack's EmitCamelCaseNames.
 func TestCamelCase(t *testing.T) {
 	for name, want := range map[string]string{
-		"InvoiceTotal": "invoiceTotal", "RecID": "recID", "ID": "id", "URL": "url", "HTTPCode": "httpCode", "Class": "class", "A": "a", "": "",
-		"SY_Plugin_RecID": "sY_Plugin_RecID", "IN_LogicalID": "iN_LogicalID", "INMGT020POQty": "inmgT020POQty", "BM_Inputs": "bM_Inputs",
-		"Cartage1Total": "cartage1Total", "InvoiceTotalSum": "invoiceTotalSum", "invoiceID": "invoiceID", "_Class": "_Class", "Größe": "größe", "Ä": "Ä",
+		"InvoiceTotal":    "invoiceTotal",
+		"RecID":           "recID",
+		"ID":              "id",
+		"URL":             "url",
+		"HTTPCode":        "httpCode",
+		"Class":           "class",
+		"A":               "a",
+		"":                "",
+		"SY_Plugin_RecID": "sY_Plugin_RecID",
+		"IN_LogicalID":    "iN_LogicalID",
+		"INMGT020POQty":   "inmgT020POQty",
+		"BM_Inputs":       "bM_Inputs",
+		"Cartage1Total":   "cartage1Total",
+		"InvoiceTotalSum": "invoiceTotalSum",
+		"invoiceID":       "invoiceID",
+		"_Class":          "_Class",
+		"Größe":           "größe",
+		"Ä":               "Ä",
 	} {
 		got := []byte(name)
 		toCamelCase(got)

@@ -22,21 +22,39 @@ func TestCSVLoneColumn(t *testing.T) {
 
 // TestCSVFormulaGuard checks texts, column names and member names of errors.
 func TestCSVFormulaGuard(t *testing.T) {
-	for _, text := range []string{"=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\x00=", "\ufeff\x00@", "a=", "\uff1c", ""} {
+	for _, text := range []string{
+		"=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d",
+		"\uff20", "\x00=", "\ufeff\x00@", "a=", "\uff1c", "",
+	} {
 		for _, guard := range []bool{false, true} {
 			f, want := format(t, "csv").WithCSV(false, guard), text
 			if guard && text != "" && text != "a=" && text != "\uff1c" {
 				want = "'" + text
 			}
+
 			document, err := f.Document(nil, "N", []map[string]any{{text: text, "n": -1}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			failure := f.Failure(nil, wire.ResponseStatus{Errors: []wire.FieldError{{ErrorCode: "n", Message: text, FieldName: text}}}, nil)
-			for _, body := range [][]byte{document, failure, result(f, Shape{Columns: []Column{{"n", record.Text}}}, [][]row.Cell{{{Data: []byte(text)}}}, Tail{})} {
+
+			failure := f.Failure(nil, wire.ResponseStatus{Errors: []wire.FieldError{{
+				ErrorCode: "n",
+				Message:   text,
+				FieldName: text,
+			}}}, nil)
+			for _, body := range [][]byte{
+				document,
+				failure,
+				result(f, Shape{Columns: []Column{{
+					Name: "n",
+					Type: record.Text,
+				}}}, [][]row.Cell{{{Data: []byte(text)}}}, Tail{}),
+			} {
 				lines, err := csv.NewReader(strings.NewReader(strings.ReplaceAll(string(body), "\r\n", "\n"))).ReadAll()
 				for _, cell := range slices.Concat(lines...) {
-					if !slices.Contains([]string{want, "n", "-1", "ErrorCode", "Message", "FieldName"}, cell) {
+					if !slices.Contains([]string{
+						want, "n", "-1", "ErrorCode", "Message", "FieldName",
+					}, cell) {
 						t.Errorf("guard %t: %q is %q in %q, %v", guard, text, cell, body, err)
 					}
 				}
@@ -54,7 +72,8 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		shape := Shape{Columns: []Column{{a, record.Text}, {b, record.Object}, {c, record.Decimal}}}
 		cells := []row.Cell{text(a), text(b), text(c)}
-		got, err := csv.NewReader(strings.NewReader(string(result(format(t, "csv"), shape, [][]row.Cell{cells}, Tail{})))).ReadAll()
+		got, err := csv.NewReader(strings.NewReader(string(result(format(t, "csv"), shape,
+			[][]row.Cell{cells}, Tail{})))).ReadAll()
 		if err != nil || len(got) != 2 {
 			t.Fatalf("%d lines: %v", len(got), err)
 		}

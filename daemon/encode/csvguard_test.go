@@ -11,8 +11,12 @@ import (
 // TestCSVCells: the service writes cells as whctl and the screens do, with the same guard.
 func TestCSVCells(t *testing.T) {
 	line := func(w csvWriter, fieldType record.Type, cell row.Cell) string {
-		return string(w.rows(Shape{Columns: []Column{{"Text", fieldType}, {"N", record.Int}}}).Row(nil, []row.Cell{cell, {Int: -1}}))
+		return string(w.rows(Shape{Columns: []Column{
+			{Name: "Text", Type: fieldType},
+			{Name: "N", Type: record.Int},
+		}}).Row(nil, []row.Cell{cell, {Int: -1}}))
 	}
+
 	for _, c := range csvtest.Cells {
 		cell := row.Cell{Data: []byte(c.Text)}
 		if got, want := line(csvWriter{}, record.Text, cell), c.CSV+",-1\r\n"; got != want {
@@ -22,6 +26,7 @@ func TestCSVCells(t *testing.T) {
 			t.Errorf("%q, guarded: got %q, want %q", c.Text, got, want)
 		}
 	}
+
 	for _, c := range []struct {
 		fieldType record.Type
 		cell      row.Cell

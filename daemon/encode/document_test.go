@@ -31,8 +31,14 @@ type line struct {
 func parcels() []parcel {
 	return []parcel{
 		{
-			ID: "a-1", Note: "5\" <b>, & \u2028\r\nend", Count: 3, Price: 12.5, Open: true, Saved: "/Date(1530664812000+0000)/",
-			Headers: map[string]string{"X-Key": "a,b", "Accept*": ""}, Lines: []line{{1, "x"}, {2, "{y}"}},
+			ID:      "a-1",
+			Note:    "5\" <b>, & \u2028\r\nend",
+			Count:   3,
+			Price:   12.5,
+			Open:    true,
+			Saved:   "/Date(1530664812000+0000)/",
+			Headers: map[string]string{"X-Key": "a,b", "Accept*": ""},
+			Lines:   []line{{1, "x"}, {2, "{y}"}},
 		},
 		{ID: "b-2", Saved: "/Date(soon)/", Hidden: "seen"},
 	}
@@ -65,7 +71,7 @@ func TestDocumentAppends(t *testing.T) {
 	for _, f := range Formats() {
 		got, err := f.Document([]byte("before"), "N", "x")
 		if err != nil || !strings.HasPrefix(string(got), "before") || len(got) < len("beforex") {
-			t.Errorf("%s: %q, %v", f.Name, got, err)
+			t.Errorf("%s: got %q (%v), want the document after the given bytes", f.Name, got, err)
 		}
 	}
 }
@@ -75,7 +81,12 @@ func TestTableLimits(t *testing.T) {
 	for _, test := range []struct {
 		rows, names int // names of each row, which no other row has
 		fits        bool
-	}{{1, maxColumns, true}, {1, maxColumns + 1, false}, {100, maxCells / 100 / 100, true}, {100, maxCells/100/100 + 1, false}} {
+	}{
+		{rows: 1, names: maxColumns, fits: true},
+		{rows: 1, names: maxColumns + 1, fits: false},
+		{rows: 100, names: maxCells / 100 / 100, fits: true},
+		{rows: 100, names: maxCells/100/100 + 1, fits: false},
+	} {
 		list := make([]map[string]int, test.rows)
 		for i := range list {
 			list[i] = make(map[string]int)
@@ -85,7 +96,8 @@ func TestTableLimits(t *testing.T) {
 		}
 		for _, f := range Formats() {
 			_, err := f.Document(nil, "Wide", list)
-			if table := f.Name == "csv" || f.Name == "html" || f.Name == "xlsx"; errors.Is(err, ErrTableSize) != (table && !test.fits) {
+			table := f.Name == "csv" || f.Name == "html" || f.Name == "xlsx"
+			if errors.Is(err, ErrTableSize) != (table && !test.fits) {
 				t.Errorf("%+v as %s: %v", test, f.Name, err)
 			}
 		}
@@ -96,7 +108,7 @@ func TestDocumentRefuses(t *testing.T) {
 	for _, f := range Formats() {
 		got, err := f.Document([]byte("before"), "Channel", make(chan int))
 		if err == nil || string(got) != "before" {
-			t.Errorf("%s: %q, %v", f.Name, got, err)
+			t.Errorf("%s: got %q (%v), want an error and the given bytes", f.Name, got, err)
 		}
 	}
 }

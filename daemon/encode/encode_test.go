@@ -43,10 +43,16 @@ func mixed() Shape {
 	s := Shape{
 		Operation: "MixedQuery",
 		Record:    "Mixed",
-		Links:     []Link{{"JSON", "/json/reply/MixedQuery?Take=3&Note=%22"}, {"CSV", "/csv/reply/MixedQuery?Take=3"}},
+		Links: []Link{
+			{Name: "JSON", URL: "/json/reply/MixedQuery?Take=3&Note=%22"},
+			{Name: "CSV", URL: "/csv/reply/MixedQuery?Take=3"},
+		},
 	}
 	for _, t := range record.Types() {
-		s.Columns = append(s.Columns, Column{strings.NewReplacer("[]", "s", "<string,string>", "").Replace(t.String()), t})
+		s.Columns = append(s.Columns, Column{
+			strings.NewReplacer("[]", "s", "<string,string>", "").Replace(t.String()),
+			t,
+		})
 	}
 	return s
 }
@@ -57,22 +63,56 @@ func mixedRows() [][]row.Cell {
 	nulls := slices.Repeat([]row.Cell{null}, len(record.Types()))
 	return [][]row.Cell{
 		{
-			text(`5" bolt, <A&B> \ zinc`), number(42), number(7), number(3), number(1234567890123), text("12.3400"), number(1),
-			text("2019-05-01T10:11:12.1230000"), {Data: []byte{0, 1, 2, 0xFE, 0xFF}}, text("0f8fad5b-d9cb-469f-a165-70867728950e"),
-			number(123_000), text(`{"Accept":"text/csv, */*","X":"say \"hi\""}`), text("{\n\"Take\": 3,\n\"All\": [true, null]}"),
-			text("2018-07-04T00:40:12.0000000"), text("0.30000000000000004"),
+			text(`5" bolt, <A&B> \ zinc`),
+			number(42),
+			number(7),
+			number(3),
+			number(1234567890123),
+			text("12.3400"),
+			number(1),
+			text("2019-05-01T10:11:12.1230000"),
+			{Data: []byte{0, 1, 2, 0xFE, 0xFF}},
+			text("0f8fad5b-d9cb-469f-a165-70867728950e"),
+			number(123_000),
+			text(`{"Accept":"text/csv, */*","X":"say \"hi\""}`),
+			text("{\n\"Take\": 3,\n\"All\": [true, null]}"),
+			text("2018-07-04T00:40:12.0000000"),
+			text("0.30000000000000004"),
 		},
 		nulls,
 		{
-			text(""), number(math.MinInt32), number(math.MinInt16), number(0), number(math.MinInt64),
-			text("-99999999999999999999999999999999999999"), number(0), text("0001-01-01T00:00:00.0000000"), text(""),
-			text("00000000-0000-0000-0000-000000000000"), number(0), text("{}"), text("null"), text("0001-01-01T00:00:00.0000000"), text("-1.7976931348623157e+308"),
+			text(""),
+			number(math.MinInt32),
+			number(math.MinInt16),
+			number(0),
+			number(math.MinInt64),
+			text("-99999999999999999999999999999999999999"),
+			number(0),
+			text("0001-01-01T00:00:00.0000000"),
+			text(""),
+			text("00000000-0000-0000-0000-000000000000"),
+			number(0),
+			text("{}"),
+			text("null"),
+			text("0001-01-01T00:00:00.0000000"),
+			text("-1.7976931348623157e+308"),
 		},
 		{
-			text("line\r\nline\tÅ 漢 😀 \u2028 ]]> 'x' {y:z}"), number(math.MaxInt32), number(math.MaxInt16), number(255), number(math.MaxInt64),
-			text("0.00000000000000000000000000000000000001"), number(1), text("9999-12-31T23:59:59.9999999"), {Data: bytes.Repeat([]byte{0xA5}, 16)},
-			text("ffffffff-ffff-ffff-ffff-ffffffffffff"), number(-93_600 * 10_000_000), text(`{"a":"\u00e9"}`), text("[]"),
-			text("9999-12-31T23:59:59.9999999"), text("5e-324"),
+			text("line\r\nline\tÅ 漢 😀 \u2028 ]]> 'x' {y:z}"),
+			number(math.MaxInt32),
+			number(math.MaxInt16),
+			number(255),
+			number(math.MaxInt64),
+			text("0.00000000000000000000000000000000000001"),
+			number(1),
+			text("9999-12-31T23:59:59.9999999"),
+			{Data: bytes.Repeat([]byte{0xA5}, 16)},
+			text("ffffffff-ffff-ffff-ffff-ffffffffffff"),
+			number(-93_600 * 10_000_000),
+			text(`{"a":"\u00e9"}`),
+			text("[]"),
+			text("9999-12-31T23:59:59.9999999"),
+			text("5e-324"),
 		},
 	}
 }
@@ -125,22 +165,107 @@ func TestEveryType(t *testing.T) {
 	}
 	const date, guid = "2019-05-01T10:11:12.1230000", "0f8fad5b-d9cb-469f-a165-70867728950e"
 	want := map[record.Type]forms{
-		record.Text:       {text("a,b"), `"a,b"`, `"a,b"`, "a,b", `"a,b"`, "a,b"},
-		record.Int:        {number(-5), "-5", "-5", "-5", "-5", "-5"},
-		record.Short:      {number(6), "6", "6", "6", "6", "6"},
-		record.Byte:       {number(255), "255", "255", "255", "255", "255"},
-		record.Long:       {number(1 << 40), "1099511627776", "1099511627776", "1099511627776", "1099511627776", "1099511627776"},
-		record.Decimal:    {text("1.5000"), "1.5000", "1.5000", "1.5000", "1.5000", "1.5000"},
-		record.Bool:       {number(1), "true", "True", "true", "True", "True"},
-		record.DateTime:   {text(date), `"` + date + `"`, date, date, date, date},
-		record.Bytes:      {text("\xff\xfe"), `"//4="`, "//4=", "//4=", "//4=", "//4="},
-		record.Guid:       {text(guid), `"` + guid + `"`, guid, guid, guid, guid},
-		record.TimeSpan:   {number(600_000_000), `"PT1M"`, "PT1M", "PT1M", "PT1M", "PT1M"},
-		record.Dictionary: {text(`{"a":"b"}`), `{"a":"b"}`, `"{""a"":""b""}"`, "{&quot;a&quot;:&quot;b&quot;}", "{a:b}", "{&quot;a&quot;:&quot;b&quot;}"},
-		record.Object:     {text(`[1,true]`), `[1,true]`, `"[1,true]"`, "[1,true]", "[1,True]", "[1,true]"},
-		record.Double:     {text("-1.5e+300"), "-1.5e+300", "-1.5e+300", "-1.5e+300", "-1.5e+300", "-1.5e+300"},
-		record.Epoch:      {text(date), `"/Date(1556705472123+0000)/"`, date, date, date, date},
+		record.Text: {
+			cell: text("a,b"),
+			json: `"a,b"`,
+			csv:  `"a,b"`,
+			xml:  "a,b",
+			jsv:  `"a,b"`,
+			html: "a,b",
+		},
+		record.Int:   {cell: number(-5), json: "-5", csv: "-5", xml: "-5", jsv: "-5", html: "-5"},
+		record.Short: {cell: number(6), json: "6", csv: "6", xml: "6", jsv: "6", html: "6"},
+		record.Byte:  {cell: number(255), json: "255", csv: "255", xml: "255", jsv: "255", html: "255"},
+		record.Long: {
+			cell: number(1 << 40),
+			json: "1099511627776",
+			csv:  "1099511627776",
+			xml:  "1099511627776",
+			jsv:  "1099511627776",
+			html: "1099511627776",
+		},
+		record.Decimal: {
+			cell: text("1.5000"),
+			json: "1.5000",
+			csv:  "1.5000",
+			xml:  "1.5000",
+			jsv:  "1.5000",
+			html: "1.5000",
+		},
+		record.Bool: {
+			cell: number(1),
+			json: "true",
+			csv:  "True",
+			xml:  "true",
+			jsv:  "True",
+			html: "True",
+		},
+		record.DateTime: {
+			cell: text(date),
+			json: `"` + date + `"`,
+			csv:  date,
+			xml:  date,
+			jsv:  date,
+			html: date,
+		},
+		record.Bytes: {
+			cell: text("\xff\xfe"),
+			json: `"//4="`,
+			csv:  "//4=",
+			xml:  "//4=",
+			jsv:  "//4=",
+			html: "//4=",
+		},
+		record.Guid: {
+			cell: text(guid),
+			json: `"` + guid + `"`,
+			csv:  guid,
+			xml:  guid,
+			jsv:  guid,
+			html: guid,
+		},
+		record.TimeSpan: {
+			cell: number(600_000_000),
+			json: `"PT1M"`,
+			csv:  "PT1M",
+			xml:  "PT1M",
+			jsv:  "PT1M",
+			html: "PT1M",
+		},
+		record.Dictionary: {
+			cell: text(`{"a":"b"}`),
+			json: `{"a":"b"}`,
+			csv:  `"{""a"":""b""}"`,
+			xml:  "{&quot;a&quot;:&quot;b&quot;}",
+			jsv:  "{a:b}",
+			html: "{&quot;a&quot;:&quot;b&quot;}",
+		},
+		record.Object: {
+			cell: text(`[1,true]`),
+			json: `[1,true]`,
+			csv:  `"[1,true]"`,
+			xml:  "[1,true]",
+			jsv:  "[1,True]",
+			html: "[1,true]",
+		},
+		record.Double: {
+			cell: text("-1.5e+300"),
+			json: "-1.5e+300",
+			csv:  "-1.5e+300",
+			xml:  "-1.5e+300",
+			jsv:  "-1.5e+300",
+			html: "-1.5e+300",
+		},
+		record.Epoch: {
+			cell: text(date),
+			json: `"/Date(1556705472123+0000)/"`,
+			csv:  date,
+			xml:  date,
+			jsv:  date,
+			html: date,
+		},
 	}
+
 	for _, typ := range record.Types() {
 		w, known := want[typ]
 		if !known {
@@ -172,12 +297,16 @@ func TestNulls(t *testing.T) {
 	columns := []Column{{"A", record.Text}, {"B", record.Int}, {"C", record.Text}}
 	cells := []row.Cell{null, number(1), null}
 	tests := []struct{ format, out, in string }{
-		{"json", `{"B":1}`, `{"A":null,"B":1,"C":null}`},
-		{"ndjson", "{\"B\":1}\n", "{\"A\":null,\"B\":1,\"C\":null}\n"},
-		{"csv", ",1,\r\n", ",1,\r\n"},
-		{"xml", "<R><B>1</B></R>", `<R><A xsi:nil="true"/><B>1</B><C xsi:nil="true"/></R>`},
-		{"jsv", "{B:1}", "{A:,B:1,C:}"},
-		{"html", "<tr><td></td><td class=\"n\">1</td><td></td></tr>\n", "<tr><td></td><td class=\"n\">1</td><td></td></tr>\n"},
+		{format: "json", out: `{"B":1}`, in: `{"A":null,"B":1,"C":null}`},
+		{format: "ndjson", out: "{\"B\":1}\n", in: "{\"A\":null,\"B\":1,\"C\":null}\n"},
+		{format: "csv", out: ",1,\r\n", in: ",1,\r\n"},
+		{format: "xml", out: "<R><B>1</B></R>", in: `<R><A xsi:nil="true"/><B>1</B><C xsi:nil="true"/></R>`},
+		{format: "jsv", out: "{B:1}", in: "{A:,B:1,C:}"},
+		{
+			format: "html",
+			out:    "<tr><td></td><td class=\"n\">1</td><td></td></tr>\n",
+			in:     "<tr><td></td><td class=\"n\">1</td><td></td></tr>\n",
+		},
 	}
 	for _, test := range tests {
 		f := format(t, test.format)

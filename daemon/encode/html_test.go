@@ -22,8 +22,13 @@ func htmlText(t *testing.T, page []byte) string {
 func TestHTMLCount(t *testing.T) {
 	two := [][]row.Cell{{number(1)}, {number(2)}}
 	page := func(take int64) *View {
-		return &View{Take: take, Page: func(skip, take int64) string { return fmt.Sprintf("/p?%d-%d", skip, take) }, CountURL: "/count"}
+		return &View{
+			Take:     take,
+			Page:     func(skip, take int64) string { return fmt.Sprintf("/p?%d-%d", skip, take) },
+			CountURL: "/count",
+		}
 	}
+
 	tests := []struct {
 		rows  [][]row.Cell
 		total int64
@@ -39,8 +44,12 @@ func TestHTMLCount(t *testing.T) {
 		{two, 0, page(3), "Rows 21 to 22."},
 		{two, 0, page(-1), "Rows 21 to 22."},
 	}
+
 	for _, test := range tests {
-		page := result(format(t, "html"), Shape{Columns: []Column{{"N", record.Int}}, View: test.view}, test.rows, Tail{Total: test.total})
+		page := result(format(t, "html"), Shape{
+			Columns: []Column{{Name: "N", Type: record.Int}},
+			View:    test.view,
+		}, test.rows, Tail{Total: test.total})
 		if !strings.Contains(htmlText(t, page), "\n"+test.want+"\n") {
 			t.Errorf("%d rows, %d in all: %q is not in %s", len(test.rows), test.total, test.want, page)
 		}
@@ -64,14 +73,17 @@ func TestPager(t *testing.T) {
 		{0, 0, 0, 12, ""},
 	}
 	for _, test := range tests {
-		v := &View{Take: test.take, Page: func(skip, take int64) string { return fmt.Sprintf("%d+%d", skip, take) }}
+		v := &View{
+			Take: test.take,
+			Page: func(skip, take int64) string { return fmt.Sprintf("%d+%d", skip, take) },
+		}
 		e := &htmlRows{shape: Shape{View: v}, offset: test.offset, rows: test.rows}
 		var got []string
 		for _, l := range e.pages(test.total) {
 			got = append(got, strings.TrimSuffix(l.Name+"="+l.URL, "="))
 		}
 		if strings.Join(got, " ") != test.want {
-			t.Errorf("%+v: %s", test, got)
+			t.Errorf("%+v: got the links %s, want %s", test, got, test.want)
 		}
 	}
 }
@@ -85,13 +97,17 @@ func TestPageSizes(t *testing.T) {
 		{-1, 0, "25=25 100=100 500=500 2,000=2000 All"},
 		{7, 500, "25=25 100=100 500=500"},
 	} {
-		v := &View{Take: test.take, Limit: test.limit, Page: func(_, take int64) string { return fmt.Sprint(take) }}
+		v := &View{
+			Take:  test.take,
+			Limit: test.limit,
+			Page:  func(_, take int64) string { return fmt.Sprint(take) },
+		}
 		var got []string
 		for _, l := range v.sizes() {
 			got = append(got, strings.TrimSuffix(l.Name+"="+l.URL, "="))
 		}
 		if strings.Join(got, " ") != test.want {
-			t.Errorf("%+v: %s", test, got)
+			t.Errorf("%+v: got the sizes %s, want %s", test, got, test.want)
 		}
 	}
 }
@@ -103,10 +119,19 @@ func TestFilters(t *testing.T) {
 		field record.Field
 		want  string
 	}{
-		{record.Field{Name: "F", Type: record.Text, Filter: record.TextFilter}, "Equal StartsWith EndsWith Contains Like Between In /"},
-		{record.Field{Name: "F", Type: record.Int, Filter: record.OrderedFilter}, "Equal GreaterThanOrEqualTo GreaterThan LessThan LessThanOrEqualTo NotEqualTo Between In /"},
-		{record.Field{Name: "F", Type: record.Bool, Filter: record.EqualFilter}, "Equal / any True False"},
-		{record.Field{Name: "F", Type: record.Guid, Filter: record.GuidFilter}, "Equal In /"},
+		{
+			field: record.Field{Name: "F", Type: record.Text, Filter: record.TextFilter},
+			want:  "Equal StartsWith EndsWith Contains Like Between In /",
+		},
+		{
+			field: record.Field{Name: "F", Type: record.Int, Filter: record.OrderedFilter},
+			want:  "Equal GreaterThanOrEqualTo GreaterThan LessThan LessThanOrEqualTo NotEqualTo Between In /",
+		},
+		{
+			field: record.Field{Name: "F", Type: record.Bool, Filter: record.EqualFilter},
+			want:  "Equal / any True False",
+		},
+		{field: record.Field{Name: "F", Type: record.Guid, Filter: record.GuidFilter}, want: "Equal In /"},
 	} {
 		f := NewFilter(test.field, record.Equal, "")
 		var got []string
@@ -121,6 +146,7 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s: %s, only %q", test.field.TypeName(), got, f.Operator)
 		}
 	}
+
 	for _, o := range record.Operators() {
 		if OperatorWords(o) == "" {
 			t.Errorf("no description of %s", o)
@@ -131,15 +157,38 @@ func TestFilters(t *testing.T) {
 // fullView returns a View with all fields set.
 func fullView() *View {
 	return &View{
-		Summary: "Rows of every type", Path: []Link{{"Mixed", "/metadata#mixed"}, {Name: "Rows"}}, Feed: "https://host/odata/Mixed", FeedFile: "/odata/Mixed.pbids",
+		Summary:  "Rows of every type",
+		Path:     []Link{{Name: "Mixed", URL: "/metadata#mixed"}, {Name: "Rows"}},
+		Feed:     "https://host/odata/Mixed",
+		FeedFile: "/odata/Mixed.pbids",
 		Form: FilterForm{Action: "/api/MixedQuery", Hidden: []Pair{{"OrderBy", "int"}}, Filters: []Filter{
-			NewFilter(record.Field{Name: "int", Type: record.Int, Filter: record.OrderedFilter}, record.GreaterThan, "5"),
-			NewFilter(record.Field{Name: "bool", Type: record.Bool, Filter: record.EqualFilter, Null: true}, record.Equal, "true"),
+			NewFilter(record.Field{
+				Name:   "int",
+				Type:   record.Int,
+				Filter: record.OrderedFilter,
+			}, record.GreaterThan, "5"),
+			NewFilter(record.Field{
+				Name:   "bool",
+				Type:   record.Bool,
+				Filter: record.EqualFilter,
+				Null:   true,
+			}, record.Equal, "true"),
 		}},
-		Conditions: []Condition{{"int", "is over", "5", "/api/MixedQuery?OrderBy=int"}}, ClearURL: "/api/MixedQuery",
-		Sort: []SortLink{{URL: "/api/MixedQuery?OrderBy=string"}, {URL: "/api/MixedQuery?OrderByDesc=int", Sorted: "ascending"}},
-		Take: 4, Page: func(skip, take int64) string { return fmt.Sprintf("/api/MixedQuery?Skip=%d&Take=%d", skip, take) },
-		CountURL: "/api/MixedQuery?Include=Total", Note: "A note.",
+		Conditions: []Condition{{
+			Field:     "int",
+			Operator:  "is over",
+			Value:     "5",
+			RemoveURL: "/api/MixedQuery?OrderBy=int",
+		}},
+		ClearURL: "/api/MixedQuery",
+		Sort: []SortLink{
+			{URL: "/api/MixedQuery?OrderBy=string"},
+			{URL: "/api/MixedQuery?OrderByDesc=int", Sorted: "ascending"},
+		},
+		Take:     4,
+		Page:     func(skip, take int64) string { return fmt.Sprintf("/api/MixedQuery?Skip=%d&Take=%d", skip, take) },
+		CountURL: "/api/MixedQuery?Include=Total",
+		Note:     "A note.",
 	}
 }
 
@@ -147,20 +196,42 @@ func TestQueryPage(t *testing.T) {
 	html := format(t, "html").For(Site{Base: "/erp", User: "Kim <K>", Session: true})
 	shape := mixed()
 	shape.View = fullView()
-	golden(t, "page", html, result(html, shape, mixedRows(), Tail{Total: 2345, Meta: []Pair{{"COUNT(*)", "2345"}}}))
+	golden(t, "page", html, result(html, shape, mixedRows(), Tail{
+		Total: 2345,
+		Meta:  []Pair{{Name: "COUNT(*)", Value: "2345"}},
+	}))
 }
 
 // TestHTMLIsSafe puts markup into every text that a page shows.
 func TestHTMLIsSafe(t *testing.T) {
 	const attack = `"><script>alert(1)</script><p id="`
 	html := format(t, "html")
-	shape := Shape{Operation: attack, Record: attack, Columns: []Column{{attack, record.Text}}, Links: []Link{{attack, attack}, {attack, "javascript:alert(1)"}}}
+	shape := Shape{
+		Operation: attack,
+		Record:    attack,
+		Columns:   []Column{{Name: attack, Type: record.Text}},
+		Links:     []Link{{Name: attack, URL: attack}, {Name: attack, URL: "javascript:alert(1)"}},
+	}
+
 	shape.View = &View{
-		Summary: attack, Path: []Link{{attack, attack}}, Feed: attack, FeedFile: attack, Note: attack, ClearURL: attack, CountURL: attack, Take: 1,
+		Summary:  attack,
+		Path:     []Link{{Name: attack, URL: attack}},
+		Feed:     attack,
+		FeedFile: attack,
+		Note:     attack,
+		ClearURL: attack,
+		CountURL: attack,
+		Take:     1,
 		Form: FilterForm{Action: attack, Hidden: []Pair{{attack, attack}}, Filters: []Filter{
-			NewFilter(record.Field{Name: attack, Type: record.Text, Filter: record.TextFilter}, record.Equal, attack),
+			NewFilter(record.Field{
+				Name:   attack,
+				Type:   record.Text,
+				Filter: record.TextFilter,
+			}, record.Equal, attack),
 		}},
-		Conditions: []Condition{{attack, attack, attack, attack}}, Sort: []SortLink{{attack, attack}}, Page: func(int64, int64) string { return attack },
+		Conditions: []Condition{{Field: attack, Operator: attack, Value: attack, RemoveURL: attack}},
+		Sort:       []SortLink{{URL: attack, Sorted: attack}},
+		Page:       func(int64, int64) string { return attack },
 	}
 	html = html.For(Site{Base: "/erp", User: attack, Location: attack, Session: true})
 	status := failureStatus()
@@ -174,14 +245,16 @@ func TestHTMLIsSafe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	pages := map[string][]byte{
 		"rows":     result(html, shape, [][]row.Cell{{text(attack)}}, Tail{Meta: []Pair{{attack, attack}}}),
 		"failure":  html.Failure(nil, status, nil),
 		"document": document,
 	}
 	for name, page := range pages {
-		if strings.Contains(string(page), "<script") || strings.Contains(string(page), `=""><`) || strings.Contains(string(page), "javascript:") {
-			t.Errorf("%s: %s", name, page)
+		if strings.Contains(string(page), "<script") || strings.Contains(string(page), `=""><`) ||
+			strings.Contains(string(page), "javascript:") {
+			t.Errorf("the page %s has a script or an empty attribute: %s", name, page)
 		}
 		if !strings.Contains(htmlText(t, page), attack) {
 			t.Errorf("%s: the text is missing: %s", name, page)

@@ -17,12 +17,46 @@ func TestJSONNumber(t *testing.T) {
 		in     string
 		number bool
 	}{
-		{"0", true}, {"-0", true}, {"7", true}, {"-7", true}, {"0.5", true}, {"-0.50", true}, {"10.00", true}, {"1234567890.123456789", true},
-		{strings.Repeat("9", 38), true}, {"-0." + strings.Repeat("0", 37) + "1", true},
-		{"", false}, {"-", false}, {".", false}, {"-.", false}, {".5", false}, {"5.", false}, {"0.", false}, {"00", false}, {"01.5", false}, {"-01", false},
-		{"+1", false}, {"--1", false}, {"1.2.3", false}, {"..", false}, {"0..1", false}, {"1-2", false}, {"1e5", false}, {"1,5", false}, {" 1", false}, {"1 ", false},
-		{"NaN", false}, {"Infinity", false}, {"0x10", false}, {"null", false}, {"1\n", false}, {"١", false}, {"\x00", false}, {`1"`, false},
+		{in: "0", number: true},
+		{in: "-0", number: true},
+		{in: "7", number: true},
+		{in: "-7", number: true},
+		{in: "0.5", number: true},
+		{in: "-0.50", number: true},
+		{in: "10.00", number: true},
+		{in: "1234567890.123456789", number: true},
+		{in: strings.Repeat("9", 38), number: true},
+		{in: "-0." + strings.Repeat("0", 37) + "1", number: true},
+		{in: "", number: false},
+		{in: "-", number: false},
+		{in: ".", number: false},
+		{in: "-.", number: false},
+		{in: ".5", number: false},
+		{in: "5.", number: false},
+		{in: "0.", number: false},
+		{in: "00", number: false},
+		{in: "01.5", number: false},
+		{in: "-01", number: false},
+		{in: "+1", number: false},
+		{in: "--1", number: false},
+		{in: "1.2.3", number: false},
+		{in: "..", number: false},
+		{in: "0..1", number: false},
+		{in: "1-2", number: false},
+		{in: "1e5", number: false},
+		{in: "1,5", number: false},
+		{in: " 1", number: false},
+		{in: "1 ", number: false},
+		{in: "NaN", number: false},
+		{in: "Infinity", number: false},
+		{in: "0x10", number: false},
+		{in: "null", number: false},
+		{in: "1\n", number: false},
+		{in: "١", number: false},
+		{in: "\x00", number: false},
+		{in: `1"`, number: false},
 	}
+
 	for _, test := range tests {
 		if got := isJSONNumber([]byte(test.in)); got != test.number {
 			t.Errorf("%q: got %v", test.in, got)
@@ -32,7 +66,10 @@ func TestJSONNumber(t *testing.T) {
 			quoted, _ := json.Marshal(test.in)
 			want = `{"V":` + string(quoted) + `}`
 		}
-		if got := rowOf(format(t, "json"), Shape{Columns: []Column{{"V", record.Decimal}}}, text(test.in)); got != want {
+		if got := rowOf(format(t, "json"), Shape{Columns: []Column{{
+			Name: "V",
+			Type: record.Decimal,
+		}}}, text(test.in)); got != want {
 			t.Errorf("%q: got %s, want %s", test.in, got, want)
 		}
 	}
@@ -40,7 +77,13 @@ func TestJSONNumber(t *testing.T) {
 
 // TestJSONOfDoublesInTexts writes doubles that another program has stored as texts.
 func TestJSONOfDoublesInTexts(t *testing.T) {
-	for text, want := range map[string]string{"1.50": "1.50", "-0": "-0", "00120": `"00120"`, "-00.5": `"-00.5"`, "1.": `"1."`} {
+	for text, want := range map[string]string{
+		"1.50":  "1.50",
+		"-0":    "-0",
+		"00120": `"00120"`,
+		"-00.5": `"-00.5"`,
+		"1.":    `"1."`,
+	} {
 		cell := row.Cell{Class: row.Text, Data: []byte(text)}
 		got := rowOf(format(t, "json"), Shape{Columns: []Column{{"V", record.Double}}}, cell)
 		if got != `{"V":`+want+`}` {
@@ -83,8 +126,14 @@ func FuzzJSON(f *testing.F) {
 	f.Add([]byte("\xed\xa0\x80"), "-.5", int64(1)<<62, []byte("[1,\n2]"))
 	f.Add([]byte("</script>"), "1e5", int64(9), []byte("\"\xff\""))
 	shape := Shape{Columns: []Column{
-		{"Text", record.Text}, {"Guid", record.Guid}, {"Bytes", record.Bytes}, {"Decimal", record.Decimal}, {"Long", record.Long}, {"Object", record.Object},
+		{Name: "Text", Type: record.Text},
+		{Name: "Guid", Type: record.Guid},
+		{Name: "Bytes", Type: record.Bytes},
+		{Name: "Decimal", Type: record.Decimal},
+		{Name: "Long", Type: record.Long},
+		{Name: "Object", Type: record.Object},
 	}}
+
 	f.Fuzz(func(t *testing.T, data []byte, digits string, n int64, object []byte) {
 		cells := []row.Cell{{Data: data}, {Data: data}, {Data: data}, text(digits), number(n), {Data: object}}
 		line := rowOf(format(t, "ndjson"), shape, cells...)

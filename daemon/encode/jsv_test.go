@@ -12,14 +12,17 @@ import (
 
 func TestJSVObject(t *testing.T) {
 	tests := []struct{ in, want string }{
-		{`{"a": "b", "n": -1.5e3, "t": true, "f": false, "z": null, "e": ""}`, `{a:b,n:-1.5e3,t:True,f:False,z:,e:""}`},
-		{"[ 1,\n [ ], { } ]", "[1,[],{}]"},
-		{`{"a:b":"c:d","x,":"y,"}`, `{"a:b":c:d,"x,":"y,"}`},
-		{`"say \"hi\" \u00e9\ud83d\ude00\\"`, `"say ""hi"" é😀\"`},
-		{`{"a" : {"b\n":["c]"]}}`, "{a:{\"b\n\":[\"c]\"]}}"},
-		{`not json`, "not json"},
-		{`{not json}`, `"{not json}"`},
-		{``, `""`},
+		{
+			in:   `{"a": "b", "n": -1.5e3, "t": true, "f": false, "z": null, "e": ""}`,
+			want: `{a:b,n:-1.5e3,t:True,f:False,z:,e:""}`,
+		},
+		{in: "[ 1,\n [ ], { } ]", want: "[1,[],{}]"},
+		{in: `{"a:b":"c:d","x,":"y,"}`, want: `{"a:b":c:d,"x,":"y,"}`},
+		{in: `"say \"hi\" \u00e9\ud83d\ude00\\"`, want: `"say ""hi"" é😀\"`},
+		{in: `{"a" : {"b\n":["c]"]}}`, want: "{a:{\"b\n\":[\"c]\"]}}"},
+		{in: `not json`, want: "not json"},
+		{in: `{not json}`, want: `"{not json}"`},
+		{in: ``, want: `""`},
 	}
 	for _, test := range tests {
 		got := rowOf(format(t, "jsv"), Shape{Columns: []Column{{"V", record.Object}}}, text(test.in))

@@ -45,21 +45,92 @@ const sheetjsCell = c => !c || c.v === '' ? ['null', '']
 
 // readableWorkbook returns a workbook with cells of all types, and the cells that readers must find.
 func readableWorkbook(t *testing.T) (workbook []byte, want [][][2]string) {
-	columns := []Column{{"Text", record.Text}, {"Int", record.Int}, {"Long", record.Long}, {"Decimal", record.Decimal}, {"Double", record.Double}, {"Bool", record.Bool}, {"Date", record.DateTime}, {"Bytes", record.Bytes}}
+	columns := []Column{
+		{Name: "Text", Type: record.Text},
+		{Name: "Int", Type: record.Int},
+		{Name: "Long", Type: record.Long},
+		{Name: "Decimal", Type: record.Decimal},
+		{Name: "Double", Type: record.Double},
+		{Name: "Bool", Type: record.Bool},
+		{Name: "Date", Type: record.DateTime},
+		{Name: "Bytes", Type: record.Bytes},
+	}
 	text := func(s string) row.Cell { return row.Cell{Data: []byte(s)} }
 	null := row.Cell{Null: true}
 	cells := [][]row.Cell{
-		{text("=1+1"), {Int: 42}, {Int: 1234567890123}, text("12.3400"), text("0.30000000000000004"), {Int: 1}, text("2019-05-01T10:11:12.1230000"), text("\x00\x01")},
-		{text("line\r\nbreak _x0041_ 日本 😀 <&>\""), {Int: -7}, {Int: 9223372036854775807}, text("-99999999999999999999999999999999999999"), text("5e-324"), {Int: 0}, text("1753-01-01T00:00:00.0000000"), text("")},
+		{
+			text("=1+1"),
+			{Int: 42},
+			{Int: 1234567890123},
+			text("12.3400"),
+			text("0.30000000000000004"),
+			{Int: 1},
+			text("2019-05-01T10:11:12.1230000"),
+			text("\x00\x01"),
+		},
+		{
+			text("line\r\nbreak _x0041_ 日本 😀 <&>\""),
+			{Int: -7},
+			{Int: 9223372036854775807},
+			text("-99999999999999999999999999999999999999"),
+			text("5e-324"),
+			{Int: 0},
+			text("1753-01-01T00:00:00.0000000"),
+			text(""),
+		},
 		{null, null, null, null, null, null, null, null},
-		{text(" lead and trail "), {Misfit: true, Class: row.Text, Data: []byte("10A")}, {Misfit: true, Class: row.Real, Data: []byte("2.5")}, text("0"), text("+Inf"), {Misfit: true, Class: row.Text, Data: []byte("yes")}, text("2026-01-02"), {Misfit: true, Class: row.Text, Data: []byte("text")}},
+		{
+			text(" lead and trail "),
+			{Misfit: true, Class: row.Text, Data: []byte("10A")},
+			{Misfit: true, Class: row.Real, Data: []byte("2.5")},
+			text("0"),
+			text("+Inf"),
+			{Misfit: true, Class: row.Text, Data: []byte("yes")},
+			text("2026-01-02"),
+			{Misfit: true, Class: row.Text, Data: []byte("text")},
+		},
 	}
+
 	want = [][][2]string{
-		{{"string", "Text"}, {"string", "Int"}, {"string", "Long"}, {"string", "Decimal"}, {"string", "Double"}, {"string", "Bool"}, {"string", "Date"}, {"string", "Bytes"}},
-		{{"string", "=1+1"}, {"number", "42"}, {"number", "1234567890123"}, {"number", "12.34"}, {"number", "0.30000000000000004"}, {"boolean", "true"}, {"date", "2019-05-01T10:11:12.123Z"}, {"string", "AAE="}},
-		{{"string", "line\r\nbreak _x0041_ 日本 😀 <&>\""}, {"number", "-7"}, {"string", "9223372036854775807"}, {"string", "-99999999999999999999999999999999999999"}, {"number", "5e-324"}, {"boolean", "false"}, {"string", "1753-01-01T00:00:00.0000000"}, {"null", ""}},
-		{{"null", ""}, {"null", ""}, {"null", ""}, {"null", ""}, {"null", ""}, {"null", ""}, {"null", ""}, {"null", ""}},
-		{{"string", " lead and trail "}, {"string", "10A"}, {"string", "2.5"}, {"number", "0"}, {"string", "+Inf"}, {"string", "yes"}, {"string", "2026-01-02"}, {"string", "text"}},
+		{
+			{"string", "Text"}, {"string", "Int"}, {"string", "Long"},
+			{"string", "Decimal"}, {"string", "Double"}, {"string", "Bool"},
+			{"string", "Date"}, {"string", "Bytes"},
+		},
+		{
+			{"string", "=1+1"},
+			{"number", "42"},
+			{"number", "1234567890123"},
+			{"number", "12.34"},
+			{"number", "0.30000000000000004"},
+			{"boolean", "true"},
+			{"date", "2019-05-01T10:11:12.123Z"},
+			{"string", "AAE="},
+		},
+		{
+			{"string", "line\r\nbreak _x0041_ 日本 😀 <&>\""},
+			{"number", "-7"},
+			{"string", "9223372036854775807"},
+			{"string", "-99999999999999999999999999999999999999"},
+			{"number", "5e-324"},
+			{"boolean", "false"},
+			{"string", "1753-01-01T00:00:00.0000000"},
+			{"null", ""},
+		},
+		{
+			{"null", ""}, {"null", ""}, {"null", ""}, {"null", ""}, {"null", ""},
+			{"null", ""}, {"null", ""}, {"null", ""},
+		},
+		{
+			{"string", " lead and trail "},
+			{"string", "10A"},
+			{"string", "2.5"},
+			{"number", "0"},
+			{"string", "+Inf"},
+			{"string", "yes"},
+			{"string", "2026-01-02"},
+			{"string", "text"},
+		},
 	}
 	return result(format(t, "xlsx"), Shape{Record: "Rows", Columns: columns}, cells, Tail{}), want
 }

@@ -16,8 +16,20 @@ func TestXMLName(t *testing.T) {
 		name string
 		want bool
 	}{
-		{"InvoiceID", true}, {"SY_Plugin_RecID", true}, {"_", true}, {"a.b-c9", true},
-		{"", false}, {"9a", false}, {"-a", false}, {"a b", false}, {"a:b", false}, {"COUNT(*)", false}, {"é", false}, {"a<", false}, {"@", false}, {"[", false},
+		{name: "InvoiceID", want: true},
+		{name: "SY_Plugin_RecID", want: true},
+		{name: "_", want: true},
+		{name: "a.b-c9", want: true},
+		{name: "", want: false},
+		{name: "9a", want: false},
+		{name: "-a", want: false},
+		{name: "a b", want: false},
+		{name: "a:b", want: false},
+		{name: "COUNT(*)", want: false},
+		{name: "é", want: false},
+		{name: "a<", want: false},
+		{name: "@", want: false},
+		{name: "[", want: false},
 	}
 	for _, test := range tests {
 		if got := isXMLName(test.name); got != test.want {
@@ -60,7 +72,12 @@ func FuzzXML(f *testing.F) {
 	f.Add("COUNT(*)", "")
 	f.Add("", "\"'")
 	f.Fuzz(func(t *testing.T, name, value string) {
-		shape := Shape{Operation: name, Record: name, Nulls: true, Columns: []Column{{name, record.Text}, {name, record.Int}}}
+		shape := Shape{
+			Operation: name,
+			Record:    name,
+			Nulls:     true,
+			Columns:   []Column{{Name: name, Type: record.Text}, {Name: name, Type: record.Int}},
+		}
 		tail := Tail{Meta: []Pair{{name, value}}}
 		got := result(format(t, "xml"), shape, [][]row.Cell{{text(value), null}}, tail)
 		body := strings.TrimPrefix(string(got), xmlDeclaration)

@@ -7,6 +7,7 @@ import (
 	"slices"
 )
 
+// readCSV reads the rows after the header line.
 func readCSV(body []byte, names []string) ([]Row, error) {
 	lines, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
 	if err != nil {
@@ -20,7 +21,7 @@ func readCSV(body []byte, names []string) ([]Row, error) {
 
 // byColumn turns values in column order into rows.
 func byColumn(rows [][]string, names []string) ([]Row, error) {
-	var all []Row
+	var read []Row
 	for n, values := range rows {
 		if len(values) != len(names) {
 			return nil, fmt.Errorf("row %d has %d values for %d columns", n+1, len(values), len(names))
@@ -29,7 +30,7 @@ func byColumn(rows [][]string, names []string) ([]Row, error) {
 		for i, name := range names {
 			row[name] = values[i]
 		}
-		all = append(all, row)
+		read = append(read, row)
 	}
-	return all, nil
+	return read, nil
 }

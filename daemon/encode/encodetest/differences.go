@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// maxDifferences is the number of differences that are reported.
+// maxDifferences is the number of differences after which no more rows are compared.
 const maxDifferences = 20
 
 // Differences reads the response to a query for all columns of a kind and returns
@@ -25,30 +25,39 @@ func Differences(format string, body []byte, kind *record.Kind, stored [][]any) 
 	if len(rows) != len(stored) {
 		return []string{fmt.Sprintf("%d rows, want %d", len(rows), len(stored))}
 	}
-	var found []string
-	for i := 0; i < len(rows) && len(found) < maxDifferences; i++ {
-		found = append(found, rowDifferences(format, i+1, kind.Fields, rows[i], stored[i])...)
+	var differences []string
+	for i, row := range rows {
+		differences = append(differences, rowDifferences(format, i+1, kind.Fields, row, stored[i])...)
+		if len(differences) >= maxDifferences {
+			break
+		}
 	}
-	return found
+	return differences
 }
 
+// rowDifferences returns the differences of the row with a number, from 1.
 func rowDifferences(format string, number int, fields []record.Field, row Row, stored []any) []string {
-	var found []string
+	var differences []string
+	add := func(format string, args ...any) {
+		text := fmt.Sprintf(format, args...)
+		differences = append(differences, fmt.Sprintf("row %d: %s", number, text))
+	}
 	for i, f := range fields {
-		text, present := row[f.Name]
-		want, wanted := expected(format, f.Type, stored[i] == nil, Text(f.Type, stored[i]))
-		if present != wanted {
-			found = append(found, fmt.Sprintf("row %d: %s present: %v, want %v", number, f.Name, present, wanted))
+		text, isPresent := row[f.Name]
+		want, mustBePresent := expected(format, f.Type, stored[i] == nil, Text(f.Type, stored[i]))
+		if isPresent != mustBePresent {
+			add("%s present: %v, want %v", f.Name, isPresent, mustBePresent)
 		} else if text != want {
-			found = append(found, fmt.Sprintf("row %d: %s is %s, want %s", number, f.Name, Short(text), Short(want)))
+			add("%s is %s, want %s", f.Name, Short(text), Short(want))
 		}
 	}
 	for name := range row {
-		if !slices.ContainsFunc(fields, func(f record.Field) bool { return f.Name == name }) {
-			found = append(found, fmt.Sprintf("row %d: unknown column %s", number, name))
+		hasName := func(f record.Field) bool { return f.Name == name }
+		if !slices.ContainsFunc(fields, hasName) {
+			add("unknown column %s", name)
 		}
 	}
-	return found
+	return differences
 }
 
 // Text returns a stored value in its JSON form, without quotes.
@@ -76,8 +85,9 @@ func Text(t record.Type, v any) string {
 
 // Short returns the start of a text as a quoted string.
 func Short(text string) string {
-	if len(text) > 200 {
-		return strconv.QuoteToASCII(text[:200]) + "..."
+	const maxLength = 200
+	if len(text) > maxLength {
+		return strconv.QuoteToASCII(text[:maxLength]) + "..."
 	}
 	return strconv.QuoteToASCII(text)
 }

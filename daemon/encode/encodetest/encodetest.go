@@ -13,8 +13,15 @@ import (
 // is absent, or empty in formats without nulls.
 type Row map[string]string
 
+// readers are the readers of the formats, by name. names are the columns in their order.
 var readers = map[string]func(body []byte, names []string) ([]Row, error){
-	"json": readJSON, "ndjson": readNDJSON, "csv": readCSV, "xml": readXML, "jsv": readJSV, "html": readHTML, "xlsx": readXLSX,
+	"json":   readJSON,
+	"ndjson": readNDJSON,
+	"csv":    readCSV,
+	"xml":    readXML,
+	"jsv":    readJSV,
+	"html":   readHTML,
+	"xlsx":   readXLSX,
 }
 
 // Rows reads the rows of a query response with the given columns.
@@ -47,7 +54,9 @@ func expected(format string, t record.Type, null bool, text string) (string, boo
 
 // inMarkup replaces the characters that markup cannot contain, escaped or not.
 func inMarkup(r rune) rune {
-	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+	isSpace := r == '\t' || r == '\n' || r == '\r'
+	isControl := r < ' ' && !isSpace
+	if isControl || r == 0xFFFE || r == 0xFFFF {
 		return '\uFFFD'
 	}
 	return r

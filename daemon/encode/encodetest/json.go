@@ -9,6 +9,7 @@ import (
 	"strconv"
 )
 
+// readJSON reads the member Results.
 func readJSON(body []byte, _ []string) ([]Row, error) {
 	var envelope struct{ Results []json.RawMessage }
 	if err := json.Unmarshal(body, &envelope); err != nil {

@@ -16,6 +16,7 @@ func JSV(text string) (value any, after string) {
 	return r.value(), r.unread
 }
 
+// jsvReader reads values from the start of a text.
 type jsvReader struct{ unread string }
 
 // take skips c if the text starts with it.
@@ -25,6 +26,7 @@ func (r *jsvReader) take(c string) bool {
 	return found
 }
 
+// value reads a value of any kind.
 func (r *jsvReader) value() any {
 	if r.take("{") {
 		return r.object()
@@ -39,6 +41,7 @@ func (r *jsvReader) value() any {
 	return nil
 }
 
+// list reads the items after an opening bracket.
 func (r *jsvReader) list() []any {
 	if r.take("]") {
 		return []any{}
@@ -50,6 +53,7 @@ func (r *jsvReader) list() []any {
 	return list
 }
 
+// object reads the members after an opening brace.
 func (r *jsvReader) object() map[string]any {
 	object := make(map[string]any)
 	for r.unread != "" && !r.take("}") {
@@ -61,6 +65,7 @@ func (r *jsvReader) object() map[string]any {
 	return object
 }
 
+// text reads a text up to one of some characters, or a quoted text.
 func (r *jsvReader) text(ends string) string {
 	if !r.take(`"`) {
 		end := strings.IndexAny(r.unread, ends)
@@ -83,6 +88,7 @@ func (r *jsvReader) text(ends string) string {
 	}
 }
 
+// readJSV reads the member Results.
 func readJSV(body []byte, _ []string) ([]Row, error) {
 	value, after := JSV(string(body))
 	envelope, ok := value.(map[string]any)

@@ -46,44 +46,28 @@ func readXLSX(body []byte, _ []string) ([]Row, error) {
 	}
 	var sheet struct {
 		Rows []struct {
-			Cells []struct {
-				At    string `xml:"r,attr"`
-				Type  string `xml:"t,attr"`
-				Style string `xml:"s,attr"`
-				Value string `xml:"v"`
-				Text  string `xml:"is>t"`
-			} `xml:"c"`
+			Cells []cell `xml:"c"`
 		} `xml:"sheetData>row"`
 	}
 	if err := xml.Unmarshal(text, &sheet); err != nil {
 		return nil, err
 	}
+	if strings.Contains(string(text), "<f>") {
+		return nil, errors.New("the sheet has a formula")
+	}
+
 	var rows []Row
 	names := make(map[string]string) // by the letters of the column
-	for i, r := range sheet.Rows {
+	for i, sheetRow := range sheet.Rows {
 		row := make(Row)
-		for _, c := range r.Cells {
+		for _, c := range sheetRow.Cells {
 			letters := cellColumn.FindString(c.At)
 			if want := letters + strconv.Itoa(i+1); c.At != want {
 				return nil, fmt.Errorf("cell %s, want %s", c.At, want)
 			}
-			value := c.Value
-			switch {
-			case c.Type == "inlineStr":
-				value = escapedText.ReplaceAllStringFunc(c.Text, func(code string) string {
-					n, _ := strconv.ParseUint(code[2:6], 16, 16)
-					return string(rune(n))
-				})
-			case c.Type == "b":
-				value = bools[value]
-			case c.Style != "":
-				days, err := strconv.ParseFloat(value, 64)
-				if err != nil {
-					return nil, err
-				}
-				at := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC).AddDate(0, 0, int(days))
-				milliseconds := math.Round((days - math.Floor(days)) * 24 * 60 * 60 * 1000)
-				value = at.Add(time.Duration(milliseconds) * time.Millisecond).Format(wire.DateLayout)
+			value, err := c.text()
+			if err != nil {
+				return nil, err
 			}
 			if i == 0 {
 				names[letters] = value
@@ -95,8 +79,42 @@ func readXLSX(body []byte, _ []string) ([]Row, error) {
 			rows = append(rows, row)
 		}
 	}
-	if strings.Contains(string(text), "<f>") {
-		return nil, errors.New("the sheet has a formula")
-	}
 	return rows, nil
+}
+
+// cell is a cell of a sheet.
+type cell struct {
+	At    string `xml:"r,attr"` // such as B7
+	Type  string `xml:"t,attr"`
+	Style string `xml:"s,attr"`
+	Value string `xml:"v"`
+	Text  string `xml:"is>t"`
+}
+
+// text returns the value of a cell as a reader sees it.
+func (c cell) text() (string, error) {
+	switch {
+	case c.Type == "inlineStr":
+		unescape := func(code string) string {
+			n, _ := strconv.ParseUint(code[2:6], 16, 16)
+			return string(rune(n))
+		}
+		return escapedText.ReplaceAllStringFunc(c.Text, unescape), nil
+	case c.Type == "b":
+		return bools[c.Value], nil
+	case c.Style != "":
+		return dateOf(c.Value)
+	}
+	return c.Value, nil
+}
+
+// dateOf returns the date with a number of days, with milliseconds.
+func dateOf(number string) (string, error) {
+	days, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return "", err
+	}
+	date := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC).AddDate(0, 0, int(days))
+	milliseconds := math.Round((days - math.Floor(days)) * 24 * 60 * 60 * 1000)
+	return date.Add(time.Duration(milliseconds) * time.Millisecond).Format(wire.DateLayout), nil
 }

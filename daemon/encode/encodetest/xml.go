@@ -20,7 +20,9 @@ type element struct {
 func readElement(decoder *xml.Decoder, start xml.StartElement) (element, error) {
 	e := element{name: start.Name.Local}
 	for _, a := range start.Attr {
-		e.null = e.null || a.Name.Local == "nil" && a.Value == "true"
+		if a.Name.Local == "nil" && a.Value == "true" {
+			e.null = true
+		}
 	}
 	var text strings.Builder
 	for {
@@ -54,10 +56,13 @@ func readRoot(decoder *xml.Decoder) (root element, err error) {
 		if err != nil {
 			return root, err
 		}
-		if start, ok := token.(xml.StartElement); ok {
-			if root, err = readElement(decoder, start); err != nil {
-				return root, err
-			}
+		start, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		root, err = readElement(decoder, start)
+		if err != nil {
+			return root, err
 		}
 	}
 }

@@ -21,6 +21,7 @@ func main() {
 	}
 }
 
+// print prints the cells of the first sheet of a file.
 func print(file string) error {
 	book, err := excelize.OpenFile(file)
 	if err != nil {
@@ -53,6 +54,7 @@ func print(file string) error {
 	return json.NewEncoder(os.Stdout).Encode(cells)
 }
 
+// read returns the type and the text of a cell.
 func read(book *excelize.File, sheet string, column, row int) (cell [2]string, err error) {
 	name, err := excelize.CoordinatesToCellName(column, row)
 	if err != nil {
@@ -118,5 +120,6 @@ func hasDateFormat(book *excelize.File, sheet, name string) (bool, error) {
 		return false, err
 	}
 	isCustom := style.CustomNumFmt != nil && strings.Contains(*style.CustomNumFmt, "yyyy")
-	return isCustom || style.NumFmt >= 14 && style.NumFmt <= 22, nil
+	isBuiltIn := style.NumFmt >= 14 && style.NumFmt <= 22 // the date formats of Excel
+	return isCustom || isBuiltIn, nil
 }
