@@ -33,28 +33,102 @@ func shown(t rapid.TB, c *Clock, date time.Time) (string, time.Time) {
 
 func TestDates(t *testing.T) {
 	for _, c := range []struct{ zone, date, want string }{
-		{"Australia/Sydney", "2019-05-01T10:11:12.1230000", "2019-05-01T10:11:12.1230000+10:00"},
-		{"Australia/Sydney", "2019-01-01T00:00:00.0000000", "2019-01-01T00:00:00.0000000+11:00"},
-		{"Australia/Sydney", "2019-04-07T02:30:00.5000000", "2019-04-07T02:30:00.5000000+11:00"}, // exists twice
-		{"Australia/Sydney", "2019-04-07T03:00:00.0000000", "2019-04-07T03:00:00.0000000+10:00"},
-		{"Australia/Sydney", "2019-10-06T02:30:00.5000000", "2019-10-06T02:00:00.0000000+10:00"}, // does not exist
-		{"Australia/Sydney", "2019-10-06T03:00:00.0000000", "2019-10-06T03:00:00.0000000+11:00"},
-		{"Europe/Berlin", "2024-10-27T02:30:00.0000000", "2024-10-27T02:30:00.0000000+02:00"},
-		{"Europe/Berlin", "2040-07-01T00:00:00.0000000", "2040-07-01T00:00:00.0000000+02:00"},
-		{"Australia/Sydney", "2040-12-31T23:00:00.0000000", "2040-12-31T23:00:00.0000000+11:00"}, // the last day of a leap year
-		{"America/New_York", "2040-12-31T23:00:00.0000000", "2040-12-31T23:00:00.0000000-05:00"},
-		{"America/St_Johns", "2024-01-31T23:59:59.9999999", "2024-01-31T23:59:59.9999999-03:30"},
-		{"Pacific/Apia", "2011-12-30T12:00:00.0000000", "2011-12-30T00:00:00.0000000-10:00"}, // a day that does not exist
-		{"Australia/Sydney", "0001-01-01T00:00:00.0000000", "0001-01-01T00:00:00.0000000Z"},
-		{"America/New_York", "9999-12-31T23:59:59.9999999", "9999-12-31T23:59:59.9999999Z"},
-		{"Europe/Berlin", "1890-01-01T00:00:00.0000001", "1890-01-01T00:00:00.0000001+01:00"}, // 53 min 28 s ahead
-		{"Europe/Berlin", "1753-01-01T00:00:00.0000000", "1753-01-01T00:00:00.0000000+01:00"},
-		{"Europe/Paris", "1900-01-01T00:00:00.0000000", "1900-01-01T00:00:00.0000000+01:00"},
-		{"Europe/Paris", "1911-03-10T23:50:38.0000000", "1911-03-10T23:50:38.0000000+01:00"},
-		{"Europe/Paris", "1911-03-10T23:50:39.0000000", "1911-03-10T23:50:39.0000000Z"}, // its clock then showed the time of Greenwich
-		{"Africa/Monrovia", "1972-01-06T23:59:59.0000000", "1972-01-06T23:59:59.0000000Z"},
-		{"UTC", "2024-01-31T00:00:00.0000000", "2024-01-31T00:00:00.0000000Z"},
-		{"UTC", "no date", "no date"},
+		{
+			zone: "Australia/Sydney",
+			date: "2019-05-01T10:11:12.1230000",
+			want: "2019-05-01T10:11:12.1230000+10:00",
+		},
+		{
+			zone: "Australia/Sydney",
+			date: "2019-01-01T00:00:00.0000000",
+			want: "2019-01-01T00:00:00.0000000+11:00",
+		},
+		// Exists twice.
+		{
+			zone: "Australia/Sydney",
+			date: "2019-04-07T02:30:00.5000000",
+			want: "2019-04-07T02:30:00.5000000+11:00",
+		},
+		{
+			zone: "Australia/Sydney",
+			date: "2019-04-07T03:00:00.0000000",
+			want: "2019-04-07T03:00:00.0000000+10:00",
+		},
+		// Does not exist.
+		{
+			zone: "Australia/Sydney",
+			date: "2019-10-06T02:30:00.5000000",
+			want: "2019-10-06T02:00:00.0000000+10:00",
+		},
+		{
+			zone: "Australia/Sydney",
+			date: "2019-10-06T03:00:00.0000000",
+			want: "2019-10-06T03:00:00.0000000+11:00",
+		},
+		{
+			zone: "Europe/Berlin",
+			date: "2024-10-27T02:30:00.0000000",
+			want: "2024-10-27T02:30:00.0000000+02:00",
+		},
+		{
+			zone: "Europe/Berlin",
+			date: "2040-07-01T00:00:00.0000000",
+			want: "2040-07-01T00:00:00.0000000+02:00",
+		},
+		// The last day of a leap year.
+		{
+			zone: "Australia/Sydney",
+			date: "2040-12-31T23:00:00.0000000",
+			want: "2040-12-31T23:00:00.0000000+11:00",
+		},
+		{
+			zone: "America/New_York",
+			date: "2040-12-31T23:00:00.0000000",
+			want: "2040-12-31T23:00:00.0000000-05:00",
+		},
+		{
+			zone: "America/St_Johns",
+			date: "2024-01-31T23:59:59.9999999",
+			want: "2024-01-31T23:59:59.9999999-03:30",
+		},
+		// A day that does not exist.
+		{
+			zone: "Pacific/Apia",
+			date: "2011-12-30T12:00:00.0000000",
+			want: "2011-12-30T00:00:00.0000000-10:00",
+		},
+		{zone: "Australia/Sydney", date: "0001-01-01T00:00:00.0000000", want: "0001-01-01T00:00:00.0000000Z"},
+		{zone: "America/New_York", date: "9999-12-31T23:59:59.9999999", want: "9999-12-31T23:59:59.9999999Z"},
+		// 53 min 28 s ahead.
+		{
+			zone: "Europe/Berlin",
+			date: "1890-01-01T00:00:00.0000001",
+			want: "1890-01-01T00:00:00.0000001+01:00",
+		},
+		{
+			zone: "Europe/Berlin",
+			date: "1753-01-01T00:00:00.0000000",
+			want: "1753-01-01T00:00:00.0000000+01:00",
+		},
+		{
+			zone: "Europe/Paris",
+			date: "1900-01-01T00:00:00.0000000",
+			want: "1900-01-01T00:00:00.0000000+01:00",
+		},
+		{
+			zone: "Europe/Paris",
+			date: "1911-03-10T23:50:38.0000000",
+			want: "1911-03-10T23:50:38.0000000+01:00",
+		},
+		// Its clock then showed the time of Greenwich.
+		{
+			zone: "Europe/Paris",
+			date: "1911-03-10T23:50:39.0000000",
+			want: "1911-03-10T23:50:39.0000000Z",
+		},
+		{zone: "Africa/Monrovia", date: "1972-01-06T23:59:59.0000000", want: "1972-01-06T23:59:59.0000000Z"},
+		{zone: "UTC", date: "2024-01-31T00:00:00.0000000", want: "2024-01-31T00:00:00.0000000Z"},
+		{zone: "UTC", date: "no date", want: "no date"},
 	} {
 		if got := string(NewClock(mustZone(t, c.zone)).Append(nil, []byte(c.date))); got != c.want {
 			t.Errorf("%s in %s: %s, want %s", c.date, c.zone, got, c.want)
@@ -64,10 +138,19 @@ func TestDates(t *testing.T) {
 
 // aDate draws a date, in most cases close to a change of the clock.
 func aDate(t *rapid.T, name string) time.Time {
-	changes := []string{"2019-04-07T02:00:00Z", "2019-10-06T02:00:00Z", "2024-10-27T02:00:00Z", "2024-03-31T02:00:00Z", "2011-12-30T00:00:00Z", "2024-11-03T01:00:00Z", "2024-03-10T02:00:00Z", "1995-01-01T00:00:00Z", "2040-12-31T00:00:00Z", "2041-01-01T00:00:00Z", "0001-01-01T12:00:00Z", "9999-12-31T12:00:00Z", "1911-03-11T00:00:00Z", "1905-06-01T00:00:00Z", "1972-01-07T00:00:00Z", "1906-01-01T00:00:00Z", "1912-02-12T00:00:00Z", "1893-04-01T00:00:00Z"}
+	changes := []string{
+		"2019-04-07T02:00:00Z", "2019-10-06T02:00:00Z", "2024-10-27T02:00:00Z",
+		"2024-03-31T02:00:00Z", "2011-12-30T00:00:00Z", "2024-11-03T01:00:00Z",
+		"2024-03-10T02:00:00Z", "1995-01-01T00:00:00Z", "2040-12-31T00:00:00Z",
+		"2041-01-01T00:00:00Z", "0001-01-01T12:00:00Z", "9999-12-31T12:00:00Z",
+		"1911-03-11T00:00:00Z", "1905-06-01T00:00:00Z", "1972-01-07T00:00:00Z",
+		"1906-01-01T00:00:00Z", "1912-02-12T00:00:00Z", "1893-04-01T00:00:00Z",
+	}
 	base, _ := time.Parse(time.RFC3339, rapid.SampledFrom(changes).Draw(t, name))
 	steps := []time.Duration{tick, time.Second, time.Minute, 20 * time.Minute, time.Hour}
-	at := base.Add(time.Duration(rapid.IntRange(-40, 40).Draw(t, name+" steps")) * rapid.SampledFrom(steps).Draw(t, name+" step"))
+	n := rapid.IntRange(-40, 40).Draw(t, name+" steps")
+	step := rapid.SampledFrom(steps).Draw(t, name+" step")
+	at := base.Add(time.Duration(n) * step)
 	if at.Before(firstDate) {
 		return firstDate
 	} else if at.After(lastDate) {
@@ -76,7 +159,12 @@ func aDate(t *rapid.T, name string) time.Time {
 	return at
 }
 
-var zones = []string{"UTC", "Australia/Sydney", "Australia/Lord_Howe", "Europe/Berlin", "America/New_York", "Pacific/Apia", "Pacific/Kiritimati", "Europe/Paris", "Asia/Singapore", "Africa/Monrovia", "Asia/Kolkata", "America/Caracas"}
+var zones = []string{
+	"UTC", "Australia/Sydney", "Australia/Lord_Howe", "Europe/Berlin",
+	"America/New_York", "Pacific/Apia", "Pacific/Kiritimati",
+	"Europe/Paris", "Asia/Singapore", "Africa/Monrovia", "Asia/Kolkata",
+	"America/Caracas",
+}
 
 // TestDatesNeverDecrease: a later date is not an earlier instant, with and without cached
 // offsets.
@@ -90,8 +178,10 @@ func TestDatesNeverDecrease(t *testing.T) {
 		a, b := aDate(t, "a"), aDate(t, "b")
 		textA, atA := shown(t, used, a)
 		textB, atB := shown(t, used, b)
-		if a.Before(b) && atA.After(atB) || b.Before(a) && atB.After(atA) {
-			t.Fatalf("%s is %s, %s is %s", a, textA, b, textB)
+		isOrdered := !a.Before(b) || !atA.After(atB)
+		isReverseOrdered := !b.Before(a) || !atB.After(atA)
+		if !isOrdered || !isReverseOrdered {
+			t.Fatalf("%s is %s and %s is %s, want instants in the order of the dates", a, textA, b, textB)
 		}
 		if fresh, _ := shown(t, NewClock(zone), b); fresh != textB {
 			t.Fatalf("%s is %s, but %s after another date", b, fresh, textB)
@@ -139,6 +229,7 @@ func TestFiltersCompareInstants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		clock := NewClock(zone)
 		date := aDate(t, "date")
 		_, at := shown(t, clock, date)
@@ -146,10 +237,12 @@ func TestFiltersCompareInstants(t *testing.T) {
 		if rapid.Bool().Draw(t, "equal") {
 			literal = at
 		}
+
 		literal = literal.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 0, 1, 99}).Draw(t, "ns")))
 		if literal.Year() < 1 || literal.Year() > 9999 {
 			literal = firstDate
 		}
+
 		for op, want := range map[record.Operator]bool{
 			record.Equal:                at.Equal(literal),
 			record.NotEqualTo:           !at.Equal(literal),
@@ -185,7 +278,11 @@ func TestZonelessLiterals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, op := range []record.Operator{record.Equal, record.LessThanOrEqualTo, record.GreaterThanOrEqualTo} {
+		for _, op := range []record.Operator{
+			record.Equal,
+			record.LessThanOrEqualTo,
+			record.GreaterThanOrEqualTo,
+		} {
 			if c := s.compare(0, op); !holds(c, date) {
 				t.Fatalf("%s %s itself is false: %+v", date, op, c)
 			}
@@ -196,9 +293,16 @@ func TestZonelessLiterals(t *testing.T) {
 // blankZones are zones of all continents, with times before their standard time that differ
 // from it in both directions.
 var blankZones = []string{
-	"UTC", "Europe/London", "Europe/Dublin", "Europe/Paris", "Europe/Berlin", "Europe/Athens", "Europe/Moscow", "Europe/Amsterdam", "Europe/Lisbon", "Europe/Istanbul",
-	"Asia/Kolkata", "Asia/Singapore", "Asia/Tokyo", "Asia/Shanghai", "Asia/Kathmandu", "Asia/Dubai", "Asia/Tehran", "Asia/Manila", "Asia/Jakarta",
-	"Australia/Sydney", "Australia/Adelaide", "Pacific/Auckland", "Pacific/Apia", "Pacific/Honolulu", "America/New_York", "America/Los_Angeles", "America/Sao_Paulo", "America/Caracas", "America/St_Johns", "Africa/Johannesburg", "Africa/Monrovia", "Africa/Cairo", "America/Nuuk",
+	"UTC", "Europe/London", "Europe/Dublin", "Europe/Paris",
+	"Europe/Berlin", "Europe/Athens", "Europe/Moscow", "Europe/Amsterdam",
+	"Europe/Lisbon", "Europe/Istanbul", "Asia/Kolkata", "Asia/Singapore",
+	"Asia/Tokyo", "Asia/Shanghai", "Asia/Kathmandu", "Asia/Dubai",
+	"Asia/Tehran", "Asia/Manila", "Asia/Jakarta", "Australia/Sydney",
+	"Australia/Adelaide", "Pacific/Auckland", "Pacific/Apia",
+	"Pacific/Honolulu", "America/New_York", "America/Los_Angeles",
+	"America/Sao_Paulo", "America/Caracas", "America/St_Johns",
+	"Africa/Johannesburg", "Africa/Monrovia", "Africa/Cairo",
+	"America/Nuuk",
 }
 
 // changesOf returns the first instants of the last two offsets of a zone until the end of a year:
@@ -250,19 +354,23 @@ func TestDatesOfZones(t *testing.T) {
 				t.Errorf("%s in %s: the text is %s", date.Format(dateLayout), name, text)
 			}
 			if at.Before(last) {
-				t.Errorf("%s in %s: the instant %s is before %s of an earlier date", date.Format(dateLayout), name, at, last)
+				t.Errorf("%s in %s: the instant %s is before %s of an earlier date",
+					date.Format(dateLayout), name, at, last)
 			}
 			last = at
 			instants = append(instants, at)
 			hasPresentOffset := date.Unix()-at.Unix() == clock.standard.present
-			if converted := at.In(present).Format(time.DateOnly); converted != day && (date.Year() <= 1900 || hasPresentOffset) {
-				t.Errorf("%s in %s: %s is on %s by the present standard offset", date.Format(dateLayout), name, text, converted)
+			converted := at.In(present).Format(time.DateOnly)
+			if converted != day && (date.Year() <= 1900 || hasPresentOffset) {
+				t.Errorf("%s in %s: %s is on %s by the present standard offset",
+					date.Format(dateLayout), name, text, converted)
 			}
 			equal := mustSpan(t, clock, at).compare(0, record.Equal)
 			if !holds(equal, date.Format(dateLayout)) {
 				t.Errorf("%s in %s: eq %s does not find it: %+v", date.Format(dateLayout), name, text, equal)
 			}
 		}
+
 		checkPartitions(t, name, clock, dates, instants)
 	}
 }
@@ -288,7 +396,8 @@ func checkPartitions(t *testing.T, zone string, clock *Clock, dates, instants []
 	}
 	for n, date := range dates {
 		if found[n] != 1 {
-			t.Errorf("%s in %s: %d of %d adjacent partitions find it, want 1", date.Format(dateLayout), zone, found[n], len(bounds)-1)
+			t.Errorf("%s in %s: %d of %d adjacent partitions find it, want 1",
+				date.Format(dateLayout), zone, found[n], len(bounds)-1)
 		}
 	}
 }

@@ -77,20 +77,23 @@ func TestFilters(t *testing.T) {
 		subject string
 		filters []filterSQL
 	}{
-		{"text", []filterSQL{
-			{"Text eq 'it''s'", "Text  = it's"},
-			{"'a' lt Text", "Text  > a"},
-			{"Text ne 'a'", "(NOT (Text  = a) OR Text  IS NULL)"},
-			{"not (Text eq 'a' or Int gt 5)", "(NOT (Text  = a) OR Text  IS NULL) AND (NOT (Int  > 5) OR Int  IS NULL)"},
-			{"contains(Text,'50%_')", "Text  LIKE %50[%][_]%"},
-			{"startswith(Text, 'a') and endswith(Text,'b')", "Text  LIKE a% AND Text  LIKE %b"},
-			{"not contains(Text,'a')", "(NOT (Text  LIKE %a%) OR Text  IS NULL)"},
-			{"contains(Text,'a') eq false", "(NOT (Text  LIKE %a%) OR Text  IS NULL)"},
-			{"tolower(Text) eq 'abc'", "Text folded = abc"},
-			{"'B' eq toupper(Text) or Text eq 'c'", "(Text folded = B OR Text  = c)"},
-			{"contains(tolower(Text),tolower('ABC'))", "Text  LIKE %ABC%"},
+		{subject: "text", filters: []filterSQL{
+			{filter: "Text eq 'it''s'", want: "Text  = it's"},
+			{filter: "'a' lt Text", want: "Text  > a"},
+			{filter: "Text ne 'a'", want: "(NOT (Text  = a) OR Text  IS NULL)"},
+			{
+				filter: "not (Text eq 'a' or Int gt 5)",
+				want:   "(NOT (Text  = a) OR Text  IS NULL) AND (NOT (Int  > 5) OR Int  IS NULL)",
+			},
+			{filter: "contains(Text,'50%_')", want: "Text  LIKE %50[%][_]%"},
+			{filter: "startswith(Text, 'a') and endswith(Text,'b')", want: "Text  LIKE a% AND Text  LIKE %b"},
+			{filter: "not contains(Text,'a')", want: "(NOT (Text  LIKE %a%) OR Text  IS NULL)"},
+			{filter: "contains(Text,'a') eq false", want: "(NOT (Text  LIKE %a%) OR Text  IS NULL)"},
+			{filter: "tolower(Text) eq 'abc'", want: "Text folded = abc"},
+			{filter: "'B' eq toupper(Text) or Text eq 'c'", want: "(Text folded = B OR Text  = c)"},
+			{filter: "contains(tolower(Text),tolower('ABC'))", want: "Text  LIKE %ABC%"},
 		}},
-		{"null", []filterSQL{
+		{subject: "null", filters: []filterSQL{
 			{"Text eq null", "Text  IS NULL"},
 			{"null ne Text", "Text  IS NOT NULL"},
 			{"not (Text eq null)", "Text  IS NOT NULL"},
@@ -99,22 +102,28 @@ func TestFilters(t *testing.T) {
 			{"Text in ('a',null)", "(Text  IS NULL OR Text  = a)"},
 			{"not (Text in ('a',null))", "Text  IS NOT NULL AND (NOT (Text  = a) OR Text  IS NULL)"},
 		}},
-		{"in", []filterSQL{
-			{"Int in (1,2)", "Int  IN (1, 2)"},
-			{"Text in ( 'a' , 'it''s')", "Text  IN (a, it's)"},
-			{"not (Int in (1,2))", "(NOT (Int  IN (1, 2)) OR Int  IS NULL)"},
-			{"Int in (5)", "Int  = 5"},
-			{"(Int in (1,2)) eq false or Int eq 3", "((NOT (Int  IN (1, 2)) OR Int  IS NULL) OR Int  = 3)"},
-			{"Int in ()", "1 = 0"},
-			{"Int in (1.5, 3000000000)", "1 = 0"},
-			{"Int in (1.5,2)", "Int  = 2"},
-			{"Bool in (true,false)", "(Bool  = 1 OR Bool  = 0)"},
-			{"tolower(Text) in ('a','b')", "(Text folded = a OR Text folded = b)"},
-			{"At in (2019-05-01,2019-05-02T00:00:00Z)", "At  IN (2019-05-01T00:00:00.0000000, 2019-05-02T10:00:00.0000000)"},
-			{"Decimal in (1.50,INF)", "Decimal  = 1.50"},
-			{"Double in (INF)", "Double  > 1.7976931348623157e+308"},
+		{subject: "in", filters: []filterSQL{
+			{filter: "Int in (1,2)", want: "Int  IN (1, 2)"},
+			{filter: "Text in ( 'a' , 'it''s')", want: "Text  IN (a, it's)"},
+			{filter: "not (Int in (1,2))", want: "(NOT (Int  IN (1, 2)) OR Int  IS NULL)"},
+			{filter: "Int in (5)", want: "Int  = 5"},
+			{
+				filter: "(Int in (1,2)) eq false or Int eq 3",
+				want:   "((NOT (Int  IN (1, 2)) OR Int  IS NULL) OR Int  = 3)",
+			},
+			{filter: "Int in ()", want: "1 = 0"},
+			{filter: "Int in (1.5, 3000000000)", want: "1 = 0"},
+			{filter: "Int in (1.5,2)", want: "Int  = 2"},
+			{filter: "Bool in (true,false)", want: "(Bool  = 1 OR Bool  = 0)"},
+			{filter: "tolower(Text) in ('a','b')", want: "(Text folded = a OR Text folded = b)"},
+			{
+				filter: "At in (2019-05-01,2019-05-02T00:00:00Z)",
+				want:   "At  IN (2019-05-01T00:00:00.0000000, 2019-05-02T10:00:00.0000000)",
+			},
+			{filter: "Decimal in (1.50,INF)", want: "Decimal  = 1.50"},
+			{filter: "Double in (INF)", want: "Double  > 1.7976931348623157e+308"},
 		}},
-		{"whole numbers", []filterSQL{
+		{subject: "whole numbers", filters: []filterSQL{
 			{"Int\teq\t5 ", "Int  = 5"},
 			{"Int eq 5.0", "Int  = 5"},
 			{"Int eq 5.5", "1 = 0"},
@@ -133,37 +142,46 @@ func TestFilters(t *testing.T) {
 			{"Long lt 1e30", "Long  >= -9223372036854775808"},
 			{"Long eq 5L", "Long  = 5"},
 		}},
-		{"decimals", []filterSQL{
-			{"Decimal eq 1.50M", "Decimal  = 1.50"},
-			{"Decimal ge 1e-3", "Decimal  >= 0.001"},
-			{"Decimal lt 1e40", "(Decimal  <= 0 OR Decimal  > 0)"},
-			{"Decimal gt -1e40", "(Decimal  <= 0 OR Decimal  > 0)"},
-			{"Decimal gt 1e40", "1 = 0"},
-			{"Decimal eq 1e40", "1 = 0"},
-			{"Decimal eq 99999999999999999999999999999999999999", "Decimal  = 99999999999999999999999999999999999999"},
-			{"Decimal ge 99999999999999999999999999999999999999", "Decimal  >= 99999999999999999999999999999999999999"},
-			{"Double eq 0.1D", "Double  = 0.1"},
+		{subject: "decimals", filters: []filterSQL{
+			{filter: "Decimal eq 1.50M", want: "Decimal  = 1.50"},
+			{filter: "Decimal ge 1e-3", want: "Decimal  >= 0.001"},
+			{filter: "Decimal lt 1e40", want: "(Decimal  <= 0 OR Decimal  > 0)"},
+			{filter: "Decimal gt -1e40", want: "(Decimal  <= 0 OR Decimal  > 0)"},
+			{filter: "Decimal gt 1e40", want: "1 = 0"},
+			{filter: "Decimal eq 1e40", want: "1 = 0"},
+			{
+				filter: "Decimal eq 99999999999999999999999999999999999999",
+				want:   "Decimal  = 99999999999999999999999999999999999999",
+			},
+			{
+				filter: "Decimal ge 99999999999999999999999999999999999999",
+				want:   "Decimal  >= 99999999999999999999999999999999999999",
+			},
+			{filter: "Double eq 0.1D", want: "Double  = 0.1"},
 		}},
-		{"infinities", []filterSQL{
-			{"Decimal lt INF", "(Decimal  <= 0 OR Decimal  > 0)"},
-			{"not (Decimal lt INF)", "(NOT (Decimal  <= 0) OR Decimal  IS NULL) AND (NOT (Decimal  > 0) OR Decimal  IS NULL)"},
-			{"Decimal lt 1e400", "(Decimal  <= 0 OR Decimal  > 0)"},
-			{"Decimal eq NaN", "1 = 0"},
-			{"Decimal ne NaN", ""},
-			{"Double gt -INF", "Double  >= -1.7976931348623157e+308"},
-			{"Double lt INF", "Double  <= 1.7976931348623157e+308"},
-			{"Double eq INF", "Double  > 1.7976931348623157e+308"},
-			{"Double ge INF", "Double  > 1.7976931348623157e+308"},
-			{"Double gt INF", "1 = 0"},
-			{"Double le INF", "(Double  <= 0 OR Double  > 0)"},
-			{"Double eq -INF", "Double  < -1.7976931348623157e+308"},
-			{"Double lt -INF", "1 = 0"},
-			{"Double ge -INF", "(Double  <= 0 OR Double  > 0)"},
-			{"Double lt NaN", "1 = 0"},
-			{"Double ne NaN", ""},
-			{"Double lt 1e400", "Double  <= 1.7976931348623157e+308"},
+		{subject: "infinities", filters: []filterSQL{
+			{filter: "Decimal lt INF", want: "(Decimal  <= 0 OR Decimal  > 0)"},
+			{
+				filter: "not (Decimal lt INF)",
+				want:   "(NOT (Decimal  <= 0) OR Decimal  IS NULL) AND (NOT (Decimal  > 0) OR Decimal  IS NULL)",
+			},
+			{filter: "Decimal lt 1e400", want: "(Decimal  <= 0 OR Decimal  > 0)"},
+			{filter: "Decimal eq NaN", want: "1 = 0"},
+			{filter: "Decimal ne NaN", want: ""},
+			{filter: "Double gt -INF", want: "Double  >= -1.7976931348623157e+308"},
+			{filter: "Double lt INF", want: "Double  <= 1.7976931348623157e+308"},
+			{filter: "Double eq INF", want: "Double  > 1.7976931348623157e+308"},
+			{filter: "Double ge INF", want: "Double  > 1.7976931348623157e+308"},
+			{filter: "Double gt INF", want: "1 = 0"},
+			{filter: "Double le INF", want: "(Double  <= 0 OR Double  > 0)"},
+			{filter: "Double eq -INF", want: "Double  < -1.7976931348623157e+308"},
+			{filter: "Double lt -INF", want: "1 = 0"},
+			{filter: "Double ge -INF", want: "(Double  <= 0 OR Double  > 0)"},
+			{filter: "Double lt NaN", want: "1 = 0"},
+			{filter: "Double ne NaN", want: ""},
+			{filter: "Double lt 1e400", want: "Double  <= 1.7976931348623157e+308"},
 		}},
-		{"booleans", []filterSQL{
+		{subject: "booleans", filters: []filterSQL{
 			{"not not Bool", "Bool  = 1"},
 			{"(Int eq 1) ne false", "Int  = 1"},
 			{"Bool", "Bool  = 1"},
@@ -173,11 +191,14 @@ func TestFilters(t *testing.T) {
 			{"false or Int eq 1", "Int  = 1"},
 			{"not true", "1 = 0"},
 		}},
-		{"and, or", []filterSQL{
-			{"Int eq 1 and (Int eq 2 or Int eq 3) and Int eq 4", "Int  = 1 AND (Int  = 2 OR Int  = 3) AND Int  = 4"},
-			{"Int eq 1 or Int eq 2 and Int eq 3", "(Int  = 1 OR (Int  = 2 AND Int  = 3))"},
+		{subject: "and, or", filters: []filterSQL{
+			{
+				filter: "Int eq 1 and (Int eq 2 or Int eq 3) and Int eq 4",
+				want:   "Int  = 1 AND (Int  = 2 OR Int  = 3) AND Int  = 4",
+			},
+			{filter: "Int eq 1 or Int eq 2 and Int eq 3", want: "(Int  = 1 OR (Int  = 2 AND Int  = 3))"},
 		}},
-		{"dates", []filterSQL{
+		{subject: "dates", filters: []filterSQL{
 			{"At ge 2019-05-01T00:00:00Z", "At  >= 2019-05-01T10:00:00.0000000"},
 			{"At lt 2019-05-01T00:00:00.5+05:30", "At  < 2019-05-01T04:30:00.5000000"},
 			{"At lt 2019-05-01T00:00:00 05:30", "At  < 2019-05-01T04:30:00.0000000"},
@@ -188,7 +209,7 @@ func TestFilters(t *testing.T) {
 			{"At ge 0001-01-01T00:00:00Z", "At  >= 0001-01-01T00:00:00.0000000"},
 			{"At gt 9999-12-31T23:59:59.9999999Z", "At  > 9999-12-31T23:59:59.9999999"},
 		}},
-		{"other types", []filterSQL{
+		{subject: "other types", filters: []filterSQL{
 			{"Guid eq 0F8FAD5B-D9CB-469F-A165-70867728950E", "Guid  = 0f8fad5b-d9cb-469f-a165-70867728950e"},
 			{"Bytes eq binary'-_8='", "Bytes  = fbff"},
 			{"Bytes eq binary'-_8'", "Bytes  = fbff"},
@@ -224,7 +245,8 @@ func checkWrongFilters(t *testing.T, kind fault.Kind, filters []wrongFilter) {
 			continue
 		}
 		if e.Kind != kind || !strings.HasPrefix(e.Message, tt.message) {
-			t.Errorf("the filter %.50s returned the error %s of kind %v, want %s of kind %v", tt.filter, e.Message, e.Kind, tt.message, kind)
+			t.Errorf("the filter %.50s returned the error %s of kind %v, want %s of kind %v",
+				tt.filter, e.Message, e.Kind, tt.message, kind)
 		}
 		if e.Fields[0].Name != "$filter" {
 			t.Errorf("the filter %.50s returned an error of %s, want $filter", tt.filter, e.Fields[0].Name)
@@ -234,41 +256,74 @@ func checkWrongFilters(t *testing.T, kind fault.Kind, filters []wrongFilter) {
 
 func TestWrongFilters(t *testing.T) {
 	checkWrongFilters(t, fault.Invalid, []wrongFilter{
-		{"", "$filter lacks a field or a value at its end"},
-		{"Int", "$filter lacks a comparison such as eq at its end"},
-		{"Int eq", "$filter lacks a field or a value at its end"},
-		{"int eq 1", "$filter has int, which is not a field of Every; did you mean Int?"},
-		{"Int eq 1)", "$filter lacks and, or, or a comparison at character 9"},
-		{"(Int eq 1", "$filter lacks ) at its end"},
-		{"Int eq 1 Int eq 2", "$filter lacks and, or, or a comparison at character 10"},
-		{"Int like 1", "$filter lacks a comparison such as eq at character 5"},
-		{"Int eq 'a'", "$filter must compare Int with a number at character 8"},
-		{"Text eq 5", "$filter must compare Text with a text such as 'it''s' at character 9"},
-		{"Guid gt 0f8fad5b-d9cb-469f-a165-70867728950e", "$filter can compare Guid by eq and ne only at its end"},
-		{"At eq 2019-02-30", "$filter has a value of At that must be a date that exists at character 7"},
-		{"contains(Int,'a')", "$filter contains must have a field of type string and a text such as 'a' at character 14"},
-		{"At ge datetime'2019-05-01T00:00:00'", "$filter must have dates and GUIDs without a prefix and quotes, such as 2019-05-01, at character 7"},
-		{"Text eq 'a", "$filter cannot be read at character 9"},
-		{"Int eq 5x", "$filter cannot be read at character 8"},
-		{"Text eq 'ä' #", "$filter cannot be read at character 13"},
-		{"Int in (1,2", "$filter lacks ) at its end"},
-		{"Int in 1,2", "$filter lacks ( at character 8"},
-		{"Int in (1,)", "$filter lacks a field or a value at character 11"},
-		{"Int in ('a')", "$filter must compare Int with a number at character 9"},
-		{"$at eq 5", "$filter has $at, which is not a field of Every"},
-		{"Int eq -", "$filter lacks a field or a value at character 8"},
-		{"Int eq -5x", "$filter lacks a field or a value at character 8"},
+		{filter: "", message: "$filter lacks a field or a value at its end"},
+		{filter: "Int", message: "$filter lacks a comparison such as eq at its end"},
+		{filter: "Int eq", message: "$filter lacks a field or a value at its end"},
+		{filter: "int eq 1", message: "$filter has int, which is not a field of Every; did you mean Int?"},
+		{filter: "Int eq 1)", message: "$filter lacks and, or, or a comparison at character 9"},
+		{filter: "(Int eq 1", message: "$filter lacks ) at its end"},
+		{filter: "Int eq 1 Int eq 2", message: "$filter lacks and, or, or a comparison at character 10"},
+		{filter: "Int like 1", message: "$filter lacks a comparison such as eq at character 5"},
+		{filter: "Int eq 'a'", message: "$filter must compare Int with a number at character 8"},
+		{
+			filter:  "Text eq 5",
+			message: "$filter must compare Text with a text such as 'it''s' at character 9",
+		},
+		{
+			filter:  "Guid gt 0f8fad5b-d9cb-469f-a165-70867728950e",
+			message: "$filter can compare Guid by eq and ne only at its end",
+		},
+		{
+			filter:  "At eq 2019-02-30",
+			message: "$filter has a value of At that must be a date that exists at character 7",
+		},
+		{
+			filter:  "contains(Int,'a')",
+			message: "$filter contains must have a field of type string and a text such as 'a' at character 14",
+		},
+		{
+			filter:  "At ge datetime'2019-05-01T00:00:00'",
+			message: "$filter must have dates and GUIDs without a prefix and quotes, such as 2019-05-01, at character 7",
+		},
+		{filter: "Text eq 'a", message: "$filter cannot be read at character 9"},
+		{filter: "Int eq 5x", message: "$filter cannot be read at character 8"},
+		{filter: "Text eq 'ä' #", message: "$filter cannot be read at character 13"},
+		{filter: "Int in (1,2", message: "$filter lacks ) at its end"},
+		{filter: "Int in 1,2", message: "$filter lacks ( at character 8"},
+		{filter: "Int in (1,)", message: "$filter lacks a field or a value at character 11"},
+		{filter: "Int in ('a')", message: "$filter must compare Int with a number at character 9"},
+		{filter: "$at eq 5", message: "$filter has $at, which is not a field of Every"},
+		{filter: "Int eq -", message: "$filter lacks a field or a value at character 8"},
+		{filter: "Int eq -5x", message: "$filter lacks a field or a value at character 8"},
 	})
 }
 
 func TestLongFilters(t *testing.T) {
 	checkWrongFilters(t, fault.Invalid, []wrongFilter{
-		{"contains(Text,'" + strings.Repeat("a", 4001) + "')", "$filter has a text of more than 4000 characters"},
-		{strings.Repeat("Int eq 1 or ", maxComparisons) + "Int eq 1", "$filter has more than 500 comparisons"},
-		{strings.Repeat("contains(Text,'a') or ", maxComparisons) + "Int eq 1", "$filter has more than 500 comparisons"},
-		{strings.Repeat("(", maxDepth+1) + "Bool" + strings.Repeat(")", maxDepth+1), "$filter is nested too deeply"},
-		{"Int in (" + strings.Repeat("1,", 2000) + "1)", "$filter has a list of more than 2000 values"},
-		{"tolower(Text) in (" + strings.Repeat("'a',", maxComparisons) + "'a')", "$filter has more than 500 comparisons"},
+		{
+			filter:  "contains(Text,'" + strings.Repeat("a", 4001) + "')",
+			message: "$filter has a text of more than 4000 characters",
+		},
+		{
+			filter:  strings.Repeat("Int eq 1 or ", maxComparisons) + "Int eq 1",
+			message: "$filter has more than 500 comparisons",
+		},
+		{
+			filter:  strings.Repeat("contains(Text,'a') or ", maxComparisons) + "Int eq 1",
+			message: "$filter has more than 500 comparisons",
+		},
+		{
+			filter:  strings.Repeat("(", maxDepth+1) + "Bool" + strings.Repeat(")", maxDepth+1),
+			message: "$filter is nested too deeply",
+		},
+		{
+			filter:  "Int in (" + strings.Repeat("1,", 2000) + "1)",
+			message: "$filter has a list of more than 2000 values",
+		},
+		{
+			filter:  "tolower(Text) in (" + strings.Repeat("'a',", maxComparisons) + "'a')",
+			message: "$filter has more than 500 comparisons",
+		},
 	})
 }
 
@@ -343,7 +398,8 @@ func TestKeys(t *testing.T) {
 		}
 		got := strings.Join(fields, " ")
 		if got != tt.want || (err == nil) != (tt.want != "") {
-			t.Errorf("the key %s of %s has conditions of %q (error %v), want %q", tt.text, tt.fields, got, err, tt.want)
+			t.Errorf("the key %s of %s has conditions of %q (error %v), want %q",
+				tt.text, tt.fields, got, err, tt.want)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type span struct {
 	fieldType   record.Type
 }
 
-// spanKind tells which values of a field equal a literal.
+// spanKind is the relation of the values of a field to a literal.
 type spanKind uint8
 
 const (

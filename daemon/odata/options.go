@@ -46,7 +46,7 @@ var offered = map[Resource][]string{
 // options returns the names of a resource's options, for a message.
 func (r Resource) options() string { return strings.Join(offered[r], ", ") }
 
-// expressions are names of OData that stand for a resource, not for a field.
+// expressions are names of OData for resources, not fields.
 var expressions = []string{"$it", "$root", "$this"}
 
 // unoffered are the options of OData that no resource has.
