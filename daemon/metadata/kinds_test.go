@@ -17,7 +17,8 @@ func TestKindsReadBack(t *testing.T) {
 	}
 	for i, want := range record.Builtin().Kinds() {
 		k := got.Kinds()[i]
-		if k.Name != want.Name || k.Area != want.Area || k.Summary != want.Summary || k.Operation() != want.Operation() ||
+		if k.Name != want.Name || k.Area != want.Area || k.Summary != want.Summary ||
+			k.Operation() != want.Operation() ||
 			!reflect.DeepEqual(k.Key, want.Key) || !reflect.DeepEqual(k.Fields, want.Fields) {
 			t.Errorf("got  %+v\nwant %+v", k, want)
 		}
@@ -26,13 +27,17 @@ func TestKindsReadBack(t *testing.T) {
 
 func TestKindsThatMayBeRead(t *testing.T) {
 	field := []record.Field{{Name: "ID"}}
-	r, err := record.NewRegistry(record.Kind{Name: "Open", Fields: field}, record.Kind{Name: "Secret", Fields: field, Role: "admin"})
+	r, err := record.NewRegistry(record.Kind{
+		Name:   "Open",
+		Fields: field,
+	}, record.Kind{Name: "Secret", Fields: field, Role: "admin"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, open := Kinds(r, func(*record.Kind) bool { return true }), Kinds(r, func(k *record.Kind) bool { return k.Role == "" })
+	all, open := Kinds(r, func(*record.Kind) bool { return true }), Kinds(r,
+		func(k *record.Kind) bool { return k.Role == "" })
 	if len(all) != 2 || len(open) != 1 || open[0].Name != "Open" {
-		t.Errorf("%+v, %+v", all, open)
+		t.Errorf("got all kinds as %+v and those without a role as %+v, want two and Open", all, open)
 	}
 	tag, err := ETag(all)
 	openTag, _ := ETag(open)

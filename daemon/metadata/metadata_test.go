@@ -47,32 +47,89 @@ type parcelLine struct{ No int32 }
 func shop(t *testing.T) *Service {
 	t.Helper()
 	registry, err := record.NewRegistry(
-		record.Kind{Name: "Parcels", Area: "Post office", Summary: "Parcels on their way", Fields: []record.Field{
-			{Name: "ParcelID", Type: record.Text, Filter: record.TextFilter, Null: record.Nullable},
-			{Name: "Weight", Type: record.Decimal, Filter: record.OrderedFilter, Null: record.Nullable},
-			{Name: "Sent", Type: record.DateTime, Filter: record.OrderedFilter},
-			{Name: "Open", Type: record.Bool, Filter: record.EqualFilter},
-			{Name: "Class", Type: record.Byte, Filter: record.OrderedFilter},
-			{Name: "Owner", Type: record.Guid, Filter: record.GuidFilter},
-			{Name: "Detail", Type: record.Object},
-		}})
+		record.Kind{
+			Name:    "Parcels",
+			Area:    "Post office",
+			Summary: "Parcels on their way",
+			Fields: []record.Field{
+				{Name: "ParcelID", Type: record.Text, Filter: record.TextFilter, Null: record.Nullable},
+				{Name: "Weight", Type: record.Decimal, Filter: record.OrderedFilter, Null: record.Nullable},
+				{Name: "Sent", Type: record.DateTime, Filter: record.OrderedFilter},
+				{Name: "Open", Type: record.Bool, Filter: record.EqualFilter},
+				{Name: "Class", Type: record.Byte, Filter: record.OrderedFilter},
+				{Name: "Owner", Type: record.Guid, Filter: record.GuidFilter},
+				{Name: "Detail", Type: record.Object},
+			},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	kind := registry.Kinds()[0]
 	id := Member{Name: "ParcelID", Type: "string", Required: true}
 	return &Service{Version: "1.2", Base: "/erp", Operations: []Operation{
-		{Name: "ParcelsQuery", Group: "Post office", Summary: "Parcels on their way", Kind: kind, Role: "reader", Routes: []Route{
-			{Methods: []string{"GET", "POST", "PUT", "PATCH", "DELETE"}, Path: "/{Format}/reply/ParcelsQuery", Summary: "Rows"},
-			{Methods: []string{"GET", "POST"}, Path: "/Queries/Parcels", Summary: "The same"},
-			{Methods: []string{"POST"}, Path: "/{Format}/oneway/ParcelsQuery", Summary: "Nothing", Status: 204},
-		}},
-		{Name: "ChangeParcel", Aliases: []string{"ParcelPATCHRequest"}, NameRoutes: []Route{{Methods: []string{"GET", "POST"}, Path: "/api/ChangeParcel", Summary: "By name"}}, Group: "Post office", Summary: "Change a parcel", Role: "writer", Response: parcel{}, Members: []Member{id, {Name: "Weight", Type: "decimal"}, {Name: "Tags", Type: "string[]", Help: "<all> of them"}},
-			Routes: []Route{{Methods: []string{"PATCH"}, Path: "/Parcels/{ParcelID}"}}},
-		{Name: "DropParcel", Group: "Post office", Summary: "Drop a parcel", Role: "writer", Members: []Member{id},
-			Routes: []Route{{Methods: []string{"DELETE"}, Path: "/Parcels/{ParcelID}", Status: 204}}},
-		{Name: "AllParcels", Group: "Post office", Summary: "All parcels", Response: []parcel{}, Routes: []Route{{Methods: []string{"GET"}, Path: "/Parcels"}}},
-		{Name: "Health", Group: "Service itself", Summary: "Whether it's there", Media: "text/plain", Routes: []Route{{Methods: []string{"GET"}, Path: "/healthz"}}},
+		{
+			Name:    "ParcelsQuery",
+			Group:   "Post office",
+			Summary: "Parcels on their way",
+			Kind:    kind,
+			Role:    "reader",
+			Routes: []Route{
+				{
+					Methods: []string{"GET", "POST", "PUT", "PATCH", "DELETE"},
+					Path:    "/{Format}/reply/ParcelsQuery",
+					Summary: "Rows",
+				},
+				{Methods: []string{"GET", "POST"}, Path: "/Queries/Parcels", Summary: "The same"},
+				{
+					Methods: []string{"POST"},
+					Path:    "/{Format}/oneway/ParcelsQuery",
+					Summary: "Nothing",
+					Status:  204,
+				},
+			},
+		},
+		{
+			Name:    "ChangeParcel",
+			Aliases: []string{"ParcelPATCHRequest"},
+			NameRoutes: []Route{{
+				Methods: []string{"GET", "POST"},
+				Path:    "/api/ChangeParcel",
+				Summary: "By name",
+			}},
+			Group:    "Post office",
+			Summary:  "Change a parcel",
+			Role:     "writer",
+			Response: parcel{},
+			Members: []Member{
+				id,
+				{Name: "Weight", Type: "decimal"},
+				{Name: "Tags", Type: "string[]", Help: "<all> of them"},
+			},
+			Routes: []Route{{Methods: []string{"PATCH"}, Path: "/Parcels/{ParcelID}"}},
+		},
+		{
+			Name:    "DropParcel",
+			Group:   "Post office",
+			Summary: "Drop a parcel",
+			Role:    "writer",
+			Members: []Member{id},
+			Routes:  []Route{{Methods: []string{"DELETE"}, Path: "/Parcels/{ParcelID}", Status: 204}},
+		},
+		{
+			Name:     "AllParcels",
+			Group:    "Post office",
+			Summary:  "All parcels",
+			Response: []parcel{},
+			Routes:   []Route{{Methods: []string{"GET"}, Path: "/Parcels"}},
+		},
+		{
+			Name:    "Health",
+			Group:   "Service itself",
+			Summary: "Whether it's there",
+			Media:   "text/plain",
+			Routes:  []Route{{Methods: []string{"GET"}, Path: "/healthz"}},
+		},
 	}}
 }
 
@@ -102,7 +159,11 @@ func TestDocuments(t *testing.T) {
 	query, _ := s.Lookup("parcels")
 	change, _ := s.Lookup("CHANGEPARCEL")
 	for name, doc := range map[string]any{
-		"openapi.json": json.RawMessage(openAPI), "swagger.json": json.RawMessage(swagger), "index.json": s.Document(at), "ParcelsQuery.json": s.OperationDocument(query, at), "ChangeParcel.json": s.OperationDocument(change, at),
+		"openapi.json":      json.RawMessage(openAPI),
+		"swagger.json":      json.RawMessage(swagger),
+		"index.json":        s.Document(at),
+		"ParcelsQuery.json": s.OperationDocument(query, at),
+		"ChangeParcel.json": s.OperationDocument(change, at),
 	} {
 		text, err := json.MarshalIndent(doc, "", " ")
 		if err != nil {
@@ -123,7 +184,13 @@ func TestDocuments(t *testing.T) {
 
 func TestLookup(t *testing.T) {
 	s := shop(t)
-	for name, want := range map[string]string{"ParcelsQuery": "ParcelsQuery", "parcels": "ParcelsQuery", "HEALTH": "Health", "Parcel": "", "": ""} {
+	for name, want := range map[string]string{
+		"ParcelsQuery": "ParcelsQuery",
+		"parcels":      "ParcelsQuery",
+		"HEALTH":       "Health",
+		"Parcel":       "",
+		"":             "",
+	} {
 		got := ""
 		if o, ok := s.Lookup(name); ok {
 			got = o.Name
@@ -158,8 +225,18 @@ func TestShapes(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"", "string"}, {1, "long"}, {int32(1), "int"}, {1.5, "decimal"}, {true, "bool"}, {[]byte{}, "byte[]"}, {[]string{}, "string[]"},
-		{map[string]string{}, "Dictionary<string,string>"}, {json.RawMessage{}, "object"}, {wire.Timestamp{}, "date"}, {parcel{}, "parcel"}, {[]*parcel{}, "parcel[]"},
+		{value: "", want: "string"},
+		{value: 1, want: "long"},
+		{value: int32(1), want: "int"},
+		{value: 1.5, want: "decimal"},
+		{value: true, want: "bool"},
+		{value: []byte{}, want: "byte[]"},
+		{value: []string{}, want: "string[]"},
+		{value: map[string]string{}, want: "Dictionary<string,string>"},
+		{value: json.RawMessage{}, want: "object"},
+		{value: wire.Timestamp{}, want: "date"},
+		{value: parcel{}, want: "parcel"},
+		{value: []*parcel{}, want: "parcel[]"},
 	} {
 		if got := shapeOf(reflect.TypeOf(test.value)).typeName(); got != test.want {
 			t.Errorf("%T is %s, want %s", test.value, got, test.want)
@@ -199,16 +276,26 @@ func TestCompactQuery(t *testing.T) {
 	if err := errors.Join(json.Unmarshal(s.OpenAPI(), &open), json.Unmarshal(s.Swagger(), &old)); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, d := range []document{open, old} {
 		if d.Paths["/Queries/Parcels"].Post == nil || len(d.Paths["/{Format}/reply/ParcelsQuery"].Post) > 0 {
 			t.Errorf("paths: %+v", d.Paths)
 		}
 	}
-	want := map[string]any{"name": "members", "in": "query", "style": "form", "explode": true, "schema": map[string]any{"$ref": "#/components/schemas/ParcelsQuery"}}
+
+	want := map[string]any{
+		"name":    "members",
+		"in":      "query",
+		"style":   "form",
+		"explode": true,
+		"schema":  map[string]any{"$ref": "#/components/schemas/ParcelsQuery"},
+	}
+
 	if got := open.Components.Parameters["Parcels.members"]; !reflect.DeepEqual(got, want) {
 		t.Errorf("parameter %v, want %v", got, want)
 	}
-	if p := open.Paths["/Queries/Parcels"].Parameters; len(p) != 1 || p[0]["$ref"] != "#/components/parameters/Parcels.members" {
+	if p := open.Paths["/Queries/Parcels"].Parameters; len(p) != 1 ||
+		p[0]["$ref"] != "#/components/parameters/Parcels.members" {
 		t.Errorf("parameters %v", p)
 	}
 	if p := old.Paths["/Queries/Parcels"].Parameters; len(p) > 0 || old.Parameters["Parcels.members"] != nil {

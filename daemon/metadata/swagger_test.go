@@ -10,19 +10,31 @@ import (
 
 // TestSwaggerOfKeywords converts kinds with names that are keywords of OpenAPI.
 func TestSwaggerOfKeywords(t *testing.T) {
-	names := []string{"style", "explode", "schema", "type", "example", "content", "deprecated", "contentEncoding", "openapi"}
+	names := []string{
+		"style", "explode", "schema", "type", "example", "content",
+		"deprecated", "contentEncoding", "openapi",
+	}
 	var kinds []record.Kind
 	for _, name := range names {
-		kinds = append(kinds, record.Kind{Name: name, Fields: []record.Field{{Name: "Saved", Type: record.Bytes}}})
+		kinds = append(kinds, record.Kind{
+			Name:   name,
+			Fields: []record.Field{{Name: "Saved", Type: record.Bytes}},
+		})
 	}
+
 	registry, err := record.NewRegistry(kinds...)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	s := &Service{}
 	for _, kind := range registry.Kinds() {
 		route := Route{Methods: []string{"GET"}, Path: "/Queries/" + kind.Name}
-		s.Operations = append(s.Operations, Operation{Name: kind.Name + "Query", Kind: kind, Routes: []Route{route}})
+		s.Operations = append(s.Operations, Operation{
+			Name:   kind.Name + "Query",
+			Kind:   kind,
+			Routes: []Route{route},
+		})
 	}
 
 	var document struct {
@@ -33,6 +45,7 @@ func TestSwaggerOfKeywords(t *testing.T) {
 	if err := json.Unmarshal(s.Swagger(), &document); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, name := range names {
 		if got := document.Definitions[name].Properties["Saved"]["format"]; got != "byte" {
 			t.Errorf("the definition of the kind %s has the format %v of Saved, want byte", name, got)

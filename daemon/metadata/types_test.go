@@ -9,8 +9,14 @@ import (
 // reserved words, and members with the name of their class.
 func TestMemberNames(t *testing.T) {
 	for _, test := range []struct{ name, typeScript, cSharp string }{
-		{"Take", "Take", "Take"}, {"log.level", `"log.level"`, ""}, {"X-Tenant", `"X-Tenant"`, ""}, {"2nd", `"2nd"`, ""},
-		{"event", "event", "@event"}, {"Event", "Event", "Event"}, {"Change", "Change", ""}, {"é", `"é"`, ""},
+		{name: "Take", typeScript: "Take", cSharp: "Take"},
+		{name: "log.level", typeScript: `"log.level"`, cSharp: ""},
+		{name: "X-Tenant", typeScript: `"X-Tenant"`, cSharp: ""},
+		{name: "2nd", typeScript: `"2nd"`, cSharp: ""},
+		{name: "event", typeScript: "event", cSharp: "@event"},
+		{name: "Event", typeScript: "Event", cSharp: "Event"},
+		{name: "Change", typeScript: "Change", cSharp: ""},
+		{name: "é", typeScript: `"é"`, cSharp: ""},
 	} {
 		for _, l := range Languages() {
 			want := test.typeScript
@@ -26,12 +32,43 @@ func TestMemberNames(t *testing.T) {
 
 func TestTypesOfLanguages(t *testing.T) {
 	for _, test := range []struct{ name, typeScript, cSharp string }{
-		{"int", "number", "int"}, {"int?", "number", "int?"}, {"string?", "string", "string"}, {"DateTime?", "string", "DateTime?"}, {"date", "string", "DateTime"},
-		{"byte[]?", "string", "byte[]"}, {"decimal[]", "number[]", "decimal[]"}, {byteList, "number[] | string", "byte[]"}, {"object", "any", "object"},
-		{"Dictionary<string,string>[]", "{ [name: string]: string }[]", "Dictionary<string, string>[]"}, {"Dictionary<string,long[]>", "{ [name: string]: number[] }", "Dictionary<string, long[]>"},
-		{"List<Header>?", "Header[]", "List<Header>"}, {"Header[]?", "Header[]", "Header[]"}, {"QueryResponse<Parcels>", "QueryResponse<Parcels>", "QueryResponse<Parcels>"},
-		{"Dictionary<string,long>", "{ [name: string]: number }", "Dictionary<string, long>"}, {"List<List<long>>", "number[][]", "List<List<long>>"},
-		{"Dictionary<string,List<long>>?", "{ [name: string]: number[] }", "Dictionary<string, List<long>>"},
+		{name: "int", typeScript: "number", cSharp: "int"},
+		{name: "int?", typeScript: "number", cSharp: "int?"},
+		{name: "string?", typeScript: "string", cSharp: "string"},
+		{name: "DateTime?", typeScript: "string", cSharp: "DateTime?"},
+		{name: "date", typeScript: "string", cSharp: "DateTime"},
+		{name: "byte[]?", typeScript: "string", cSharp: "byte[]"},
+		{name: "decimal[]", typeScript: "number[]", cSharp: "decimal[]"},
+		{name: byteList, typeScript: "number[] | string", cSharp: "byte[]"},
+		{name: "object", typeScript: "any", cSharp: "object"},
+		{
+			name:       "Dictionary<string,string>[]",
+			typeScript: "{ [name: string]: string }[]",
+			cSharp:     "Dictionary<string, string>[]",
+		},
+		{
+			name:       "Dictionary<string,long[]>",
+			typeScript: "{ [name: string]: number[] }",
+			cSharp:     "Dictionary<string, long[]>",
+		},
+		{name: "List<Header>?", typeScript: "Header[]", cSharp: "List<Header>"},
+		{name: "Header[]?", typeScript: "Header[]", cSharp: "Header[]"},
+		{
+			name:       "QueryResponse<Parcels>",
+			typeScript: "QueryResponse<Parcels>",
+			cSharp:     "QueryResponse<Parcels>",
+		},
+		{
+			name:       "Dictionary<string,long>",
+			typeScript: "{ [name: string]: number }",
+			cSharp:     "Dictionary<string, long>",
+		},
+		{name: "List<List<long>>", typeScript: "number[][]", cSharp: "List<List<long>>"},
+		{
+			name:       "Dictionary<string,List<long>>?",
+			typeScript: "{ [name: string]: number[] }",
+			cSharp:     "Dictionary<string, List<long>>",
+		},
 	} {
 		for _, l := range Languages() {
 			want := test.typeScript
@@ -55,12 +92,19 @@ func TestOptionsOfTypes(t *testing.T) {
 			t.Fatal(err)
 		}
 		without, with := string(types.File(at, "")), string(types.File(at, "Post.Office"))
-		for _, text := range []string{"/* Options:\nDate: ", "\nVersion: 1.2\n", "\nBaseUrl: " + at + "\n", "\n*/\n"} {
+		for _, text := range []string{
+			"/* Options:\nDate: ",
+			"\nVersion: 1.2\n",
+			"\nBaseUrl: " + at + "\n",
+			"\n*/\n",
+		} {
 			if !strings.Contains(without, text) || !strings.Contains(with, text) {
 				t.Errorf("%s lacks %q", l.Name, text)
 			}
 		}
-		if !strings.Contains(without, "\n//GlobalNamespace: "+l.namespace+"\n") || !strings.Contains(with, "\nGlobalNamespace: Post.Office\n") || !strings.Contains(with, "namespace Post.Office") {
+		if !strings.Contains(without, "\n//GlobalNamespace: "+l.namespace+"\n") ||
+			!strings.Contains(with, "\nGlobalNamespace: Post.Office\n") ||
+			!strings.Contains(with, "namespace Post.Office") {
 			t.Errorf("%s: the option GlobalNamespace", l.Name)
 		}
 	}
