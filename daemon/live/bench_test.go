@@ -32,6 +32,7 @@ func BenchmarkPublish(b *testing.B) {
 					return nil
 				}, never)
 			}
+
 			all := changes(1, size)
 			b.ReportAllocs()
 			published := uint64(0)
@@ -43,6 +44,7 @@ func BenchmarkPublish(b *testing.B) {
 					<-ends
 				}
 			}
+
 			each := published * uint64(max(readers, 1))
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(each), "ns/change/reader")
 			h.Close()

@@ -24,7 +24,9 @@ func TestReadersGetEveryChangeOnceInOrder(t *testing.T) {
 		var got []int
 		published := 0
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
-			n := rapid.SampledFrom([]int{0, 1, 2, batchSize - 1, batchSize, batchSize + 1, 400}).Draw(rt, "changes")
+			n := rapid.SampledFrom([]int{
+				0, 1, 2, batchSize - 1, batchSize, batchSize + 1, 400,
+			}).Draw(rt, "changes")
 			h.Publish(changes(published+1, n))
 			published += n
 			if rapid.Bool().Draw(rt, "cut") {
@@ -37,15 +39,18 @@ func TestReadersGetEveryChangeOnceInOrder(t *testing.T) {
 			steady.number(h, published)
 			reconnecting.await(func(e event) bool { return e.id == h.id(uint64(published)) })
 		}
+
 		steady.end(context.Canceled)
 		reconnecting.end(context.Canceled)
 		var want []int
 		for n := range published {
 			want = append(want, n+1)
 		}
+
 		if all := steady.numbers(); !slices.Equal(all, want) {
 			rt.Errorf("the connected reader got %v of %d", all, published)
 		}
+
 		got = append(got, reconnecting.numbers()...)
 		if !slices.Equal(got, want) {
 			rt.Errorf("the reconnecting reader got %v of %d", got, published)
@@ -62,17 +67,76 @@ func TestResume(t *testing.T) {
 		reason    string // of a reset
 		shown     []int  // changes received: the one published after the start and those before it
 	}{
-		"no ID":              {5, func(h *Hub) string { return "" }, wire.EventHeartbeat, "", []int{6}},
-		"after the second":   {5, func(h *Hub) string { return h.id(2) }, wire.EventHeartbeat, "", []int{3, 4, 5, 6}},
-		"after number 0":     {2, func(h *Hub) string { return h.id(0) }, wire.EventHeartbeat, "", []int{1, 2, 3}},
-		"after the last":     {5, func(h *Hub) string { return h.id(5) }, wire.EventHeartbeat, "", []int{6}},
-		"after a future one": {5, func(h *Hub) string { return h.id(6) }, wire.EventReset, "was restarted", []int{6}},
-		"another epoch":      {5, func(h *Hub) string { return "abcdefghij-2" }, wire.EventReset, "was restarted", []int{6}},
-		"not a number":       {5, func(h *Hub) string { return h.epoch + "-two" }, wire.EventReset, "was restarted", []int{6}},
-		"garbage":            {5, func(h *Hub) string { return "\x00\n-" }, wire.EventReset, "was restarted", []int{6}},
-		"dropped from ring":  {kept + 5, func(h *Hub) string { return h.id(4) }, wire.EventReset, "than the service keeps", []int{kept + 6}},
-		"oldest in ring":     {kept + 5, func(h *Hub) string { return h.id(5) }, wire.EventHeartbeat, "", nil},
-		"wrapped ring":       {3*kept + 7, func(h *Hub) string { return h.id(3*kept + 5) }, wire.EventHeartbeat, "", []int{3*kept + 6, 3*kept + 7, 3*kept + 8}},
+		"no ID": {
+			published: 5,
+			id:        func(h *Hub) string { return "" },
+			first:     wire.EventHeartbeat,
+			shown:     []int{6},
+		},
+		"after the second": {
+			published: 5,
+			id:        func(h *Hub) string { return h.id(2) },
+			first:     wire.EventHeartbeat,
+			shown:     []int{3, 4, 5, 6},
+		},
+		"after number 0": {
+			published: 2,
+			id:        func(h *Hub) string { return h.id(0) },
+			first:     wire.EventHeartbeat,
+			shown:     []int{1, 2, 3},
+		},
+		"after the last": {
+			published: 5,
+			id:        func(h *Hub) string { return h.id(5) },
+			first:     wire.EventHeartbeat,
+			shown:     []int{6},
+		},
+		"after a future one": {
+			published: 5,
+			id:        func(h *Hub) string { return h.id(6) },
+			first:     wire.EventReset,
+			reason:    "was restarted",
+			shown:     []int{6},
+		},
+		"another epoch": {
+			published: 5,
+			id:        func(h *Hub) string { return "abcdefghij-2" },
+			first:     wire.EventReset,
+			reason:    "was restarted",
+			shown:     []int{6},
+		},
+		"not a number": {
+			published: 5,
+			id:        func(h *Hub) string { return h.epoch + "-two" },
+			first:     wire.EventReset,
+			reason:    "was restarted",
+			shown:     []int{6},
+		},
+		"garbage": {
+			published: 5,
+			id:        func(h *Hub) string { return "\x00\n-" },
+			first:     wire.EventReset,
+			reason:    "was restarted",
+			shown:     []int{6},
+		},
+		"dropped from ring": {
+			published: kept + 5,
+			id:        func(h *Hub) string { return h.id(4) },
+			first:     wire.EventReset,
+			reason:    "than the service keeps",
+			shown:     []int{kept + 6},
+		},
+		"oldest in ring": {
+			published: kept + 5,
+			id:        func(h *Hub) string { return h.id(5) },
+			first:     wire.EventHeartbeat,
+		},
+		"wrapped ring": {
+			published: 3*kept + 7,
+			id:        func(h *Hub) string { return h.id(3*kept + 5) },
+			first:     wire.EventHeartbeat,
+			shown:     []int{3*kept + 6, 3*kept + 7, 3*kept + 8},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHub(t, Config{})
@@ -88,8 +152,12 @@ func TestResume(t *testing.T) {
 			h.Publish(changes(test.published+1, 1))
 			l.number(h, test.published+1)
 			l.end(context.Canceled)
-			if got := l.numbers(); test.shown != nil && !slices.Equal(got, test.shown) || test.shown == nil && len(got) != kept+1 {
-				t.Errorf("shows %d changes: %.200v", len(got), got)
+			got := l.numbers()
+			if test.shown == nil && len(got) != kept+1 {
+				t.Errorf("got %d changes, want %d", len(got), kept+1)
+			}
+			if test.shown != nil && !slices.Equal(got, test.shown) {
+				t.Errorf("got the changes %.200v, want %v", got, test.shown)
 			}
 		})
 	}
@@ -113,11 +181,14 @@ func TestSlowReaderIsDropped(t *testing.T) {
 		h.Publish(changes(n+1, 100))
 		quick.number(h, n+100)
 	}
+
 	close(release)
 	slow.end(ErrBehind)
-	if names := slow.names(); !slices.Equal(names, []string{wire.EventHeartbeat, wire.EventReset}) || slow.lastID != h.id(all) {
+	names := slow.names()
+	if !slices.Equal(names, []string{wire.EventHeartbeat, wire.EventReset}) || slow.lastID != h.id(all) {
 		t.Errorf("the slow reader got %v up to %s", names, slow.lastID)
 	}
+
 	resumed := listen(t, h, Messages, slow.lastID)
 	h.Publish(changes(all+1, 1))
 	resumed.number(h, all+1)
@@ -190,12 +261,20 @@ func TestClose(t *testing.T) {
 
 func TestParseTopics(t *testing.T) {
 	for text, want := range map[string]Topics{
-		"": Messages | Stats, " , ": Messages | Stats, "messages": Messages, "Stats": Stats, "requests, MESSAGES": Requests | Messages,
-		"messages,stats,requests,": Messages | Stats | Requests, "messages;stats": 0, "bodies": 0, "messages,x": 0,
+		"":                         Messages | Stats,
+		" , ":                      Messages | Stats,
+		"messages":                 Messages,
+		"Stats":                    Stats,
+		"requests, MESSAGES":       Requests | Messages,
+		"messages,stats,requests,": Messages | Stats | Requests,
+		"messages;stats":           0,
+		"bodies":                   0,
+		"messages,x":               0,
 	} {
 		got, err := ParseTopics(text)
-		if got != want || (want == 0) != (err != nil) || err != nil && err.Error() != "must be of messages, stats, requests" {
-			t.Errorf("%q: %v, %v", text, got, err)
+		if got != want || (want == 0) != (err != nil) ||
+			err != nil && err.Error() != "must be of messages, stats, requests" {
+			t.Errorf("ParseTopics(%q) is %v (%v), want %v", text, got, err, want)
 		}
 	}
 }

@@ -113,12 +113,14 @@ func (l *listener) await(isWanted func(event) bool) event {
 	l.t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for seen := 0; ; {
-		for ; seen < len(l.events); seen++ {
-			if isWanted(l.events[seen]) {
-				return l.events[seen]
+	seen := 0 // events that were tested
+	for {
+		for _, e := range l.events[seen:] {
+			if isWanted(e) {
+				return e
 			}
 		}
+		seen = len(l.events)
 		select {
 		case <-l.done:
 			l.t.Fatalf("the reader has ended: %v", l.err)

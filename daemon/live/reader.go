@@ -172,7 +172,7 @@ func (r *Reader) heartbeat(dst []byte) []byte {
 	return r.appendStreamEvent(dst, wire.EventHeartbeat, wire.Heartbeat{At: wire.Timestamp(time.Now())})
 }
 
-// reset tells the client that it has missed changes, and why.
+// reset appends an event with the reason why the client has missed changes.
 func (r *Reader) reset(dst []byte, reason string) []byte {
 	return r.appendStreamEvent(dst, wire.EventReset, wire.Reset{Reason: reason})
 }
