@@ -39,24 +39,33 @@ func blocks(text string) (all []block, err error) {
 
 // exempt lists the beginnings of lines that are not run, with the reason.
 var exempt = []struct{ command, why string }{
-	{"make dist", "builds for a minute; the tests of .ci/tools check the result"},
-	{"make bench", "measures for minutes; the tests compile the benchmarks"},
-	{"sudo ", "changes the machine: .ci/trypackage runs the lines of the README, and installs, upgrades and removes the package"},
-	{"systemctl ", "the same"},
-	{"whd version", "the version that was installed with sudo"},
-	{"docker ", "needs a registry of images"},
-	{"WHD_PASSWORD=", "the password of the login that sqlcmd creates"},
-	{"sqlcmd ", "needs the administrator of a SQL Server; the tests on a server run the script"},
-	{"export WHD_ERP_FILE=", "needs a SQL Server: TestSelectOnly, TestCheckWithMinimalRights"},
-	{"whd migrate", "the same"},
-	{"whd check", "the same"},
-	{"whd serve", "the same"},
-	{"whd import ", "needs the tables of the existing service: TestImport of daemon/importer"},
-	{"whd compat ", "needs logs of the existing service: TestCompat of cmd/daemon/whd"},
-	{"curl -c dotnet.txt ", "needs the existing service"},
-	{"curl -b dotnet.txt ", "the same"},
-	{"bin/whctl login ", "prompts for a password at a service that does not exist: the stories of cmd/whctl"},
-	{"bin/whctl tui", "needs a terminal: the tests of cmd/whctl on one"},
+	{command: "make dist", why: "builds for a minute; the tests of .ci/tools check the result"},
+	{command: "make bench", why: "measures for minutes; the tests compile the benchmarks"},
+	{
+		command: "sudo ",
+		why:     "changes the machine: .ci/trypackage runs the lines of the README, and installs, upgrades and removes the package",
+	},
+	{command: "systemctl ", why: "the same"},
+	{command: "whd version", why: "the version that was installed with sudo"},
+	{command: "docker ", why: "needs a registry of images"},
+	{command: "WHD_PASSWORD=", why: "the password of the login that sqlcmd creates"},
+	{
+		command: "sqlcmd ",
+		why:     "needs the administrator of a SQL Server; the tests on a server run the script",
+	},
+	{command: "export WHD_ERP_FILE=", why: "needs a SQL Server: TestSelectOnly, TestCheckWithMinimalRights"},
+	{command: "whd migrate", why: "the same"},
+	{command: "whd check", why: "the same"},
+	{command: "whd serve", why: "the same"},
+	{command: "whd import ", why: "needs the tables of the existing service: TestImport of daemon/importer"},
+	{command: "whd compat ", why: "needs logs of the existing service: TestCompat of cmd/daemon/whd"},
+	{command: "curl -c dotnet.txt ", why: "needs the existing service"},
+	{command: "curl -b dotnet.txt ", why: "the same"},
+	{
+		command: "bin/whctl login ",
+		why:     "prompts for a password at a service that does not exist: the stories of cmd/whctl",
+	},
+	{command: "bin/whctl tui", why: "needs a terminal: the tests of cmd/whctl on one"},
 }
 
 // runnable returns the commands of a block that are run here, and counts the
@@ -84,9 +93,18 @@ func exemption(line string) string {
 
 // otherTests maps each language other than sh to the test of its blocks.
 var otherTests = map[string]string{
-	"go": "TestDocumentedReceiversVerifySignatures", "csharp": "TestDocumentedReceiversVerifySignatures", "php": "TestDocumentedReceiversVerifySignatures", "javascript": "TestDocumentedReceiversVerifySignatures", "python": "TestDocumentedReceiversVerifySignatures",
-	"sql": "TestOutboxEvents", "powershell": "not run: it needs Windows", "nginx": "TestExistingServiceBehindNginx, for the proxy of two services", "xml": "not run: it needs IIS", "toml": "TestDocsSettings", "json": "TestCapturedEventsAreDelivered, TestClientOfTheLibrary",
-	"text": "TestManual: the output of the block of commands before it",
+	"go":         "TestDocumentedReceiversVerifySignatures",
+	"csharp":     "TestDocumentedReceiversVerifySignatures",
+	"php":        "TestDocumentedReceiversVerifySignatures",
+	"javascript": "TestDocumentedReceiversVerifySignatures",
+	"python":     "TestDocumentedReceiversVerifySignatures",
+	"sql":        "TestOutboxEvents",
+	"powershell": "not run: it needs Windows",
+	"nginx":      "TestExistingServiceBehindNginx, for the proxy of two services",
+	"xml":        "not run: it needs IIS",
+	"toml":       "TestDocsSettings",
+	"json":       "TestCapturedEventsAreDelivered, TestClientOfTheLibrary",
+	"text":       "TestManual: the output of the block of commands before it",
 }
 
 // blocksOf returns the blocks of a page.

@@ -79,10 +79,19 @@ type shape struct {
 func layout(t *testing.T, page string, width, height int) (all []shape) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, []byte(strings.Replace(page, "</body>", layoutScript+"</body>", 1)), 0o600); err != nil {
+	page = strings.Replace(page, "</body>", layoutScript+"</body>", 1)
+	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), fmt.Sprintf("--window-size=%d,%d", width, height), "--dump-dom", clientstest.FileURL(file)).Output()
+	out, err := exec.CommandContext(t.Context(), browser,
+		"--headless",
+		"--no-sandbox",
+		"--disable-gpu",
+		"--user-data-dir="+t.TempDir(),
+		fmt.Sprintf("--window-size=%d,%d", width, height),
+		"--dump-dom",
+		clientstest.FileURL(file),
+	).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +114,8 @@ func drawPage(shapes []shape, width, height int, description string) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" font-family=\"system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif\" role=\"img\">\n<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", width, height, width, height, description)
 	for _, s := range shapes {
-		if s.Y+s.H > float64(height) && s.Text != "" || s.Y > float64(height) {
+		isCutText := s.Text != "" && s.Y+s.H > float64(height)
+		if isCutText || s.Y > float64(height) {
 			continue
 		}
 		if s.Text == "" {
@@ -133,6 +143,7 @@ func drawPage(shapes []shape, width, height int, description string) string {
 		_ = xml.EscapeText(&b, []byte(s.Text))
 		b.WriteString("</text>\n")
 	}
+
 	b.WriteString("</svg>\n")
 	return strings.ReplaceAll(b.String(), "&#39;", "'")
 }
@@ -153,7 +164,8 @@ func TestFeedPicture(t *testing.T) {
 	if *drawPages {
 		const width, height = 900, 426
 		shapes := layout(t, page, width, 1000)
-		if err := os.WriteFile(name, []byte(drawPage(shapes, width, height, "The web page of a record kind, with its address for Excel and its file for Power BI above the rows")), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(drawPage(shapes, width, height,
+			"The web page of a record kind, with its address for Excel and its file for Power BI above the rows")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +194,7 @@ func fetch(t *testing.T, address string) string {
 	defer reply.Body.Close()
 	text, err := io.ReadAll(reply.Body)
 	if err != nil || reply.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v", address, reply.Status, err)
+		t.Fatalf("GET %s: %s (%v), want status 200", address, reply.Status, err)
 	}
 	return string(text)
 }
@@ -193,7 +205,8 @@ func TestAssistantPicture(t *testing.T) {
 	i := daemontest.Start(t, "--demo", "--auth-queries", "anonymous", "--mcp-enabled")
 	call := func(tool, arguments string) (structured json.RawMessage) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), "POST", i.URL+"/mcp", strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments)))
+		r, err := http.NewRequestWithContext(t.Context(), "POST", i.URL+"/mcp",
+			strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +221,7 @@ func TestAssistantPicture(t *testing.T) {
 			Result struct{ StructuredContent json.RawMessage }
 		}
 		if err := json.NewDecoder(reply.Body).Decode(&body); err != nil || body.Result.StructuredContent == nil {
-			t.Fatalf("%s %s: %v", tool, arguments, err)
+			t.Fatalf("the tool %s with %s returned no content: %v", tool, arguments, err)
 		}
 		return body.Result.StructuredContent
 	}
@@ -219,6 +232,7 @@ func TestAssistantPicture(t *testing.T) {
 			Fields        []string
 		}
 	}
+
 	var total struct {
 		Totals struct{ Count, SumInvoiceTotal json.Number }
 	}
@@ -229,6 +243,7 @@ func TestAssistantPicture(t *testing.T) {
 	if err := json.Unmarshal(totals, &total); err != nil {
 		t.Fatal(err)
 	}
+
 	first := found.Kinds[0]
 	lines := []string{
 		"{1}> How many invoices are between 1,000 and 2,000, and how large is their sum?{0}", "",
@@ -237,7 +252,8 @@ func TestAssistantPicture(t *testing.T) {
 		"{90}  " + strings.Join(first.Fields[:4], ", ") + ", ..{0}", "",
 		"{36}totals{0} " + sum,
 		"{90}  " + string(totals) + "{0}", "",
-		fmt.Sprintf("{32}There are %s invoices between 1,000 and 2,000. Their sum is %s.{0}", total.Totals.Count, total.Totals.SumInvoiceTotal),
+		fmt.Sprintf("{32}There are %s invoices between 1,000 and 2,000. Their sum is %s.{0}",
+			total.Totals.Count, total.Totals.SumInvoiceTotal),
 	}
 	want := picture(100, "An assistant answers a question about invoices with two calls of tools", lines)
 	name := filepath.Join(root, assistantPicture)
@@ -246,7 +262,9 @@ func TestAssistantPicture(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	if got, err := os.ReadFile(name); err != nil || string(got) != want || len(want) > maxSmallPicture {
-		t.Errorf("%s is stale or larger than %d bytes (%v): run the test with -update\n%s", assistantPicture, maxSmallPicture, err, strings.Join(lines, "\n"))
+		t.Errorf("%s is stale or larger than %d bytes (%v): run the test with -update\n%s",
+			assistantPicture, maxSmallPicture, err, strings.Join(lines, "\n"))
 	}
 }

@@ -75,7 +75,8 @@ func helpOf(args []string, whctl string, env []string) (string, error) {
 		return string(out), err
 	}
 	var stdout, stderr strings.Builder
-	if status := whd.Main(whd.Process{Args: args[1:], Env: env, Stdout: &stdout, Stderr: &stderr}); status != 0 {
+	status := whd.Main(whd.Process{Args: args[1:], Env: env, Stdout: &stdout, Stderr: &stderr})
+	if status != 0 {
 		return "", fmt.Errorf("exit status %d: %s", status, &stderr)
 	}
 	return stdout.String(), nil
@@ -89,12 +90,19 @@ func TestHelpInPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		whctl += ".exe"
 	}
+
 	build := exec.Command("go", "build", "-o", whctl, "./cmd/whctl")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	env := []string{"HOME=" + bin, "PATH=" + os.Getenv("PATH"), "SystemRoot=" + os.Getenv("SystemRoot"), "LC_ALL=C.UTF-8"}
+
+	env := []string{
+		"HOME=" + bin,
+		"PATH=" + os.Getenv("PATH"),
+		"SystemRoot=" + os.Getenv("SystemRoot"),
+		"LC_ALL=C.UTF-8",
+	}
 	used := make(map[string]bool)
 	for _, p := range manual(t) {
 		text := p.text
@@ -126,6 +134,7 @@ func TestHelpInPages(t *testing.T) {
 			t.Errorf("the help in %s is stale: run make golden", p.path)
 		}
 	}
+
 	for name := range helpParts {
 		if !used[name] {
 			t.Errorf("no page contains the help of %s", name)

@@ -118,7 +118,8 @@ func (s *session) follow(t *testing.T, p page, used map[string]int) {
 		case "sh":
 			output = s.run(t, p.path, b.line, b.runnable(used))
 		case "text":
-			if want := missingLine(strings.ReplaceAll(output, s.address, "127.0.0.1:5050"), b.lines); want != "" {
+			want := missingLine(strings.ReplaceAll(output, s.address, "127.0.0.1:5050"), b.lines)
+			if want != "" {
 				t.Errorf("%s:%d: the commands before it do not print %q; output:\n%s", p.path, b.line, want, output)
 			}
 		}
@@ -141,23 +142,32 @@ func begin(t *testing.T, dir, address string) *session {
 			t.Skip(err)
 		}
 	}
+
 	files := t.TempDir()
-	s := &session{address: address, block: filepath.Join(files, "block"), failed: filepath.Join(files, "failed")}
+	s := &session{
+		address: address,
+		block:   filepath.Join(files, "block"),
+		failed:  filepath.Join(files, "failed"),
+	}
 	sh := exec.Command("bash", "--noprofile", "--norc")
 	sh.Dir = dir
-	sh.Env = append(os.Environ(), "HOME="+t.TempDir(), "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "WHCTL_CONFIG=", "LC_ALL=C.UTF-8", "FAILED="+s.failed)
+	sh.Env = append(os.Environ(), "HOME="+t.TempDir(), "GOCACHE="+goEnv(t, "GOCACHE"),
+		"GOMODCACHE="+goEnv(t, "GOMODCACHE"), "WHCTL_CONFIG=", "LC_ALL=C.UTF-8", "FAILED="+s.failed)
 	in, err := sh.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	out, err := sh.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	sh.Stderr = sh.Stdout
 	if err := sh.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	s.in, s.out = in, bufio.NewReader(out)
 	t.Cleanup(func() {
 		_ = in.Close()
@@ -227,6 +237,7 @@ func checkout(t *testing.T) string {
 	if err != nil {
 		t.Skip("not in a git repository: ", err)
 	}
+
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if os.IsNotExist(err) {
@@ -247,6 +258,7 @@ func checkout(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+
 	return dir
 }
 
@@ -254,7 +266,8 @@ func checkout(t *testing.T) string {
 // repository nor ignored by git.
 func strayFiles(t *testing.T, dir string) []string {
 	t.Helper()
-	list := exec.Command("git", "--git-dir", gitDir(t), "--work-tree", dir, "ls-files", "-z", "--others", "--exclude-standard")
+	list := exec.Command("git", "--git-dir", gitDir(t), "--work-tree", dir, "ls-files", "-z",
+		"--others", "--exclude-standard")
 	list.Dir = dir
 	names, err := list.Output()
 	if err != nil {

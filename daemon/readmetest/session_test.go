@@ -17,6 +17,7 @@ func TestFailingCommandsAreDetected(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for a Unix shell")
 	}
+
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/moved":
@@ -43,6 +44,7 @@ func TestFailingCommandsAreDetected(t *testing.T) {
 		{"cat\nfalse", "false"},
 		{"export ID=\"$(curl URL/ && echo 4711)\"\ntimeout 0.1 sleep 99 || true\ntrue | cat", ""},
 	}
+
 	for _, c := range cases {
 		output, failed, alive := s.try(t, strings.ReplaceAll(c.commands, "URL", server.URL))
 		if !alive || !strings.Contains(failed, c.failed) || (failed == "") != (c.failed == "") {
@@ -61,11 +63,13 @@ func TestServiceIsStoppedWithShell(t *testing.T) {
 		t.Skip("the commands are for a Unix shell")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte("run:\n\t@echo $$$$ >started; exec sleep 99\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "Makefile"),
+		[]byte("run:\n\t@echo $$$$ >started; exec sleep 99\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := begin(t, dir, freeAddress(t))
-	if output, failed, alive := s.try(t, "mkfifo started; command make run >/dev/null 2>&1 & SERVER=$!; read -r ID <started; echo $ID >id; : $NOT_SET"); alive {
+	output, failed, alive := s.try(t, "mkfifo started; command make run >/dev/null 2>&1 & SERVER=$!; read -r ID <started; echo $ID >id; : $NOT_SET")
+	if alive {
 		t.Fatalf("the shell is still alive: %s, failed: %s", output, failed)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "id"))

@@ -33,7 +33,15 @@ const (
 )
 
 // sgrColours are the colours of SGR codes on a dark terminal.
-var sgrColours = map[string]string{"31": "#ff7b72", "32": "#3fb950", "33": "#d29922", "34": "#58a6ff", "35": "#bc8cff", "36": "#39c5cf", "90": "#8b949e"}
+var sgrColours = map[string]string{
+	"31": "#ff7b72",
+	"32": "#3fb950",
+	"33": "#d29922",
+	"34": "#58a6ff",
+	"35": "#bc8cff",
+	"36": "#39c5cf",
+	"90": "#8b949e",
+}
 
 const foreground, background = "#e6edf3", "#0d1117"
 
@@ -83,7 +91,8 @@ func picture(columns int, description string, screens ...[]string) string {
 		left := float64(i%2) * (screenWidth + gap)
 		top := float64(i/2) * (screenHeight + gap)
 		fmt.Fprintf(&b, "<g transform=\"translate(%.0f %.0f)\">\n", left, top)
-		fmt.Fprintf(&b, "<rect width=\"%.0f\" height=\"%.0f\" rx=\"8\" fill=\"%s\"/>\n", screenWidth, screenHeight, background)
+		fmt.Fprintf(&b, "<rect width=\"%.0f\" height=\"%.0f\" rx=\"8\" fill=\"%s\"/>\n", screenWidth,
+			screenHeight, background)
 		drawScreen(&b, lines)
 		b.WriteString("</g>\n")
 	}
@@ -114,9 +123,11 @@ func drawRun(b *bytes.Buffer, run string, s style, column int, y float64) {
 	x := func(cell int) float64 { return border + float64(column+cell)*cellWidth }
 	runes := []rune(run)
 	if s.reverse {
-		fmt.Fprintf(b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x(0), y, float64(len(runes))*cellWidth, cellHeight, s.colour)
+		fmt.Fprintf(b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
+			x(0), y, float64(len(runes))*cellWidth, cellHeight, s.colour)
 		s.colour = background
 	}
+
 	for from := 0; from < len(runes); {
 		to := from + 1
 		class := runeClass(runes[from])
@@ -129,7 +140,8 @@ func drawRun(b *bytes.Buffer, run string, s style, column int, y float64) {
 			h := float64(runes[from]-'▁'+1) / 8 * cellHeight
 			fmt.Fprintf(b, "<rect x=\"%.1f\" y=\"%.2f\" width=\"%.1f\" height=\"%.2f\" fill=\"%s\"/>\n", x(from), y+cellHeight-h, length, h, s.colour)
 		case rule:
-			fmt.Fprintf(b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"1\" fill=\"%s\"/>\n", x(from), y+cellHeight/2, length, s.colour)
+			fmt.Fprintf(b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"1\" fill=\"%s\"/>\n",
+				x(from), y+cellHeight/2, length, s.colour)
 		case text:
 			words := string(runes[from:to])
 			trimmed := strings.TrimLeft(words, " ")
@@ -194,11 +206,13 @@ func TestTerminalPicture(t *testing.T) {
 	if len(cast) > maxPicture {
 		t.Errorf("the recording has %d bytes, at most %d are allowed", len(cast), maxPicture)
 	}
+
 	head, events, _ := strings.Cut(string(cast), "\n")
 	var size struct{ Width, Height int }
 	if err := json.Unmarshal([]byte(head), &size); err != nil {
 		t.Fatal(err)
 	}
+
 	lines := make([]string, size.Height)
 	var screens [][]string
 	for line := range strings.Lines(events) {
@@ -216,16 +230,19 @@ func TestTerminalPicture(t *testing.T) {
 			lines[row-1], output = output[at[1]:], output[:at[0]]
 		}
 	}
+
 	want := picture(size.Width, "Screens of whctl tui: home, records with a filter, a message with its attempts, and the history of its key", screens...)
 	if len(want) > maxPicture {
 		t.Errorf("the picture has %d bytes, at most %d are allowed", len(want), maxPicture)
 	}
+
 	name := filepath.Join(root, terminalPicture)
 	if goldentest.Updating() {
 		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if got, err := os.ReadFile(name); err != nil || string(got) != want {
 		t.Errorf("%s is stale (%v): run make golden", terminalPicture, err)
 	}
