@@ -146,7 +146,7 @@ func TestAbortedResponseWithCurl(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) {
-			t.Errorf("%s: %v: %s", version, err, out)
+			t.Errorf("%s ended with %v, want an exit status: %s", version, err, out)
 			continue
 		}
 		t.Logf("%s: %v: %s", version, err, out)
@@ -162,9 +162,10 @@ func TestErrorBeforeTheFirstByte(t *testing.T) {
 		"GET /json/reply/IN_ColoursQuery?Take=1&Include=COUNT(StyleID)",
 		"HEAD /json/reply/IN_ColoursQuery?Description=x",
 	} {
-		a := c.do(line, "").want(t, 503).wantHeader(t, "Retry-After", "2").wantHeader(t, "X-Row-Count", "").wantHeader(t, "Content-Disposition", "")
+		a := c.do(line, "").want(t, 503).wantHeader(t, "Retry-After", "2").wantHeader(t, "X-Row-Count", "").
+			wantHeader(t, "Content-Disposition", "")
 		if !strings.HasPrefix(line, "HEAD") && !strings.Contains(a.body, "the store cannot be used at the moment") {
-			t.Errorf("%s: %s", line, a.body)
+			t.Errorf("%s: got %s, want that the store cannot be used", line, a.body)
 		}
 		checkNoInternals(t, a)
 	}

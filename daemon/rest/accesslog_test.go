@@ -15,19 +15,38 @@ func TestOneLineForEachRequest(t *testing.T) {
 		line  string
 		parts []string
 	}{
-		{"GET /json/reply/DB_ClassQuery?Take=1", []string{"level=INFO", "method=GET", "path=/json/reply/DB_ClassQuery", `query="Take=1"`, "status=200", "aborted=false", "user=admin", "address=127.0.0.1"}},
-		{"HEAD /Queries/DB_Class", []string{"level=INFO", "method=HEAD", "path=/Queries/DB_Class", "status=200", "user=admin"}},
-		{"GET /json/reply/SO_TotalsQuery", []string{"status=200", "aborted=false"}},
-		{"GET /json/reply/NopeQuery", []string{"status=404"}},
-		{"OPTIONS /auth", []string{"method=OPTIONS", "status=204", "bytes=0"}},
-		{"BREW /auth", []string{"method=BREW", "status=405"}},
-		{"GET /a%2Fb%0Ac", []string{"path=/a%2Fb%0Ac", "status=404"}},
-		{"GET /healthz", []string{"level=DEBUG", "path=/healthz", "status=200"}},
-		{"GET /readyz", []string{"level=DEBUG", "path=/readyz", "status=200"}},
+		{
+			line: "GET /json/reply/DB_ClassQuery?Take=1",
+			parts: []string{
+				"level=INFO",
+				"method=GET",
+				"path=/json/reply/DB_ClassQuery",
+				`query="Take=1"`,
+				"status=200",
+				"aborted=false",
+				"user=admin",
+				"address=127.0.0.1",
+			},
+		},
+		{
+			line: "HEAD /Queries/DB_Class",
+			parts: []string{
+				"level=INFO", "method=HEAD", "path=/Queries/DB_Class", "status=200",
+				"user=admin",
+			},
+		},
+		{line: "GET /json/reply/SO_TotalsQuery", parts: []string{"status=200", "aborted=false"}},
+		{line: "GET /json/reply/NopeQuery", parts: []string{"status=404"}},
+		{line: "OPTIONS /auth", parts: []string{"method=OPTIONS", "status=204", "bytes=0"}},
+		{line: "BREW /auth", parts: []string{"method=BREW", "status=405"}},
+		{line: "GET /a%2Fb%0Ac", parts: []string{"path=/a%2Fb%0Ac", "status=404"}},
+		{line: "GET /healthz", parts: []string{"level=DEBUG", "path=/healthz", "status=200"}},
+		{line: "GET /readyz", parts: []string{"level=DEBUG", "path=/readyz", "status=200"}},
 	} {
 		id := c.do(test.line, "").header.Get("X-Request-Id")
 		i.Log.Await(t, append(test.parts, "msg=request", "id="+id, " ms=")...)
 	}
+
 	id := c.do("GET /"+strings.Repeat("y", 30000)+"?"+strings.Repeat("x", 30000), "").header.Get("X-Request-Id")
 	if line := i.Log.Await(t, "msg=request", id); len(line) > 5000 {
 		t.Errorf("log line of %d bytes", len(line))
@@ -68,7 +87,10 @@ func TestRequestIDs(t *testing.T) {
 }
 
 // canaries are secrets that must not appear in logs.
-var canaries = []string{"canary-password", "canary-user", "canary-key", "canary-header", "canary-cookie", "canary-bearer", daemontest.AdminPassword}
+var canaries = []string{
+	"canary-password", "canary-user", "canary-key", "canary-header",
+	"canary-cookie", "canary-bearer", daemontest.AdminPassword,
+}
 
 func TestNoSecretReachesTheLog(t *testing.T) {
 	i := daemontest.Start(t)
@@ -89,14 +111,29 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		{line: "GET /json/reply/DB_ClassQuery?ApiKey=canary-key&Headers=canary-header"},
 		{line: "POST /auth", body: `{"UserName":"canary-user","Password":"canary-password"}`},
 		{line: "POST /auth", body: `{"UserName":{"x":"canary-user"},"Password":["canary-password"]`},
-		{line: "POST /auth", body: "UserName=canary-user&Password=canary-password", headers: []string{"Content-Type: application/x-www-form-urlencoded"}},
-		{line: "POST /auth?Password=canary-password", body: "canary-password", headers: []string{"Content-Type: text/x"}},
-		{line: "POST /json/reply/DB_ClassQuery", body: `{"Password":"canary-password","Strict":true}`, headers: []string{"Authorization: Bearer " + key}},
+		{
+			line:    "POST /auth",
+			body:    "UserName=canary-user&Password=canary-password",
+			headers: []string{"Content-Type: application/x-www-form-urlencoded"},
+		},
+		{
+			line:    "POST /auth?Password=canary-password",
+			body:    "canary-password",
+			headers: []string{"Content-Type: text/x"},
+		},
+		{
+			line:    "POST /json/reply/DB_ClassQuery",
+			body:    `{"Password":"canary-password","Strict":true}`,
+			headers: []string{"Authorization: Bearer " + key},
+		},
 		{line: "GET /json/reply/DB_ClassQuery", headers: []string{basic("canary-user", "canary-password")}},
 		{line: "GET /json/reply/DB_ClassQuery", headers: []string{"Authorization: Bearer canary-bearer"}},
 		{line: "GET /json/reply/DB_ClassQuery", headers: []string{"Cookie: ss-id=canary-cookie"}},
 		{line: "GET /json/reply/DB_ClassQuery", headers: []string{"X-ss-id: canary-cookie"}},
-		{line: "GET /auth/logout", headers: []string{"X-ss-id: canary-cookie", "Cookie: ss-id=canary-cookie"}},
+		{
+			line:    "GET /auth/logout",
+			headers: []string{"X-ss-id: canary-cookie", "Cookie: ss-id=canary-cookie"},
+		},
 		{line: "GET /auth?" + loginForm()},
 		{line: "GET /auth?UserName=admin&Password=" + url.PathEscape(daemontest.AdminPassword)},
 		{line: "GET /json/reply/DB_ClassQuery", headers: []string{basic("admin", daemontest.AdminPassword)}},
@@ -108,20 +145,24 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 			}
 		}
 	}
+
 	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 	c.do("GET /auth", "", "Cookie: ss-id="+id).want(t, 200)
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
 	}
+
 	log, err := url.QueryUnescape(strings.ReplaceAll(i.Log.String(), "%zz", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, secret := range append(canaries, key, id) {
 		if strings.Contains(log, secret) || strings.Contains(i.Log.String(), secret) {
 			t.Errorf("the log contains %s:\n%s", secret, log)
 		}
 	}
+
 	if n := strings.Count(log, "msg=request"); n != 24 {
 		t.Errorf("%d lines for 24 requests", n)
 	}

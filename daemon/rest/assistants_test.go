@@ -34,7 +34,8 @@ func TestAssistantsAreOff(t *testing.T) {
 // TestMessagesOfAssistants checks the transport of messages, and the Origin even with
 // explicit credentials.
 func TestMessagesOfAssistants(t *testing.T) {
-	i := daemontest.Start(t, "--mcp-enabled", "--http-cors-origins", "https://shop.example", "--http-max-body", "64KiB")
+	i := daemontest.Start(t, "--mcp-enabled", "--http-cors-origins", "https://shop.example",
+		"--http-max-body", "64KiB")
 	c := anonymous(t, i).with("Authorization: Bearer " + i.Key(t, "reader"))
 	ping := `{"jsonrpc":"2.0","id":"7","method":"ping"}`
 	for _, tt := range []struct {
@@ -43,30 +44,84 @@ func TestMessagesOfAssistants(t *testing.T) {
 		status  int
 		want    string
 	}{
-		{ping, messageHeaders, 200, `{"jsonrpc":"2.0","id":"7","result":{}}`},
-		{ping, append([]string{"Origin: " + i.URL}, messageHeaders...), 200, `"result"`},
-		{ping, append([]string{"Origin: https://shop.example"}, messageHeaders...), 200, `"result"`},
-		{ping, append([]string{"Origin: https://evil.example"}, messageHeaders...), 403, "cross-origin"},
-		{ping, append([]string{"Origin: null"}, messageHeaders...), 403, "cross-origin"},
-		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, messageHeaders, 202, ""},
-		{"[" + ping + "," + ping + "]", messageHeaders, 400, "lists of messages are not supported"},
-		{"", messageHeaders, 400, ""},
-		{"{", messageHeaders, 400, ""},
-		{strings.Repeat(" ", 70<<10) + ping, messageHeaders, 413, ""},
-		{ping, messageHeaders[:1], 400, "Accept must contain"},
-		{ping, []string{"Content-Type: text/plain", messageHeaders[1]}, 415, ""},
-		{ping, append([]string{"MCP-Protocol-Version: 2025-03-26"}, messageHeaders...), 200, `"result"`},
-		{ping, append([]string{"MCP-Protocol-Version: 1999-12-31"}, messageHeaders...), 400, "Unsupported protocol version"},
-		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}`, messageHeaders, 200, `"protocolVersion":"2024-11-05"`},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop_kind","arguments":{}}}`, messageHeaders, 200, `"error"`},
+		{body: ping, headers: messageHeaders, status: 200, want: `{"jsonrpc":"2.0","id":"7","result":{}}`},
+		{
+			body:    ping,
+			headers: append([]string{"Origin: " + i.URL}, messageHeaders...),
+			status:  200,
+			want:    `"result"`,
+		},
+		{
+			body:    ping,
+			headers: append([]string{"Origin: https://shop.example"}, messageHeaders...),
+			status:  200,
+			want:    `"result"`,
+		},
+		{
+			body:    ping,
+			headers: append([]string{"Origin: https://evil.example"}, messageHeaders...),
+			status:  403,
+			want:    "cross-origin",
+		},
+		{
+			body:    ping,
+			headers: append([]string{"Origin: null"}, messageHeaders...),
+			status:  403,
+			want:    "cross-origin",
+		},
+		{
+			body:    `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+			headers: messageHeaders,
+			status:  202,
+			want:    "",
+		},
+		{
+			body:    "[" + ping + "," + ping + "]",
+			headers: messageHeaders,
+			status:  400,
+			want:    "lists of messages are not supported",
+		},
+		{body: "", headers: messageHeaders, status: 400, want: ""},
+		{body: "{", headers: messageHeaders, status: 400, want: ""},
+		{body: strings.Repeat(" ", 70<<10) + ping, headers: messageHeaders, status: 413, want: ""},
+		{body: ping, headers: messageHeaders[:1], status: 400, want: "Accept must contain"},
+		{body: ping, headers: []string{"Content-Type: text/plain", messageHeaders[1]}, status: 415, want: ""},
+		{
+			body:    ping,
+			headers: append([]string{"MCP-Protocol-Version: 2025-03-26"}, messageHeaders...),
+			status:  200,
+			want:    `"result"`,
+		},
+		{
+			body:    ping,
+			headers: append([]string{"MCP-Protocol-Version: 1999-12-31"}, messageHeaders...),
+			status:  400,
+			want:    "Unsupported protocol version",
+		},
+		{
+			body:    `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}`,
+			headers: messageHeaders,
+			status:  200,
+			want:    `"protocolVersion":"2024-11-05"`,
+		},
+		{
+			body:    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop_kind","arguments":{}}}`,
+			headers: messageHeaders,
+			status:  200,
+			want:    `"error"`,
+		},
 	} {
 		a := c.do("POST /mcp", tt.body, tt.headers...)
 		if a.status != tt.status || !strings.Contains(a.body, tt.want) {
-			t.Errorf("POST /mcp %.100s with %q returned %d %s, want %d with %s", tt.body, tt.headers, a.status, shortened(a.body), tt.status, tt.want)
+			t.Errorf("POST /mcp %.100s with %q returned %d %s, want %d with %s",
+				tt.body, tt.headers, a.status, shortened(a.body), tt.status, tt.want)
 		}
 	}
-	preflight := c.do("OPTIONS /mcp", "", "Origin: https://shop.example", "Access-Control-Request-Method: POST").want(t, 204)
-	if allowed := preflight.header.Get("Access-Control-Allow-Headers"); !strings.Contains(allowed, "Mcp-Protocol-Version") {
+
+	preflight := c.do("OPTIONS /mcp", "", "Origin: https://shop.example",
+		"Access-Control-Request-Method: POST").want(t, 204)
+	allowed := preflight.header.Get("Access-Control-Allow-Headers")
+	if !strings.Contains(allowed, "Mcp-Protocol-Version") {
 		t.Errorf("the preflight allows the headers %s, want Mcp-Protocol-Version among them", allowed)
 	}
 }
@@ -92,7 +147,8 @@ func TestAssistantsObeyLimits(t *testing.T) {
 	i := daemontest.Start(t, "--mcp-enabled", "--demo", "--query-max-take", "5", "--http-rate", "6/m+5")
 	c := anonymous(t, i).with("Authorization: Bearer " + i.Key(t, "reader"))
 	for _, kind := range []string{"IN_Colours", "INMGT020POQty"} { // by cursor, and by skip
-		body := c.do("POST /mcp", toolCall("query", `{"kind":"`+kind+`","limit":50}`), messageHeaders...).want(t, 200).body
+		body := c.do("POST /mcp", toolCall("query",
+			`{"kind":"`+kind+`","limit":50}`), messageHeaders...).want(t, 200).body
 		var reply struct {
 			Result struct {
 				StructuredContent struct {
@@ -110,9 +166,11 @@ func TestAssistantsObeyLimits(t *testing.T) {
 			t.Errorf("a query for %s returned %d rows, want the maximum, 5: %s", kind, len(page.Rows), body)
 		}
 		if page.Next == "" && page.NextSkip != 5 {
-			t.Errorf("a query for %s returned the cursor %q and nextSkip %d, want a cursor or 5", kind, page.Next, page.NextSkip)
+			t.Errorf("a query for %s returned the cursor %q and nextSkip %d, want a cursor or 5",
+				kind, page.Next, page.NextSkip)
 		}
 	}
+
 	statuses := make(map[int]bool)
 	for range 20 {
 		statuses[c.do("POST /mcp", toolCall("find_kinds", `{}`), messageHeaders...).status] = true

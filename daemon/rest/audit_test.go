@@ -32,10 +32,13 @@ func TestAuditTrail(t *testing.T) {
 	if len(got) != 5 {
 		t.Fatalf("%d entries: %+v", len(got), got)
 	}
+
 	command := got[2] // newest first
-	if command.Via != "command" || command.UserName == "" || command.Action != "key add" || !strings.HasSuffix(command.Detail, "Role=writer") && !strings.Contains(command.Detail, "Role=writer;") {
-		t.Errorf("%+v", command)
+	if command.Via != "command" || command.UserName == "" || command.Action != "key add" ||
+		!strings.HasSuffix(command.Detail, "Role=writer") && !strings.Contains(command.Detail, "Role=writer;") {
+		t.Errorf("got the entry %+v, want key add with the role writer by the command", command)
 	}
+
 	for n, want := range map[int]auditEntry{
 		0: {"admin", "basic", "127.0.0.1", "user change", "ann", "Password=***"},
 		1: {"Ann", "basic", "127.0.0.1", "user change", "ann", "DisplayName=A.; Role=admin"},
@@ -46,12 +49,23 @@ func TestAuditTrail(t *testing.T) {
 			t.Errorf("entry %d is %+v, want %+v", n, got[n], want)
 		}
 	}
-	for _, line := range []string{"GET /Queries/WH_Audit.csv?ActionStartsWith=USER&Take=2", "POST /api/wh_auditquery.xml?Include=Total", "GET /html/reply/WH_AuditQuery", "DELETE /jsv/reply/WH_AuditQuery"} {
+
+	for _, line := range []string{
+		"GET /Queries/WH_Audit.csv?ActionStartsWith=USER&Take=2",
+		"POST /api/wh_auditquery.xml?Include=Total",
+		"GET /html/reply/WH_AuditQuery",
+		"DELETE /jsv/reply/WH_AuditQuery",
+	} {
 		boss.do(line, "").want(t, 200).wantMessage(t, "DisplayName=A.; Role=admin")
 	}
+
 	boss.do("POST /json/oneway/WH_AuditQuery", "").want(t, 204)
 	boss.do("GET /Queries/WH_Audit?EntryNoGreaterThan=x", "").want(t, 400)
-	for _, line := range []string{"GET /Queries/WH_Audit", "GET /json/reply/WH_AuditQuery", "GET /api/WH_AuditQuery"} {
+	for _, line := range []string{
+		"GET /Queries/WH_Audit",
+		"GET /json/reply/WH_AuditQuery",
+		"GET /api/WH_AuditQuery",
+	} {
 		anonymous(t, i).do(line, "").want(t, 401)
 		anonymous(t, i).do(line, "", "Authorization: Bearer "+i.Key(t, "writer")).want(t, 403)
 	}

@@ -74,7 +74,8 @@ func TestLoginRoutes(t *testing.T) {
 			cookie := a.want(t, 200).cookie(t)
 			s := a.session(t)
 			if s.SessionID != cookie.Value || s.UserName != "admin" {
-				t.Errorf("a login at %s returned %s, want the user admin and the session %s of the cookie", path, a.body, cookie.Value)
+				t.Errorf("a login at %s returned %s, want the user admin and the session %s of the cookie",
+					path, a.body, cookie.Value)
 			}
 			if seen[s.SessionID] || s.SessionID == "" {
 				t.Errorf("a login at %s returned the session %q, want a new one", path, s.SessionID)
@@ -127,9 +128,11 @@ func TestAuthenticationMethods(t *testing.T) {
 		c.do("POST /Queries/DB_Class", `{"Take":1}`, tt.header).want(t, 200)
 		s := c.do("GET /auth", "", tt.header).want(t, 200).session(t)
 		if !strings.HasPrefix(s.UserName, tt.user) || s.SessionID != tt.session {
-			t.Errorf("GET /auth with %s returned the user %q and the session %q, want %q... and %q", tt.header, s.UserName, s.SessionID, tt.user, tt.session)
+			t.Errorf("GET /auth with %s returned the user %q and the session %q, want %q... and %q",
+				tt.header, s.UserName, s.SessionID, tt.user, tt.session)
 		}
 	}
+
 	for _, header := range []string{
 		"Cookie: ss-id=" + strings.ToLower(id) + "x",
 		"X-ss-id: " + strings.Repeat("x", 20),
@@ -179,12 +182,20 @@ var foreign = [][]string{
 	{"Referer: http://127.0.0.1/another-port"},
 	{"Sec-Fetch-Site: same-origin", "Origin: http://evil.example"},
 	{"Sec-Fetch-Site: none", "Referer: http://evil.example"},
-	{"Host: whd.example", "Origin: https://whd.example"}, // the same host with another scheme is another origin
+	// The same host with another scheme is another origin.
+	{
+		"Host: whd.example",
+		"Origin: https://whd.example",
+	},
 	{"Host: whd.example", "Origin: http://whd.example:8080"},
 	{"Host: whd.example", "Origin: http://whd.example.evil.example"},
 	{"Origin: file://"},
 	{"Origin: http://%zz"},
-	{"User-Agent: Mozilla/5.0 (X11; Linux x86_64)", "Accept: text/html,*/*;q=0.8"}, // a plain HTTP page that suppresses its origin
+	// A plain HTTP page that suppresses its origin.
+	{
+		"User-Agent: Mozilla/5.0 (X11; Linux x86_64)",
+		"Accept: text/html,*/*;q=0.8",
+	},
 }
 
 func TestCrossOriginRequestsWithBrowserCredentials(t *testing.T) {
@@ -246,7 +257,8 @@ func TestTooManyFailedLogins(t *testing.T) {
 	a.wantMessage(t, `"ErrorCode":"TooManyRequests"`)
 	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
 	if err != nil || seconds < 1 || seconds > 99 {
-		t.Errorf("the sixth failed login returned Retry-After %q, want from 1 to 99 seconds", a.header.Get("Retry-After"))
+		t.Errorf("the sixth failed login returned Retry-After %q, want from 1 to 99 seconds",
+			a.header.Get("Retry-After"))
 	}
 	c.do("GET /json/reply/DB_ClassQuery", "", basic(eve, "guess")).want(t, 429)
 	c.do("POST /auth", loginJSON()).want(t, 200) // another user
@@ -270,7 +282,8 @@ func TestAnonymousQueries(t *testing.T) {
 		}
 	}
 	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
-	c.do("GET /json/reply/DB_ClassQuery", "", "Authorization: Bearer wrong").want(t, 401) // invalid credentials are an error even on anonymous routes
+	c.do("GET /json/reply/DB_ClassQuery", "",
+		"Authorization: Bearer wrong").want(t, 401) // invalid credentials are an error even on anonymous routes
 	c.do("GET /auth", "").want(t, 401)
 }
 
@@ -290,13 +303,15 @@ func TestCookieIsSecureBehindATLSProxy(t *testing.T) {
 		for _, path := range []string{"/auth?" + loginForm(), "/auth/logout"} {
 			a := c.do("GET "+path, "", "X-Forwarded-Proto: "+tt.proto).want(t, 200)
 			if got := a.cookie(t).Secure; got != tt.secure {
-				t.Errorf("GET %s with X-Forwarded-Proto %q set a cookie with Secure %t, want %t", path, tt.proto, got, tt.secure)
+				t.Errorf("GET %s with X-Forwarded-Proto %q set a cookie with Secure %t, want %t",
+					path, tt.proto, got, tt.secure)
 			}
 		}
 	}
 
 	// The header of an untrusted client is ignored.
-	cookie := anonymous(t, demo.start(t)).do("GET /auth?"+loginForm(), "", "X-Forwarded-Proto: https").want(t, 200).cookie(t)
+	cookie := anonymous(t, demo.start(t)).do("GET /auth?"+loginForm(), "",
+		"X-Forwarded-Proto: https").want(t, 200).cookie(t)
 	if cookie.Secure {
 		t.Errorf("X-Forwarded-Proto of an untrusted client set the cookie %s, want one without Secure", cookie)
 	}
@@ -315,9 +330,12 @@ func TestOriginBehindATLSProxy(t *testing.T) {
 	i := daemontest.Start(t, "--http-trusted-proxies", "127.0.0.0/8")
 	c := anonymous(t, i)
 	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
-	c.do("GET /auth?callback=f", "", "X-ss-id: "+id, "Origin: https://erp.example").want(t, 200) // browsers never send this header on their own
+	c.do("GET /auth?callback=f", "", "X-ss-id: "+id,
+		"Origin: https://erp.example").want(t, 200) // browsers never send this header on their own
 	c = c.with("Cookie: ss-id=" + id)
-	c.do("GET /auth?callback=f", "", "Origin: https://erp.example", "X-Forwarded-Host: erp.example:443", "X-Forwarded-Proto: https").want(t, 200)
-	c.do("GET /auth?callback=f", "", "Origin: http://erp.example", "X-Forwarded-Host: erp.example", "X-Forwarded-Proto: https").want(t, 403)
+	c.do("GET /auth?callback=f", "", "Origin: https://erp.example",
+		"X-Forwarded-Host: erp.example:443", "X-Forwarded-Proto: https").want(t, 200)
+	c.do("GET /auth?callback=f", "", "Origin: http://erp.example", "X-Forwarded-Host: erp.example",
+		"X-Forwarded-Proto: https").want(t, 403)
 	c.do("GET /auth?callback=f", "", "Origin: https://erp.example").want(t, 403)
 }

@@ -139,6 +139,7 @@ func readAndChange(t *testing.T, f billsFixture) {
 		"PluginID":    value["PluginID"], // checked below
 		"PluginName":  "Production Notes",
 	})
+
 	if n := len(value["PluginID"]); n != 36 {
 		t.Errorf("GET %s: got the PluginID %q of %d bytes, want 36",
 			field.path(), value["PluginID"], n)
@@ -152,6 +153,7 @@ func readAndChange(t *testing.T, f billsFixture) {
 			t.Errorf("PATCH with the contents %q: stored is %q, want %q", contents, got, stored)
 		}
 	}
+
 	if got := f.stored(t, "NOT "+field.condition()); !slices.Equal(got, storedElsewhere) {
 		t.Errorf("PATCH %s changed the values of other fields: got %q, want %q",
 			field.path(), got, storedElsewhere)
@@ -168,6 +170,7 @@ func readAndChange(t *testing.T, f billsFixture) {
 		t.Errorf("the first value of %s: got the contents %q, want none",
 			field.listPath(), contents)
 	}
+
 	f.addContents(t, admin, billField{
 		billID:    field.billID,
 		stageID:   field.stageID,
@@ -255,6 +258,7 @@ func billNotFound(t *testing.T, f billsFixture) {
 		noSetting := billField{billID: field.billID, stageID: field.stageID, settingID: id}
 		wantNoField(t, admin, noSetting, "there is no custom field")
 	}
+
 	if got := f.stored(t, "1 = 1"); !slices.Equal(got, stored) {
 		t.Errorf("PATCH of missing fields: stored is %q, want %q", got, stored)
 	}
@@ -529,6 +533,7 @@ func billFormats(t *testing.T, f billsFixture) {
 			wantContentType(t, "PATCH "+value+" without contents", a, format.name)
 		}
 	}
+
 	admin.do("GET "+field.listPath()+"?nulls=include", "").want(t, 200).
 		wantText(t, `"Contents":null`)
 
@@ -596,6 +601,7 @@ func billWriters(t *testing.T, f billsFixture) {
 			}
 		})
 	}
+
 	group.Wait()
 
 	stored := f.storedValue(t, "BM_Stages_RecID = '"+field.stageID+"'")

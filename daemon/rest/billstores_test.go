@@ -109,8 +109,10 @@ func queryServer(t *testing.T, dsn, query string) (rows [][]string) {
 		}
 		rows = append(rows, texts)
 	}
+
 	if err := errors.Join(err, found.Err()); err != nil {
 		t.Fatal(err)
 	}
+
 	return rows
 }

@@ -25,72 +25,125 @@ type filterRequest struct {
 }
 
 var sendings = []filterRequest{
-	{"JSON", []string{"Content-Type: application/json"}, func(field string, values []string) (string, string) {
-		list, _ := json.Marshal(values)
-		return "", fmt.Sprintf(`{"%sIn":%s,"OrderByDesc":"%s"}`, field, list, field)
-	}},
-	{"JSON with another Content-Type", []string{"Content-Type: text/csv"}, func(field string, values []string) (string, string) {
-		list, _ := json.Marshal(values)
-		return "", fmt.Sprintf("\ufeff\r\n {\"%sIn\":%s,\"orderbydesc\":\"%s\"}\n", strings.ToUpper(field), list, field)
-	}},
-	{"query string", nil, func(field string, values []string) (string, string) {
+	{
+		name:    "JSON",
+		headers: []string{"Content-Type: application/json"},
+		request: func(field string, values []string) (string, string) {
+			list, _ := json.Marshal(values)
+			return "", fmt.Sprintf(`{"%sIn":%s,"OrderByDesc":"%s"}`, field, list, field)
+		},
+	},
+	{
+		name:    "JSON with another Content-Type",
+		headers: []string{"Content-Type: text/csv"},
+		request: func(field string, values []string) (string, string) {
+			list, _ := json.Marshal(values)
+			return "", fmt.Sprintf("\ufeff\r\n {\"%sIn\":%s,\"orderbydesc\":\"%s\"}\n",
+				strings.ToUpper(field), list, field)
+		},
+	},
+	{name: "query string", headers: nil, request: func(field string, values []string) (string, string) {
 		return url.Values{field + "In": {listText(values)}, "OrderByDesc": {field}}.Encode(), ""
 	}},
-	{"query string with repeated names", nil, func(field string, values []string) (string, string) {
-		v := url.Values{"OrderByDesc": {field}}
-		for _, text := range values {
-			v.Add(field+"In", listText([]string{text}))
-		}
-		return v.Encode(), ""
-	}},
-	{"form", []string{"Content-Type: application/x-www-form-urlencoded"}, func(field string, values []string) (string, string) {
-		return "", url.Values{field + "In": {listText(values)}, "OrderByDesc": {field}}.Encode()
-	}},
-	{"CSV", []string{"Content-Type: text/csv; charset=utf-8"}, func(field string, values []string) (string, string) {
-		var b strings.Builder
-		w := csv.NewWriter(&b)
-		_ = w.WriteAll([][]string{{field + "In", "OrderByDesc"}, {listText(values), field}})
-		return "", b.String()
-	}},
-	{"PHP form", []string{"Content-Type: application/x-www-form-urlencoded"}, func(field string, values []string) (string, string) {
-		v := url.Values{"OrderByDesc": {field}}
-		for i, text := range values {
-			v.Set(fmt.Sprintf("%sIn[%d]", field, i), text)
-		}
-		return "", v.Encode()
-	}},
-	{"PHP query string", nil, func(field string, values []string) (string, string) {
+	{
+		name: "query string with repeated names",
+		request: func(field string, values []string) (string, string) {
+			v := url.Values{"OrderByDesc": {field}}
+			for _, text := range values {
+				v.Add(field+"In", listText([]string{text}))
+			}
+			return v.Encode(), ""
+		},
+	},
+	{
+		name:    "form",
+		headers: []string{"Content-Type: application/x-www-form-urlencoded"},
+		request: func(field string, values []string) (string, string) {
+			return "", url.Values{field + "In": {listText(values)}, "OrderByDesc": {field}}.Encode()
+		},
+	},
+	{
+		name:    "CSV",
+		headers: []string{"Content-Type: text/csv; charset=utf-8"},
+		request: func(field string, values []string) (string, string) {
+			var b strings.Builder
+			w := csv.NewWriter(&b)
+			_ = w.WriteAll([][]string{{field + "In", "OrderByDesc"}, {listText(values), field}})
+			return "", b.String()
+		},
+	},
+	{
+		name:    "PHP form",
+		headers: []string{"Content-Type: application/x-www-form-urlencoded"},
+		request: func(field string, values []string) (string, string) {
+			v := url.Values{"OrderByDesc": {field}}
+			for i, text := range values {
+				v.Set(fmt.Sprintf("%sIn[%d]", field, i), text)
+			}
+			return "", v.Encode()
+		},
+	},
+	{name: "PHP query string", headers: nil, request: func(field string, values []string) (string, string) {
 		return url.Values{field + "In[]": values, "OrderByDesc": {field}}.Encode(), ""
 	}},
-	{"multipart form", []string{multipartType}, func(field string, values []string) (string, string) {
-		return "", multipartBody(field+"In", listText(values), "OrderByDesc", field)
-	}},
-	{"multipart form with repeated names", []string{multipartType}, func(field string, values []string) (string, string) {
-		pairs := []string{"OrderByDesc", field}
-		for _, text := range values {
-			pairs = append(pairs, field+"In", listText([]string{text}))
-		}
-		return "", multipartBody(pairs...)
-	}},
-	{"multipart form of PHP", []string{multipartType}, func(field string, values []string) (string, string) {
-		pairs := []string{"orderbydesc", field}
-		for i, text := range values {
-			pairs = append(pairs, fmt.Sprintf("%sIn[%d]", field, i), text)
-		}
-		return "", multipartBody(pairs...)
-	}},
-	{"XML", []string{"Content-Type: application/xml; charset=utf-8"}, func(field string, values []string) (string, string) {
-		return "", xmlBody(fmt.Sprintf("<OrderByDesc>%s</OrderByDesc><%sIn>%s</%[2]sIn><Meta/><%[2]s xmlns:i='x' i:nil='true'/>", field, field, xmlItems("d:string", values)))
-	}},
-	{"XML with a text list", []string{"Content-Type: text/xml"}, func(field string, values []string) (string, string) {
-		return "", xmlBody(fmt.Sprintf("<%sIn>%s</%[1]sIn><OrderByDesc>%[1]s</OrderByDesc>", field, xmlText(listText(values))))
-	}},
-	{"JSV", []string{"Content-Type: application/jsv"}, func(field string, values []string) (string, string) {
-		return "", fmt.Sprintf("{%sIn:[%s],OrderByDesc:%s,Meta:{},%[1]s:}", field, listText(values), field)
-	}},
-	{"both", []string{"Content-Type: application/json"}, func(field string, values []string) (string, string) {
-		return url.Values{field + "In": {listText(values)}}.Encode(), fmt.Sprintf(`{"%sIn":["another"],"OrderByDesc":"%s"}`, field, field)
-	}},
+	{
+		name:    "multipart form",
+		headers: []string{multipartType},
+		request: func(field string, values []string) (string, string) {
+			return "", multipartBody(field+"In", listText(values), "OrderByDesc", field)
+		},
+	},
+	{
+		name:    "multipart form with repeated names",
+		headers: []string{multipartType},
+		request: func(field string, values []string) (string, string) {
+			pairs := []string{"OrderByDesc", field}
+			for _, text := range values {
+				pairs = append(pairs, field+"In", listText([]string{text}))
+			}
+			return "", multipartBody(pairs...)
+		},
+	},
+	{
+		name:    "multipart form of PHP",
+		headers: []string{multipartType},
+		request: func(field string, values []string) (string, string) {
+			pairs := []string{"orderbydesc", field}
+			for i, text := range values {
+				pairs = append(pairs, fmt.Sprintf("%sIn[%d]", field, i), text)
+			}
+			return "", multipartBody(pairs...)
+		},
+	},
+	{
+		name:    "XML",
+		headers: []string{"Content-Type: application/xml; charset=utf-8"},
+		request: func(field string, values []string) (string, string) {
+			return "", xmlBody(fmt.Sprintf("<OrderByDesc>%s</OrderByDesc><%sIn>%s</%[2]sIn><Meta/><%[2]s xmlns:i='x' i:nil='true'/>", field, field, xmlItems("d:string", values)))
+		},
+	},
+	{
+		name:    "XML with a text list",
+		headers: []string{"Content-Type: text/xml"},
+		request: func(field string, values []string) (string, string) {
+			return "", xmlBody(fmt.Sprintf("<%sIn>%s</%[1]sIn><OrderByDesc>%[1]s</OrderByDesc>", field,
+				xmlText(listText(values))))
+		},
+	},
+	{
+		name:    "JSV",
+		headers: []string{"Content-Type: application/jsv"},
+		request: func(field string, values []string) (string, string) {
+			return "", fmt.Sprintf("{%sIn:[%s],OrderByDesc:%s,Meta:{},%[1]s:}", field, listText(values), field)
+		},
+	},
+	{
+		name:    "both",
+		headers: []string{"Content-Type: application/json"},
+		request: func(field string, values []string) (string, string) {
+			return url.Values{field + "In": {listText(values)}}.Encode(), fmt.Sprintf(`{"%sIn":["another"],"OrderByDesc":"%s"}`, field, field)
+		},
+	},
 }
 
 // listText returns the text form of a list.
@@ -147,8 +200,14 @@ func TestFilterInEveryRequestFormat(t *testing.T) {
 				if body == "" {
 					method = "GET"
 				}
-				for _, path := range []string{"/json/reply/" + kind.Operation(), "/Queries/" + kind.Name, "/api/" + kind.Operation(), "/ndjson/reply/" + kind.Operation()} {
-					a := c.do(method+" "+path+"?"+query, body, way.headers...).want(t, 200).wantHeader(t, "X-Ignored-Members", "")
+				for _, path := range []string{
+					"/json/reply/" + kind.Operation(),
+					"/Queries/" + kind.Name,
+					"/api/" + kind.Operation(),
+					"/ndjson/reply/" + kind.Operation(),
+				} {
+					a := c.do(method+" "+path+"?"+query, body, way.headers...).want(t, 200).
+						wantHeader(t, "X-Ignored-Members", "")
 					got := rowsOf(t, a)
 					if want == "" {
 						want = got
@@ -158,10 +217,12 @@ func TestFilterInEveryRequestFormat(t *testing.T) {
 					}
 				}
 				a := c.do(method+" /csv/reply/"+kind.Operation()+"?"+query, body, way.headers...).want(t, 200)
-				if lines := strings.Count(a.body, "\r\n"); a.header.Get("X-Row-Count") != fmt.Sprint(strings.Count(want, "\n")) || lines < 2 {
+				lines := strings.Count(a.body, "\r\n")
+				if a.header.Get("X-Row-Count") != fmt.Sprint(strings.Count(want, "\n")) || lines < 2 {
 					t.Errorf("%s as CSV: X-Row-Count %s, %d lines", way.name, a.header.Get("X-Row-Count"), lines)
 				}
 			}
+
 			if n := strings.Count(want, "\n"); n < len(values) || n == demodata.Count(kind.Name) {
 				t.Errorf("%v matches %d of %d rows", values, n, demodata.Count(kind.Name))
 			}
@@ -244,13 +305,16 @@ func TestAllMembersAreAccepted(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	for _, kind := range record.Builtin().Kinds() {
 		body := sampleRequest(kind)
-		a := c.do("POST /json/reply/"+kind.Operation(), body, "Content-Type: application/json", "Accept: application/json").
-			want(t, 200).wantHeader(t, "X-Ignored-Members", "").wantHeader(t, "Content-Type", "application/json; charset=utf-8")
+		a := c.do("POST /json/reply/"+kind.Operation(), body, "Content-Type: application/json",
+			"Accept: application/json").
+			want(t, 200).wantHeader(t, "X-Ignored-Members", "").
+			wantHeader(t, "Content-Type", "application/json; charset=utf-8")
 		if e := a.envelope(t); e.Offset == nil || e.Total == nil || e.Results == nil || e.Meta == nil {
 			t.Errorf("%s: not the whole envelope: %s", kind.Name, a.body)
 		}
 		a = c.do("POST /csv/reply/"+kind.Operation(), body, "Content-Type: text/csv", "Accept: text/csv").
-			want(t, 200).wantHeader(t, "X-Ignored-Members", "").wantHeader(t, "Content-Type", "text/csv; charset=utf-8").
+			want(t, 200).wantHeader(t, "X-Ignored-Members", "").
+			wantHeader(t, "Content-Type", "text/csv; charset=utf-8").
 			wantHeader(t, "Content-Disposition", "attachment; filename="+kind.Operation()+".csv")
 		if want := strings.Join(kind.FieldNames(), ",") + "\r\n"; a.body != want {
 			t.Errorf("%s: %q, want %q", kind.Name, a.body, want)
@@ -265,30 +329,178 @@ func TestBodies(t *testing.T) {
 		status                        int
 		message                       string
 	}{
-		{"GET with a JSON body", "GET /json/reply/DB_ClassQuery", "application/json", `{"Take":1}`, 200, ""},
-		{"HEAD with a body", "HEAD /json/reply/DB_ClassQuery", "application/json", `{"Take":1}`, 200, ""},
-		{"empty POST", "POST /json/reply/DB_ClassQuery", "application/json", "", 200, ""},
-		{"white space", "POST /json/reply/DB_ClassQuery", "application/json", " \r\n\t", 200, ""},
-		{"no type", "POST /json/reply/DB_ClassQuery", "", `{"Take":1}`, 200, ""},
-		{"a broken type", "POST /json/reply/DB_ClassQuery", "application/json; charset", `{"Take":1}`, 200, ""},
-		{"CSV without type to a CSV route", "POST /CSV/reply/DB_ClassQuery", "", "Take\r\n1\r\n", 200, ""},
-		{"CSV with two value lines", "POST /csv/reply/DB_ClassQuery", "text/csv", "Take\n1\n2\n", 400, "not 3 lines"},
-		{"CSV with a short line", "POST /csv/reply/DB_ClassQuery", "text/csv", "Take,Skip\n1\n", 400, "CSV body cannot be read"},
-		{"a list", "POST /json/reply/DB_ClassQuery", "application/json", `[1]`, 400, "not a JSON object"},
-		{"more behind it", "POST /json/reply/DB_ClassQuery", "application/json", `{} {}`, 400, "unexpected data after the JSON object"},
-		{"cut short", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":`, 400, "cannot be read at byte 9"},
-		{"a member twice", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":"a","Class":"b"}`, 400, "duplicate member"},
-		{"bytes that are not UTF-8", "POST /json/reply/DB_ClassQuery", "application/json", "{\"Class\":\"\xff\"}", 400, "not valid UTF-8"},
-		{"an unpaired surrogate", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":"\ud800"}`, 400, "unpaired surrogate"},
-		{"deep JSON in an ignored member", "POST /json/reply/DB_ClassQuery", "", `{"Meta":` + nested(10000) + `}`, 200, ""},
-		{"deep JSON in a filter", "POST /json/reply/DB_ClassQuery", "", `{"Class":` + nested(10000) + `}`, 400, "Class"},
-		{"a form with a broken escape", "POST /json/reply/DB_ClassQuery", "application/x-www-form-urlencoded", "Class=%zz", 400, "escapes"},
-		{"a query with a broken escape", "GET /json/reply/DB_ClassQuery?Class=%zz", "", "", 400, "escapes"},
-		{"a query that is not UTF-8", "GET /json/reply/DB_ClassQuery?Class=%ff", "", "", 400, "UTF-8"},
-		{"2,000 values", "POST /json/reply/DB_ClassQuery", "", `{"ClassIn":[` + strings.Repeat(`"x",`, 1999) + `"y"]}`, 200, ""},
-		{"2,001 values", "POST /json/reply/DB_ClassQuery", "", `{"ClassIn":[` + strings.Repeat(`"x",`, 2000) + `"y"]}`, 400, "at most 2000 values, not 2001"},
-		{"an image", "POST /json/reply/DB_ClassQuery", "image/png", `x`, 415, "unsupported body type image/png; use application/json, application/x-www-form-urlencoded, multipart/form-data, text/csv, application/xml or text/jsv"},
-		{"an invalid type", "POST /json/reply/DB_ClassQuery", ";;;", "x", 415, "Content-Type is invalid"},
+		{
+			name:        "GET with a JSON body",
+			line:        "GET /json/reply/DB_ClassQuery",
+			contentType: "application/json",
+			body:        `{"Take":1}`,
+			status:      200,
+		},
+		{
+			name:        "HEAD with a body",
+			line:        "HEAD /json/reply/DB_ClassQuery",
+			contentType: "application/json",
+			body:        `{"Take":1}`,
+			status:      200,
+		},
+		{
+			name:        "empty POST",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: "application/json",
+			status:      200,
+		},
+		{
+			name:        "white space",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: "application/json",
+			body:        " \r\n\t",
+			status:      200,
+		},
+		{
+			name:   "no type",
+			line:   "POST /json/reply/DB_ClassQuery",
+			body:   `{"Take":1}`,
+			status: 200,
+		},
+		{
+			name:        "a broken type",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: "application/json; charset",
+			body:        `{"Take":1}`,
+			status:      200,
+		},
+		{
+			name:   "CSV without type to a CSV route",
+			line:   "POST /CSV/reply/DB_ClassQuery",
+			body:   "Take\r\n1\r\n",
+			status: 200,
+		},
+		{
+			name:        "CSV with two value lines",
+			line:        "POST /csv/reply/DB_ClassQuery",
+			contentType: "text/csv",
+			body:        "Take\n1\n2\n",
+			status:      400,
+			message:     "not 3 lines",
+		},
+		{
+			name:        "CSV with a short line",
+			line:        "POST /csv/reply/DB_ClassQuery",
+			contentType: "text/csv",
+			body:        "Take,Skip\n1\n",
+			status:      400,
+			message:     "CSV body cannot be read",
+		},
+		{
+			name:        "a list",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: "application/json",
+			body:        `[1]`,
+			status:      400,
+			message:     "not a JSON object",
+		},
+		{
+			name:        "more behind it",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: "application/json",
+			body:        `{} {}`,
+			status:      400,
+			message:     "unexpected data after the JSON object",
+		},
+		{
+			name:        "cut short",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: "application/json",
+			body:        `{"Class":`,
+			status:      400,
+			message:     "cannot be read at byte 9",
+		},
+		{
+			name:        "a member twice",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: "application/json",
+			body:        `{"Class":"a","Class":"b"}`,
+			status:      400,
+			message:     "duplicate member",
+		},
+		{
+			name:        "bytes that are not UTF-8",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: "application/json",
+			body:        "{\"Class\":\"\xff\"}",
+			status:      400,
+			message:     "not valid UTF-8",
+		},
+		{
+			name:        "an unpaired surrogate",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: "application/json",
+			body:        `{"Class":"\ud800"}`,
+			status:      400,
+			message:     "unpaired surrogate",
+		},
+		{
+			name:   "deep JSON in an ignored member",
+			line:   "POST /json/reply/DB_ClassQuery",
+			body:   `{"Meta":` + nested(10000) + `}`,
+			status: 200,
+		},
+		{
+			name:    "deep JSON in a filter",
+			line:    "POST /json/reply/DB_ClassQuery",
+			body:    `{"Class":` + nested(10000) + `}`,
+			status:  400,
+			message: "Class",
+		},
+		{
+			name:        "a form with a broken escape",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: "application/x-www-form-urlencoded",
+			body:        "Class=%zz",
+			status:      400,
+			message:     "escapes",
+		},
+		{
+			name:    "a query with a broken escape",
+			line:    "GET /json/reply/DB_ClassQuery?Class=%zz",
+			status:  400,
+			message: "escapes",
+		},
+		{
+			name:    "a query that is not UTF-8",
+			line:    "GET /json/reply/DB_ClassQuery?Class=%ff",
+			status:  400,
+			message: "UTF-8",
+		},
+		{
+			name:   "2,000 values",
+			line:   "POST /json/reply/DB_ClassQuery",
+			body:   `{"ClassIn":[` + strings.Repeat(`"x",`, 1999) + `"y"]}`,
+			status: 200,
+		},
+		{
+			name:    "2,001 values",
+			line:    "POST /json/reply/DB_ClassQuery",
+			body:    `{"ClassIn":[` + strings.Repeat(`"x",`, 2000) + `"y"]}`,
+			status:  400,
+			message: "at most 2000 values, not 2001",
+		},
+		{
+			name:        "an image",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: "image/png",
+			body:        `x`,
+			status:      415,
+			message:     "unsupported body type image/png; use application/json, application/x-www-form-urlencoded, multipart/form-data, text/csv, application/xml or text/jsv",
+		},
+		{
+			name:        "an invalid type",
+			line:        "POST /json/reply/DB_ClassQuery",
+			contentType: ";;;",
+			body:        "x",
+			status:      415,
+			message:     "Content-Type is invalid",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := c
@@ -303,6 +515,7 @@ func TestBodies(t *testing.T) {
 			}
 		})
 	}
+
 	c.do("POST /json/reply/DB_ClassQuery", "x", "Content-Encoding: gzip").want(t, http.StatusUnsupportedMediaType)
 }
 
@@ -321,6 +534,8 @@ func TestMembersInAnotherLetterCase(t *testing.T) {
 		a := c.do("POST /json/reply/DB_ClassQuery", body).want(t, 200)
 		a.wantHeader(t, "X-Row-Count", "1").wantHeader(t, "X-Ignored-Members", ignored)
 	}
-	c.do("POST /json/reply/DB_ClassQuery?Strict=true", `{"Take":5,"take":1}`).want(t, 400).wantMessage(t, `"FieldName":"Take","Message":"has no effect"`)
-	c.do("POST /auth", `{"UserName":"other","username":"admin","password":"`+daemontest.AdminPassword+`"}`).want(t, 200).wantHeader(t, "X-Ignored-Members", "UserName")
+	c.do("POST /json/reply/DB_ClassQuery?Strict=true", `{"Take":5,"take":1}`).want(t, 400).
+		wantMessage(t, `"FieldName":"Take","Message":"has no effect"`)
+	c.do("POST /auth", `{"UserName":"other","username":"admin","password":"`+daemontest.AdminPassword+`"}`).want(t, 200).
+		wantHeader(t, "X-Ignored-Members", "UserName")
 }

@@ -19,10 +19,14 @@ import (
 func TestUnauthenticatedBodiesAreBounded(t *testing.T) {
 	var accounts *account.Service
 	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) { accounts = c.Accounts })
-	key, _, err := accounts.As(audit.System()).AddKey(t.Context(), account.NewKey{Name: "reader", Role: account.Reader})
+	key, _, err := accounts.As(audit.System()).AddKey(t.Context(), account.NewKey{
+		Name: "reader",
+		Role: account.Reader,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	begin := func(bytes int) *socket {
@@ -38,15 +42,18 @@ func TestUnauthenticatedBodiesAreBounded(t *testing.T) {
 	for range 8 { // the announced length does not count
 		begin(4<<10 - 1)
 	}
+
 	unauthenticated.do(path, large).want(t, 200)
 	var slow []*socket
 	for range 4 { // a quarter of 16 times the largest body
 		slow = append(slow, begin(1<<20-1))
 	}
+
 	held := fmt.Sprintf("\nwhd_http_body_bytes %v\n", float64(4*(1<<20-4<<10)))
 	for !strings.Contains(unauthenticated.do("GET /metrics", "").body, held) { // until all of it has arrived
 	}
-	unauthenticated.do(path, large).want(t, 503).wantHeader(t, "Retry-After", "1").wantMessage(t, "ServiceUnavailable")
+	unauthenticated.do(path, large).want(t, 503).wantHeader(t, "Retry-After", "1").
+		wantMessage(t, "ServiceUnavailable")
 	unauthenticated.do(path, strings.Repeat(" ", 4000)+"{}").want(t, 200)
 	unauthenticated.do(path, large, "Authorization: Bearer "+key).want(t, 200)
 	for _, w := range slow { // they may still be completed
@@ -54,9 +61,10 @@ func TestUnauthenticatedBodiesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a, err := w.readResponse(); err != nil || a.status != 200 {
-			t.Errorf("%v, %+v", err, a)
+			t.Errorf("got %+v (%v), want status 200", a, err)
 		}
 	}
+
 	for !strings.Contains(unauthenticated.do("GET /metrics", "").body, "\nwhd_http_body_bytes 0\n") {
 	}
 	unauthenticated.do(path, large).want(t, 200)

@@ -67,7 +67,11 @@ func jsonOf(pairs ...string) string {
 
 // phpHeaders are the fields that PHP makes of a list of headers.
 func phpHeaders(url string, values [2]string) []string {
-	return []string{"URL", url, "EventName", "debtor.*", "Headers[0][Name]", "X-First", "Headers[0][Value]", values[0], "Headers[1][Name]", "X-Second", "Headers[1][Value]", values[1]}
+	return []string{
+		"URL", url, "EventName", "debtor.*", "Headers[0][Name]", "X-First",
+		"Headers[0][Value]", values[0], "Headers[1][Name]", "X-Second",
+		"Headers[1][Value]", values[1],
+	}
 }
 
 func listHeaders(values [2]string) string {
@@ -75,31 +79,57 @@ func listHeaders(values [2]string) string {
 }
 
 var bodyWriters = []bodyWriter{
-	{"JSON", jsonType, jsonOf, func(url string, v [2]string) string {
-		return `{"URL":"` + url + `","EventName":"debtor.*","Headers":` + listHeaders(v) + `}`
-	}},
-	{"form", formType, formOf, func(url string, v [2]string) string {
-		return formOf("URL", url, "EventName", "debtor.*", "Headers", listHeaders(v))
-	}},
-	{"PHP form", formType, formOf, func(url string, v [2]string) string { return formOf(phpHeaders(url, v)...) }},
-	{"multipart", multipartType, multipartBody, func(url string, v [2]string) string {
-		return multipartBody("URL", url, "EventName", "debtor.*", "Headers", "[{Name:X-First,Value:"+jsvText(v[0])+"},{Name:X-Second,Value:"+jsvText(v[1])+"}]")
-	}},
-	{"multipart of PHP", multipartType, multipartBody, func(url string, v [2]string) string { return multipartBody(phpHeaders(url, v)...) }},
-	{"XML", xmlType, xmlOf, func(url string, v [2]string) string {
+	{
+		name:        "JSON",
+		contentType: jsonType,
+		members:     jsonOf,
+		subscription: func(url string, v [2]string) string {
+			return `{"URL":"` + url + `","EventName":"debtor.*","Headers":` + listHeaders(v) + `}`
+		},
+	},
+	{
+		name:        "form",
+		contentType: formType,
+		members:     formOf,
+		subscription: func(url string, v [2]string) string {
+			return formOf("URL", url, "EventName", "debtor.*", "Headers", listHeaders(v))
+		},
+	},
+	{
+		name:         "PHP form",
+		contentType:  formType,
+		members:      formOf,
+		subscription: func(url string, v [2]string) string { return formOf(phpHeaders(url, v)...) },
+	},
+	{
+		name:        "multipart",
+		contentType: multipartType,
+		members:     multipartBody,
+		subscription: func(url string, v [2]string) string {
+			return multipartBody("URL", url, "EventName", "debtor.*", "Headers",
+				"[{Name:X-First,Value:"+jsvText(v[0])+"},{Name:X-Second,Value:"+jsvText(v[1])+"}]")
+		},
+	},
+	{
+		name:         "multipart of PHP",
+		contentType:  multipartType,
+		members:      multipartBody,
+		subscription: func(url string, v [2]string) string { return multipartBody(phpHeaders(url, v)...) },
+	},
+	{name: "XML", contentType: xmlType, members: xmlOf, subscription: func(url string, v [2]string) string {
 		return xmlBody("<URL>" + url + "</URL><EventName>debtor.*</EventName><Headers><Header><Name>X-First</Name><Value>" + xmlText(v[0]) +
 			"</Value></Header><Header><Name>X-Second</Name><Value>" + xmlText(v[1]) + "</Value></Header></Headers>")
 	}},
-	{"JSV", jsvType, jsvOf, func(url string, v [2]string) string {
+	{name: "JSV", contentType: jsvType, members: jsvOf, subscription: func(url string, v [2]string) string {
 		return "{URL:" + url + ",EventName:debtor.*,Headers:[{Name:X-First,Value:" + jsvText(v[0]) + "},{Name:X-Second,Value:" + jsvText(v[1]) + "}]}"
 	}},
-	{"CSV", "Content-Type: text/csv", func(pairs ...string) string {
+	{name: "CSV", contentType: "Content-Type: text/csv", members: func(pairs ...string) string {
 		var names, values []string
 		for i := 0; i < len(pairs); i += 2 {
 			names, values = append(names, pairs[i]), append(values, jsvText(pairs[i+1]))
 		}
 		return strings.Join(names, ",") + "\r\n" + strings.Join(values, ",") + "\r\n"
-	}, func(url string, v [2]string) string {
+	}, subscription: func(url string, v [2]string) string {
 		return "URL,EventName,Headers\r\n" + url + ",debtor.*," + jsvText(listHeaders(v)) + "\r\n"
 	}},
 }
@@ -117,26 +147,39 @@ func TestWebhooksInEveryBodyType(t *testing.T) {
 			delivered := make(chan *http.Request, 10)
 			receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { delivered <- withBody(t, r) }))
 			t.Cleanup(receiver.Close)
-			made := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers/", w.members("Name", `Shop "1", <é>`, "isenabled", "True"), w.contentType).want(t, 201))
+			made := read[wire.Subscriber](t,
+				boss.do("POST /Webhooks/Subscribers/",
+					w.members("Name", `Shop "1", <é>`, "isenabled", "True"), w.contentType).want(t, 201))
 			if made.Name != `Shop "1", <é>` || !made.IsEnabled {
-				t.Errorf("%+v", made)
+				t.Errorf("the new subscriber is %+v, want the name of the request, enabled", made)
 			}
+
 			path := "/Webhooks/Subscribers/" + made.RecID
-			s := read[wire.Subscription](t, c.do("POST "+path+"/Subscriptions/", w.subscription(receiver.URL, values), w.contentType).want(t, 201).wantHeader(t, "X-Ignored-Members", ""))
+			s := read[wire.Subscription](t, c.do("POST "+path+"/Subscriptions/",
+				w.subscription(receiver.URL, values), w.contentType).want(t, 201).
+				wantHeader(t, "X-Ignored-Members", ""))
 			if len(s.Headers) != 2 {
-				t.Fatalf("%+v", s)
+				t.Fatalf("the new subscription is %+v, want two headers", s)
 			}
+
 			for _, body := range []string{`{"No":"1","Lines":[1.50,null]}`, `<D a="1">,]}é</D>`} {
-				boss.do("POST /Webhooks/Events/", w.members("EventName", "debtor.created", "Body", body), w.contentType).want(t, 201)
+				boss.do("POST /Webhooks/Events/",
+					w.members("EventName", "debtor.created", "Body", body), w.contentType).want(t, 201)
 				r := <-delivered
-				if got := r.Form.Get("body"); got != body || r.Header.Get("X-First") != values[0] || r.Header.Get("X-Second") != values[1] {
+				got := r.Form.Get("body")
+				if got != body || r.Header.Get("X-First") != values[0] || r.Header.Get("X-Second") != values[1] {
 					t.Errorf("delivered %s with %v", got, r.Header)
 				}
 			}
-			changed := read[wire.Subscription](t, c.do("PATCH "+path+"/Subscriptions", w.members("SubscriptionID", s.RecID, "EventName", "debtor.created", "RowHash", ""), w.contentType).want(t, 200))
+
+			changed := read[wire.Subscription](t,
+				c.do("PATCH "+path+"/Subscriptions",
+					w.members("SubscriptionID", s.RecID, "EventName",
+						"debtor.created", "RowHash", ""), w.contentType).want(t, 200))
 			if changed.EventName != "debtor.created" || len(changed.Headers) != 2 {
-				t.Errorf("%+v", changed)
+				t.Errorf("the subscription is %+v, want debtor.created with two headers", changed)
 			}
+
 			boss.do("PATCH "+path, w.members("IsEnabled", "0"), w.contentType).want(t, 200)
 			boss.do("DELETE "+path, "").want(t, 204)
 		})
@@ -159,7 +202,9 @@ func withBody(t *testing.T, r *http.Request) *http.Request {
 func TestTestTargetDeclaresTypeOfBody(t *testing.T) {
 	c := anonymous(t, demo.start(t))
 	for body, want := range map[string]string{
-		`{"a":1}`: "application/json; charset=utf-8", "hello": "text/plain; charset=utf-8", "<script>": "text/plain; charset=utf-8",
+		`{"a":1}`:  "application/json; charset=utf-8",
+		"hello":    "text/plain; charset=utf-8",
+		"<script>": "text/plain; charset=utf-8",
 	} {
 		a := c.do("POST /Webhooks/Test", body, "Content-Type: text/html", "Accept: text/html").want(t, 201)
 		if a.body != body {
@@ -175,36 +220,97 @@ func TestEventBodies(t *testing.T) {
 		name, contentType, body string
 		status                  int
 	}{
-		{"elements", xmlType, xmlBody("<EventName>debtor.created</EventName><Body><No>1</No></Body>"), 400},
-		{"CDATA", xmlType, xmlBody("<EventName>debtor.created</EventName><Body><![CDATA[{\"No\":1}]]></Body>"), 201},
-		{"an empty element", xmlType, xmlBody("<EventName>debtor.created</EventName><Body/>"), 201}, // as "" in JSON,
-		{"fields of a body", multipartType, multipartBody("EventName", "debtor.created", "Body[No]", "1"), 400},
-		{"JSV in JSV", jsvType, `{EventName:debtor.created,Body:{No:1}}`, 201},
-		{"an empty list", jsonType, `{"EventName":"debtor.created","Body":[]}`, 201},
-		{"an empty object", jsonType, `{"EventName":"debtor.created","Body":{}}`, 201},
-		{"null", jsonType, `{"EventName":"debtor.created","Body":null}`, 400},
-		{"no body", jsvType, `{EventName:debtor.created,Body:}`, 400},
+		{
+			name:        "elements",
+			contentType: xmlType,
+			body:        xmlBody("<EventName>debtor.created</EventName><Body><No>1</No></Body>"),
+			status:      400,
+		},
+		{
+			name:        "CDATA",
+			contentType: xmlType,
+			body:        xmlBody("<EventName>debtor.created</EventName><Body><![CDATA[{\"No\":1}]]></Body>"),
+			status:      201,
+		},
+		// As "" in JSON.
+		{
+			name:        "an empty element",
+			contentType: xmlType,
+			body:        xmlBody("<EventName>debtor.created</EventName><Body/>"),
+			status:      201,
+		},
+		{
+			name:        "fields of a body",
+			contentType: multipartType,
+			body:        multipartBody("EventName", "debtor.created", "Body[No]", "1"),
+			status:      400,
+		},
+		{
+			name:        "JSV in JSV",
+			contentType: jsvType,
+			body:        `{EventName:debtor.created,Body:{No:1}}`,
+			status:      201,
+		},
+		{
+			name:        "an empty list",
+			contentType: jsonType,
+			body:        `{"EventName":"debtor.created","Body":[]}`,
+			status:      201,
+		},
+		{
+			name:        "an empty object",
+			contentType: jsonType,
+			body:        `{"EventName":"debtor.created","Body":{}}`,
+			status:      201,
+		},
+		{
+			name:        "null",
+			contentType: jsonType,
+			body:        `{"EventName":"debtor.created","Body":null}`,
+			status:      400,
+		},
+		{name: "no body", contentType: jsvType, body: `{EventName:debtor.created,Body:}`, status: 400},
 	} {
 		a := boss.do("POST /Webhooks/Events", test.body, test.contentType)
-		if a.status != test.status || test.status == 400 && !strings.Contains(a.body, `"FieldName":"Body"`) {
-			t.Errorf("%s: %d %s", test.name, a.status, a.body)
+		if a.status != test.status {
+			t.Errorf("%s: status %d, want %d: %s", test.name, a.status, test.status, a.body)
+		}
+		if test.status == 400 && !strings.Contains(a.body, `"FieldName":"Body"`) {
+			t.Errorf("%s: got %s, want an error for Body", test.name, a.body)
 		}
 	}
 }
 
 func TestOneHeaderIsAList(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
-	path := "/Webhooks/Subscribers/" + read[wire.Subscriber](t, asAdmin(t, i).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID + "/Subscriptions"
+	path := "/Webhooks/Subscribers/" + read[wire.Subscriber](t,
+		asAdmin(t, i).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID + "/Subscriptions"
 	for _, test := range []struct{ query, contentType, body string }{
-		{"", jsonType, `{"URL":"http://127.0.0.1:9/","EventName":"*","Headers":{"Name":"X","Value":"1"}}`},
-		{"", jsvType, `{URL:http://127.0.0.1:9/,EventName:*,Headers:{Name:X,Value:1}}`},
-		{"", xmlType, xmlBody("<URL>http://127.0.0.1:9/</URL><EventName>*</EventName><Headers><Name>X</Name><Value>1</Value></Headers>")},
-		{"", formType, "URL=http://127.0.0.1:9/&EventName=*&Headers[Name]=X&Headers[Value]=1"},
-		{"?URL=http://127.0.0.1:9/&EventName=*&Headers=%7BName:X,Value:1%7D", formType, ""},
+		{
+			contentType: jsonType,
+			body:        `{"URL":"http://127.0.0.1:9/","EventName":"*","Headers":{"Name":"X","Value":"1"}}`,
+		},
+		{
+			contentType: jsvType,
+			body:        `{URL:http://127.0.0.1:9/,EventName:*,Headers:{Name:X,Value:1}}`,
+		},
+		{
+			contentType: xmlType,
+			body:        xmlBody("<URL>http://127.0.0.1:9/</URL><EventName>*</EventName><Headers><Name>X</Name><Value>1</Value></Headers>"),
+		},
+		{
+			contentType: formType,
+			body:        "URL=http://127.0.0.1:9/&EventName=*&Headers[Name]=X&Headers[Value]=1",
+		},
+		{
+			query:       "?URL=http://127.0.0.1:9/&EventName=*&Headers=%7BName:X,Value:1%7D",
+			contentType: formType,
+		},
 	} {
-		s := read[wire.Subscription](t, anonymous(t, i).do("POST "+path+test.query, test.body, test.contentType).want(t, 201))
+		s := read[wire.Subscription](t, anonymous(t, i).do("POST "+path+test.query,
+			test.body, test.contentType).want(t, 201))
 		if len(s.Headers) != 1 || s.Headers[0].Name != "X" {
-			t.Errorf("%s%s: %+v", test.query, test.body, s.Headers)
+			t.Errorf("%s%s: got the headers %+v, want X", test.query, test.body, s.Headers)
 		}
 	}
 }
@@ -213,16 +319,25 @@ func TestOneHeaderIsAList(t *testing.T) {
 // the table.
 func TestEveryBodyTypeHasATest(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
-	samples := map[string]string{"json": `{"Take":1}`, "form": "Take=1", "multipart": multipartBody("Take", "1"), "csv": "Take\r\n1", "xml": xmlOf("Take", "1"), "jsv": "{Take:1}"}
+	samples := map[string]string{
+		"json":      `{"Take":1}`,
+		"form":      "Take=1",
+		"multipart": multipartBody("Take", "1"),
+		"csv":       "Take\r\n1",
+		"xml":       xmlOf("Take", "1"),
+		"jsv":       "{Take:1}",
+	}
 	for _, bodyType := range query.BodyTypes() {
 		for _, media := range bodyType.MediaTypes {
 			if bodyType.Name == "multipart" {
 				media = strings.TrimPrefix(multipartType, "Content-Type: ")
 			}
-			c.do("POST /api/DB_ClassQuery", samples[bodyType.Name], "Content-Type: "+media).want(t, 200).wantHeader(t, "X-Row-Count", "1")
+			c.do("POST /api/DB_ClassQuery", samples[bodyType.Name], "Content-Type: "+media).want(t, 200).
+				wantHeader(t, "X-Row-Count", "1")
 		}
 		if bodyType.Name != "form" && bodyType.Name != "multipart" {
-			c.do("POST /"+bodyType.Name+"/reply/DB_ClassQuery", samples[bodyType.Name]).want(t, 200).wantHeader(t, "X-Row-Count", "1")
+			c.do("POST /"+bodyType.Name+"/reply/DB_ClassQuery", samples[bodyType.Name]).want(t, 200).
+				wantHeader(t, "X-Row-Count", "1")
 		}
 	}
 }
@@ -239,7 +354,11 @@ func TestEmptyValues(t *testing.T) {
 	} {
 		c.do("POST /json/reply/BM_InputsQuery", body, contentType).want(t, 200).wantHeader(t, "X-Row-Count", all)
 	}
-	for body, contentType := range map[string]string{`{"RecID":""}`: jsonType, `{RecID:""}`: jsvType, xmlBody("<RecID/>"): xmlType} {
+	for body, contentType := range map[string]string{
+		`{"RecID":""}`:      jsonType,
+		`{RecID:""}`:        jsvType,
+		xmlBody("<RecID/>"): xmlType,
+	} {
 		c.do("POST /json/reply/BM_InputsQuery", body, contentType).want(t, 200).wantHeader(t, "X-Row-Count", "0")
 	}
 }
@@ -263,11 +382,20 @@ func TestDatesOfWebhooks(t *testing.T) {
 			"GET /Webhooks/Subscribers.ndjson":                                                          iso,
 			"GET /Webhooks/Subscribers/" + id + "?format=ndjson":                                        iso,
 		} {
-			if a := c.do(line, "").want(t, 200); !strings.Contains(a.body, want) || strings.Contains(a.body, legacy) != (want == legacy) {
+			a := c.do(line, "").want(t, 200)
+			if !strings.Contains(a.body, want) || strings.Contains(a.body, legacy) != (want == legacy) {
 				t.Errorf("webhooks.dates=%s, %s: %s", setting, line, a.body)
 			}
 		}
-		for _, since := range []string{"/Date(1530664812000)/", `\/Date(1530664812000+0000)\/`, "2018-07-04T00:40:12.0000000", "2018-07-04", "2018-07-04T00:40:12 10:00", "2018-07-04T00:40:12+10:00"} {
+
+		for _, since := range []string{
+			"/Date(1530664812000)/",
+			`\/Date(1530664812000+0000)\/`,
+			"2018-07-04T00:40:12.0000000",
+			"2018-07-04",
+			"2018-07-04T00:40:12 10:00",
+			"2018-07-04T00:40:12+10:00",
+		} {
 			for line, body := range map[string]string{
 				"GET /Webhooks/Subscribers?LastSavedDateTimeGreaterThan=" + since: "",
 				"POST /api/WebhooksSubscribersGETManyRequest":                     jsonOf("LastSavedDateTimeGreaterThan", since),
@@ -288,19 +416,36 @@ func TestDatesOfWebhooks(t *testing.T) {
 // fields and as a file, and by the form encoder of PHP.
 func TestFormsOfTools(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
-	path := "/Webhooks/Subscribers/" + read[wire.Subscriber](t, asAdmin(t, i).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID + "/Subscriptions"
+	path := "/Webhooks/Subscribers/" + read[wire.Subscriber](t,
+		asAdmin(t, i).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID + "/Subscriptions"
 	body := filepath.Join(t.TempDir(), "headers.json")
 	if err := os.WriteFile(body, []byte(listHeaders([2]string{"1", "ü"})), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	curl := []string{"--silent", "--show-error", "--fail", "--noproxy", "*", i.URL + path, "-F", "URL=http://127.0.0.1:9/", "-F", "EventName=debtor.*", "-F"}
+
+	curl := []string{
+		"--silent",
+		"--show-error",
+		"--fail",
+		"--noproxy", "*",
+		i.URL + path,
+		"-F", "URL=http://127.0.0.1:9/",
+		"-F", "EventName=debtor.*",
+		"-F",
+	}
+
 	for name, command := range map[string][]string{
-		"fields": append(slices.Clip(curl), "Headers[0][Name]=X-First", "-F", "Headers[0][Value]=a, b", "-F", "Headers[1][Name]=X-Second"),
-		"list":   append(slices.Clip(curl), `Headers=[{Name:X-First,Value:1},{Name:X-Second,Value:2}]`),
-		"file":   append(slices.Clip(curl), "Headers=@"+body+";type=application/json"),
-		"php": {"-r", `$form = ['URL' => 'http://127.0.0.1:9/', 'EventName' => 'debtor.*', 'Headers' => [['Name' => 'X-First', 'Value' => 'a, b'], ['Name' => 'X-Second', 'Value' => '']]];
+		"fields": append(slices.Clip(curl), "Headers[0][Name]=X-First", "-F", "Headers[0][Value]=a, b",
+			"-F", "Headers[1][Name]=X-Second"),
+		"list": append(slices.Clip(curl), `Headers=[{Name:X-First,Value:1},{Name:X-Second,Value:2}]`),
+		"file": append(slices.Clip(curl), "Headers=@"+body+";type=application/json"),
+		"php": {
+			"-r",
+			`$form = ['URL' => 'http://127.0.0.1:9/', 'EventName' => 'debtor.*', 'Headers' => [['Name' => 'X-First', 'Value' => 'a, b'], ['Name' => 'X-Second', 'Value' => '']]];
 			$options = ['http' => ['method' => 'POST', 'header' => 'Content-Type: application/x-www-form-urlencoded', 'content' => http_build_query($form)]];
-			exit(file_get_contents($argv[1], false, stream_context_create($options)) === false ? 1 : 0);`, i.URL + path},
+			exit(file_get_contents($argv[1], false, stream_context_create($options)) === false ? 1 : 0);`,
+			i.URL + path,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tool := "curl"
@@ -311,8 +456,9 @@ func TestFormsOfTools(t *testing.T) {
 				t.Fatal(err)
 			}
 			all := read[[]wire.Subscription](t, anonymous(t, i).do("GET "+path, "").want(t, 200))
-			if last := all[len(all)-1]; last.URL != "http://127.0.0.1:9/" || len(last.Headers) != 2 || last.Headers[1].Name != "X-Second" {
-				t.Errorf("%+v", last)
+			last := all[len(all)-1]
+			if last.URL != "http://127.0.0.1:9/" || len(last.Headers) != 2 || last.Headers[1].Name != "X-Second" {
+				t.Errorf("the last subscription is %+v, want two headers, the second one X-Second", last)
 			}
 			anonymous(t, i).do("DELETE "+path+"/"+all[len(all)-1].RecID, "").want(t, 204)
 		})
@@ -324,9 +470,11 @@ func TestFormsOfTools(t *testing.T) {
 func TestUnreadableBodies(t *testing.T) {
 	c := anonymous(t, demo.start(t))
 	for _, contentType := range []string{xmlType, jsonType, formType} {
-		c.do("POST /api/AddSubscription", xmlBody("<A>\xe9</A>"), contentType+"; charset=iso-8859-1").want(t, 415).wantMessage(t, "the body must be in UTF-8, not iso-8859-1")
+		c.do("POST /api/AddSubscription", xmlBody("<A>\xe9</A>"), contentType+"; charset=iso-8859-1").want(t, 415).
+			wantMessage(t, "the body must be in UTF-8, not iso-8859-1")
 	}
-	c.do("POST /api/AddSubscription", `<?xml version="1.0" encoding="windows-1252"?>`+xmlBody("<A>\xe9</A>"), xmlType).want(t, 415).wantMessage(t, "the body must be in UTF-8, not windows-1252")
+	c.do("POST /api/AddSubscription", `<?xml version="1.0" encoding="windows-1252"?>`+xmlBody("<A>\xe9</A>"), xmlType).want(t, 415).
+		wantMessage(t, "the body must be in UTF-8, not windows-1252")
 	c.do("POST /api/AddSubscription", strings.Repeat("a"+strings.Repeat("[]", 30)+"=1&", 10_000), formType).want(t, 400)
 }
 
@@ -346,7 +494,10 @@ func TestBodyIsReadOnce(t *testing.T) {
 	}
 	c := anonymous(t, demo.start(t))
 	once := allocated(func() { _, _ = query.ReadForm(body.String()) })
-	all := allocated(func() { c.do("POST /api/AddSubscription", "SubscriberID=x"+body.String(), formType).want(t, 404) })
+	all := allocated(func() {
+		c.do("POST /api/AddSubscription",
+			"SubscriberID=x"+body.String(), formType).want(t, 404)
+	})
 	if all > 2*once {
 		t.Errorf("%d bytes, but %d to read the form", all, once)
 	}

@@ -21,8 +21,15 @@ func TestChangesBySubscriberID(t *testing.T) {
 	c.do("PATCH "+s.path, `{"Ordered":true}`).want(t, 200)
 	c.do("PATCH "+list, `{"SubscriptionID":"`+id+`","Ordered":false}`).want(t, 200)
 	c.do("POST "+s.path+"/Secret", "").want(t, 200)
-	made := read[wire.Subscription](t, c.do("POST "+list, `{"URL":"https://shop.example/in","EventName":"*"}`).want(t, 201))
-	for _, line := range []string{"PATCH " + s.path, "PATCH " + list, "POST " + list, "DELETE " + list + "/" + made.RecID, "POST " + s.path + "/Secret"} {
+	made := read[wire.Subscription](t, c.do("POST "+list,
+		`{"URL":"https://shop.example/in","EventName":"*"}`).want(t, 201))
+	for _, line := range []string{
+		"PATCH " + s.path,
+		"PATCH " + list,
+		"POST " + list,
+		"DELETE " + list + "/" + made.RecID,
+		"POST " + s.path + "/Secret",
+	} {
 		a := c.do(line, `{}`).want(t, 429)
 		a.wantMessage(t, "TooManyRequests")
 		if after := a.header.Get("Retry-After"); after == "" {
@@ -40,7 +47,8 @@ func TestHeadersOfAnotherOrigin(t *testing.T) {
 	s := newSubscriptionFixture(t)
 	list := s.path[:len(s.path)-len("/00000000-0000-0000-0000-000000000000")]
 	id := s.path[len(list)+1:]
-	asAdmin(t, s.Instance).do("PATCH "+s.path, `{"Headers":[{"Name":"Authorization","Value":"Bearer s"}]}`).want(t, 200)
+	asAdmin(t, s.Instance).do("PATCH "+s.path,
+		`{"Headers":[{"Name":"Authorization","Value":"Bearer s"}]}`).want(t, 200)
 	c := anonymous(t, s.Instance)
 	for _, tt := range []struct {
 		line, body string
@@ -74,15 +82,18 @@ func TestSubscriptionsBySubscriberID(t *testing.T) {
 	for range 19 {
 		c.do(list, family).want(t, 201)
 	}
+
 	c.do(list, all).want(t, 400).wantMessage(t, `"FieldName":"EventName"`)
 	c.do(list, family).want(t, 400).wantMessage(t, "limit of 20 subscriptions to * or to a family")
 	admin.do(list, all).want(t, 201)
 	c.do(list, named).want(t, 201)
-	c.do(list, named).want(t, 400).wantMessage(t, "limit of 22 subscriptions that can be added with only a SubscriberID (webhooks.max_subscriptions)")
+	c.do(list, named).want(t, 400).
+		wantMessage(t, "limit of 22 subscriptions that can be added with only a SubscriberID (webhooks.max_subscriptions)")
 
 	s.Set(t, "webhooks.max_subscriptions", "23")
 	last := read[wire.Subscription](t, c.do(list, named).want(t, 201))
-	c.do("PATCH "+s.path[:len(s.path)-len(id)]+last.RecID, `{"EventName":"*"}`).want(t, 400).wantMessage(t, `"FieldName":"EventName"`)
+	c.do("PATCH "+s.path[:len(s.path)-len(id)]+last.RecID, `{"EventName":"*"}`).want(t, 400).
+		wantMessage(t, `"FieldName":"EventName"`)
 	c.do("PATCH "+s.path, `{"EventName":"debtor.*"}`).want(t, 200)
 
 	s.Set(t, "webhooks.max_subscriptions", "2")

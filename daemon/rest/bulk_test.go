@@ -83,7 +83,10 @@ func (m *messagesFixture) addMessages(t *testing.T, dir string) {
 	batch := delivery.Batch{Leases: []delivery.Lease{lease}}
 	for i := range m.shops {
 		entry := audit.Entry{Actor: audit.System(), At: firstAdded}
-		shop, err := store.Admin.AddSubscriber(t.Context(), admin.Subscriber{Name: fmt.Sprint("Shop ", i), Enabled: true}, entry)
+		shop, err := store.Admin.AddSubscriber(t.Context(), admin.Subscriber{
+			Name:    fmt.Sprint("Shop ", i),
+			Enabled: true,
+		}, entry)
 		check(err)
 		m.shops[i], err = store.Admin.AddSubscription(t.Context(), webhook.Subscription{
 			Subscriber: shop.GUID,
@@ -100,6 +103,7 @@ func (m *messagesFixture) addMessages(t *testing.T, dir string) {
 			batch.Messages = append(batch.Messages, newMessage(event, lease.Partition, m.shops[i], state))
 		}
 	}
+
 	_, err = store.Engine.AllocateIDs(t.Context(), 1000)
 	check(err)
 	batch.Version, err = store.Engine.Version(t.Context())
@@ -211,13 +215,16 @@ func TestInvalidBulkRequests(t *testing.T) {
 				t.Errorf("POST %s %s returned an error of the field %q, want %q", path, tt.body, field, tt.field)
 			}
 			if !strings.Contains(failure.Message, tt.message) {
-				t.Errorf("POST %s %s returned the message %q, want %q in it", path, tt.body, failure.Message, tt.message)
+				t.Errorf("POST %s %s returned the message %q, want %q in it",
+					path, tt.body, failure.Message, tt.message)
 			}
 		}
 	}
+
 	for shop := range m.shops {
 		m.wantStatuses(t, shop, asFilled)
 	}
+
 	if trail := m.auditTrail(t); len(trail) > 0 {
 		t.Errorf("the audit trail of refused requests is %+v, want none", trail)
 	}
@@ -254,19 +261,41 @@ func TestBulkRetryWithoutChange(t *testing.T) {
 		query string
 		want  wire.MessagesRetried
 	}{
-		{"SubscriptionID=" + m.shops[0].GUID + "&DryRun=true", wire.MessagesRetried{Matched: 5, Retried: 4, Skipped: 1, DryRun: true}},
-		{"All=true&DryRun=true", wire.MessagesRetried{Matched: 10, Retried: 8, Skipped: 2, DryRun: true}},
-		{"All=true&DryRun=true&Take=4", wire.MessagesRetried{Matched: 4, Retried: 3, Skipped: 1, DryRun: true}},
-		{"Status=3&DryRun=1&Until=" + hoursLater(4, time.RFC3339), wire.MessagesRetried{Matched: 1, Retried: 1, DryRun: true}},
-		{"All=true&DryRun=true&Since=" + hoursLater(4, "2006-01-02T15:04"), wire.MessagesRetried{Matched: 6, Retried: 5, Skipped: 1, DryRun: true}},
-		{"DryRun=true&Since=" + hoursLater(4, "/Date/") + "&Until=" + hoursLater(6, wire.DateLayout), wire.MessagesRetried{Matched: 2, Retried: 2, DryRun: true}},
-		{"Status=3&Take=0", wire.MessagesRetried{}},
-		{"StatusIn=0,2&DryRun=true", wire.MessagesRetried{Matched: 4, Retried: 4, DryRun: true}},
-		{"StatusLessThan=2&DryRun=true", wire.MessagesRetried{Matched: 4, Retried: 2, Skipped: 2, DryRun: true}},
-		{"MessageID=" + numberedGUID(1), wire.MessagesRetried{}},
+		{
+			query: "SubscriptionID=" + m.shops[0].GUID + "&DryRun=true",
+			want:  wire.MessagesRetried{Matched: 5, Retried: 4, Skipped: 1, DryRun: true},
+		},
+		{
+			query: "All=true&DryRun=true",
+			want:  wire.MessagesRetried{Matched: 10, Retried: 8, Skipped: 2, DryRun: true},
+		},
+		{
+			query: "All=true&DryRun=true&Take=4",
+			want:  wire.MessagesRetried{Matched: 4, Retried: 3, Skipped: 1, DryRun: true},
+		},
+		{
+			query: "Status=3&DryRun=1&Until=" + hoursLater(4, time.RFC3339),
+			want:  wire.MessagesRetried{Matched: 1, Retried: 1, DryRun: true},
+		},
+		{
+			query: "All=true&DryRun=true&Since=" + hoursLater(4, "2006-01-02T15:04"),
+			want:  wire.MessagesRetried{Matched: 6, Retried: 5, Skipped: 1, DryRun: true},
+		},
+		{
+			query: "DryRun=true&Since=" + hoursLater(4, "/Date/") + "&Until=" + hoursLater(6, wire.DateLayout),
+			want:  wire.MessagesRetried{Matched: 2, Retried: 2, DryRun: true},
+		},
+		{query: "Status=3&Take=0", want: wire.MessagesRetried{}},
+		{query: "StatusIn=0,2&DryRun=true", want: wire.MessagesRetried{Matched: 4, Retried: 4, DryRun: true}},
+		{
+			query: "StatusLessThan=2&DryRun=true",
+			want:  wire.MessagesRetried{Matched: 4, Retried: 2, Skipped: 2, DryRun: true},
+		},
+		{query: "MessageID=" + numberedGUID(1), want: wire.MessagesRetried{}},
 	} {
 		m.wantRetried(t, "?"+tt.query, "", tt.want)
 	}
+
 	for shop := range m.shops {
 		m.wantStatuses(t, shop, asFilled)
 	}
@@ -340,12 +369,14 @@ func TestBulkDelete(t *testing.T) {
 	} {
 		a := m.admin.do("POST /Webhooks/Messages/Delete"+step.query, step.body, formType).want(t, 200)
 		if got := read[wire.MessagesDeleted](t, a); got != step.want {
-			t.Errorf("POST /Webhooks/Messages/Delete%s %s returned %+v, want %+v", step.query, step.body, got, step.want)
+			t.Errorf("POST /Webhooks/Messages/Delete%s %s returned %+v, want %+v",
+				step.query, step.body, got, step.want)
 		}
 		for shop, want := range step.remain {
 			m.wantStatuses(t, shop, want)
 		}
 	}
+
 	m.Log.Await(t, "messages delete", "by=admin", "matched=2", "done=2", "whole=true")
 
 	var want []auditEntry
@@ -357,6 +388,7 @@ func TestBulkDelete(t *testing.T) {
 	} {
 		want = append(want, auditEntry{"admin", "basic", "127.0.0.1", "messages delete", "messages", filter})
 	}
+
 	if got := m.auditTrail(t); !slices.Equal(got, want) {
 		t.Errorf("the audit trail is %+v, want %+v", got, want)
 	}
@@ -428,13 +460,19 @@ func TestMessagesOfAPeriod(t *testing.T) {
 		path string
 		want int
 	}{
-		{"/Webhooks/Messages?Since=" + hoursLater(1, time.RFC3339), 9},
-		{"/Webhooks/Messages?until=" + hoursLater(1, minutes), 1},
-		{"/Webhooks/Messages?Since=" + hoursLater(1, minutes) + "&Until=" + hoursLater(2, "/Date/"), 1},
-		{"/Webhooks/Messages?Since=&Until=", 10},
-		{shop + "?Until=" + hoursLater(6, wire.DateLayout) + "&Strict=true", 1},
-		{shop + "?Since=" + hoursLater(6, "/Date/"), 4},
-		{shop + "?Since=" + hoursLater(1, time.RFC3339) + "&AddedDateTimeLessThan=" + hoursLater(6, time.RFC3339), 1},
+		{path: "/Webhooks/Messages?Since=" + hoursLater(1, time.RFC3339), want: 9},
+		{path: "/Webhooks/Messages?until=" + hoursLater(1, minutes), want: 1},
+		{
+			path: "/Webhooks/Messages?Since=" + hoursLater(1, minutes) + "&Until=" + hoursLater(2, "/Date/"),
+			want: 1,
+		},
+		{path: "/Webhooks/Messages?Since=&Until=", want: 10},
+		{path: shop + "?Until=" + hoursLater(6, wire.DateLayout) + "&Strict=true", want: 1},
+		{path: shop + "?Since=" + hoursLater(6, "/Date/"), want: 4},
+		{
+			path: shop + "?Since=" + hoursLater(1, time.RFC3339) + "&AddedDateTimeLessThan=" + hoursLater(6, time.RFC3339),
+			want: 1,
+		},
 	} {
 		got := len(m.admin.do("GET "+tt.path, "").want(t, 200).envelope(t).Results)
 		if got != tt.want {

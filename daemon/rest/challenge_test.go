@@ -21,29 +21,71 @@ func TestBasicChallenge(t *testing.T) {
 		basic   bool
 		headers []string
 	}{
-		"no headers":          {true, []string{"User-Agent: "}},
-		"curl":                {true, []string{"User-Agent: curl/8.0", "Accept: */*"}},
-		"wget":                {true, []string{"User-Agent: Wget/1.21", "Accept: */*", "Accept-Encoding: identity"}},
-		"Python":              {true, []string{"User-Agent: Python-urllib/3.12", "Accept-Encoding: identity"}},
-		"JSON":                {true, []string{"Accept: application/json"}},
-		"Windows PowerShell":  {true, []string{"User-Agent: Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowerShell/5.1.19041.1"}},
-		"PowerShell":          {true, []string{"User-Agent: Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.19045; en-US) PowerShell/7.4.0"}},
-		"WinHTTP":             {true, []string{"User-Agent: Mozilla/4.0 (compatible; Win32; WinHttp.WinHttpRequest.5)"}},
-		"page":                {false, []string{"Accept: application/json, text/HTML;q=0.5"}},
-		"second Accept":       {false, []string{"Accept: application/json", "Accept: text/html"}},
-		"XMLHttpRequest":      {false, []string{"Accept: application/json", "X-Requested-With: XMLHttpRequest"}},
-		"fetch":               {false, []string{"Accept: */*", "Sec-Fetch-Mode: cors", "Sec-Fetch-Site: same-origin"}},
-		"image":               {false, []string{"Accept: image/png,*/*;q=0.8", "Sec-Fetch-Dest: image"}},
-		"fetch by plain HTTP": {false, []string{"Accept: */*", firefox}},
-		"other User-Agent":    {false, []string{"Accept: */*", "Referer: http://erp.example/page"}},
-		"other origin":        {false, []string{"Accept: */*", "Origin: https://shop.example"}},
-		"older Edge":          {false, []string{"Accept: */*", "User-Agent: Mozilla/5.0 (Windows NT 10.0; WOW64; Trident/7.0; rv:11.0) like Gecko"}},
+		"no headers": {basic: true, headers: []string{"User-Agent: "}},
+		"curl":       {basic: true, headers: []string{"User-Agent: curl/8.0", "Accept: */*"}},
+		"wget": {
+			basic:   true,
+			headers: []string{"User-Agent: Wget/1.21", "Accept: */*", "Accept-Encoding: identity"},
+		},
+		"Python": {
+			basic:   true,
+			headers: []string{"User-Agent: Python-urllib/3.12", "Accept-Encoding: identity"},
+		},
+		"JSON": {basic: true, headers: []string{"Accept: application/json"}},
+		"Windows PowerShell": {
+			basic:   true,
+			headers: []string{"User-Agent: Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowerShell/5.1.19041.1"},
+		},
+		"PowerShell": {
+			basic:   true,
+			headers: []string{"User-Agent: Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.19045; en-US) PowerShell/7.4.0"},
+		},
+		"WinHTTP": {
+			basic:   true,
+			headers: []string{"User-Agent: Mozilla/4.0 (compatible; Win32; WinHttp.WinHttpRequest.5)"},
+		},
+		"page": {basic: false, headers: []string{"Accept: application/json, text/HTML;q=0.5"}},
+		"second Accept": {
+			basic:   false,
+			headers: []string{"Accept: application/json", "Accept: text/html"},
+		},
+		"XMLHttpRequest": {
+			basic:   false,
+			headers: []string{"Accept: application/json", "X-Requested-With: XMLHttpRequest"},
+		},
+		"fetch": {
+			basic:   false,
+			headers: []string{"Accept: */*", "Sec-Fetch-Mode: cors", "Sec-Fetch-Site: same-origin"},
+		},
+		"image": {
+			basic:   false,
+			headers: []string{"Accept: image/png,*/*;q=0.8", "Sec-Fetch-Dest: image"},
+		},
+		"fetch by plain HTTP": {basic: false, headers: []string{"Accept: */*", firefox}},
+		"other User-Agent": {
+			basic:   false,
+			headers: []string{"Accept: */*", "Referer: http://erp.example/page"},
+		},
+		"other origin": {basic: false, headers: []string{"Accept: */*", "Origin: https://shop.example"}},
+		"older Edge": {
+			basic: false,
+			headers: []string{
+				"Accept: */*",
+				"User-Agent: Mozilla/5.0 (Windows NT 10.0; WOW64; Trident/7.0; rv:11.0) like Gecko",
+			},
+		},
 	} {
 		want := []string{`credentials realm="/auth/credentials"`}
 		if test.basic {
 			want = append(want, `Basic realm="whd"`)
 		}
-		for _, line := range []string{"GET /json/reply/DB_ClassQuery", "GET /KeepAlive", "GET /auth", "POST /auth?UserName=x&Password=y", "POST /json/reply/DB_ClassQuery[]"} {
+		for _, line := range []string{
+			"GET /json/reply/DB_ClassQuery",
+			"GET /KeepAlive",
+			"GET /auth",
+			"POST /auth?UserName=x&Password=y",
+			"POST /json/reply/DB_ClassQuery[]",
+		} {
 			body := ""
 			if strings.HasSuffix(line, "[]") {
 				body = "[{}]"
@@ -51,12 +93,15 @@ func TestBasicChallenge(t *testing.T) {
 			a := c.do(line, body, append([]string{"X-ss-id: x"}, test.headers...)...)
 			if got := a.header.Values("WWW-Authenticate"); a.status == 401 && !slices.Equal(got, want) {
 				t.Errorf("%s: %s: %q, want %q", name, line, got, want)
-			} else if a.status != 401 && a.status != 403 && a.status != 429 { // a browser from another origin may not log in
+			} else if a.status != 401 && a.status != 403 &&
+				a.status != 429 { // a browser from another origin may not log in
 				t.Errorf("%s: %s: status %d", name, line, a.status)
 			}
 		}
 	}
-	c.do("GET /json/reply/DB_ClassQuery", "", basic("admin", daemontest.AdminPassword)).want(t, 200).wantHeader(t, "WWW-Authenticate", "")
+
+	c.do("GET /json/reply/DB_ClassQuery", "", basic("admin", daemontest.AdminPassword)).want(t, 200).
+		wantHeader(t, "WWW-Authenticate", "")
 }
 
 // TestProgramsWaitForChallenge runs programs that send a password only after a 401 with a
@@ -90,13 +135,26 @@ class Get { static void Main(string[] a) {
 			t.Fatal(err)
 		}
 	}
+
 	url := i.URL + "/json/reply/DB_ClassQuery?Take=1"
 	for name, command := range map[string][]string{
 		"python3": {"get.py", url, daemontest.AdminPassword},
 		"php":     {"get.php", url, daemontest.AdminPassword},
-		"wget":    {"--quiet", "--output-document=-", "--user=admin", "--password=" + daemontest.AdminPassword, url},
-		"curl":    {"--silent", "--show-error", "--fail", "--anyauth", "--user", "admin:" + daemontest.AdminPassword, url},
-		"mono":    {"get.exe", url, daemontest.AdminPassword},
+		"wget": {
+			"--quiet",
+			"--output-document=-",
+			"--user=admin",
+			"--password=" + daemontest.AdminPassword, url,
+		},
+		"curl": {
+			"--silent",
+			"--show-error",
+			"--fail",
+			"--anyauth",
+			"--user", "admin:" + daemontest.AdminPassword,
+			url,
+		},
+		"mono": {"get.exe", url, daemontest.AdminPassword},
 	} {
 		t.Run(name, func(t *testing.T) {
 			program := clientstest.Tool(t, name)

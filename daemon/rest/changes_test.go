@@ -83,7 +83,11 @@ func (f *feed) Read(ctx context.Context, _ *record.Kind, since string, take int,
 		}
 		f.mu.Unlock()
 		if len(list) > 0 || wait == 0 {
-			return &changes.Batch{Changes: list, Next: "e-" + strconv.Itoa(at+len(list)), LookedAt: lookedAt}, nil
+			return &changes.Batch{
+				Changes:  list,
+				Next:     "e-" + strconv.Itoa(at+len(list)),
+				LookedAt: lookedAt,
+			}, nil
 		}
 		f.waits <- struct{}{}
 		select {
@@ -140,7 +144,17 @@ type captures struct {
 }
 
 func (c *captures) List(context.Context) ([]wire.Capture, error) {
-	return []wire.Capture{{Kind: "CR_Classification", Mode: record.CaptureOnDemand, Phase: "stopped", Reason: "no rows", Manual: true, Lag: wire.TimeSpan(90 * time.Second), Created: 3, Deleted: 1, SweptRows: 50}}, nil
+	return []wire.Capture{{
+		Kind:      "CR_Classification",
+		Mode:      record.CaptureOnDemand,
+		Phase:     "stopped",
+		Reason:    "no rows",
+		Manual:    true,
+		Lag:       wire.TimeSpan(90 * time.Second),
+		Created:   3,
+		Deleted:   1,
+		SweptRows: 50,
+	}}, nil
 }
 
 func (c *captures) Resume(_ context.Context, actor audit.Actor, kind *record.Kind, silent bool) error {
@@ -185,10 +199,12 @@ func startChangesWith(t *testing.T, slots int) *changesFixture {
 		}
 		kinds = append(kinds, k)
 	}
+
 	registry, err := record.NewRegistry(kinds...)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var accounts *account.Service
 	server, store := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
 		c.Feed = func() (queries.Feed, error) { return f.feed, nil }
@@ -201,9 +217,13 @@ func startChangesWith(t *testing.T, slots int) *changesFixture {
 	if _, err := store.Load(t.Context(), []*record.Kind{kind}, demodata.Rows); err != nil {
 		t.Fatal(err)
 	}
+
 	f.server = server
 	key := func(role account.Role) string {
-		key, _, err := accounts.As(audit.System()).AddKey(t.Context(), account.NewKey{Name: role.String(), Role: role})
+		key, _, err := accounts.As(audit.System()).AddKey(t.Context(), account.NewKey{
+			Name: role.String(),
+			Role: role,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,39 +250,127 @@ func TestChanges(t *testing.T) {
 		status     int
 		contains   string
 	}{
-		{"GET /Queries/CR_Classification/Changes", "", reader, 200, `{"Results":[],"Meta":{"Next":"e-3","LookedAt":"2026-11-26T10:00:01.0000000Z","Key":"CreditorClassificationID","Omitted":"` + last + `"},"ResponseStatus":{}}`},
-		{"GET /queries/cr_classification/changes/?since=e-1&take=1", "", reader, 200, `"Key":"K2","KeyFields":{"RecID":"K2"},"CapturedAt":"2026-11-26T10:00:00.0000000Z"}],"Meta":{"Next":"e-2",`},
-		{"GET /Queries/CR_Classification/Changes.ndjson?Since=e-2", "", reader, 200, `"Key":"K3","KeyFields":{"RecID":"K3"},"CapturedAt":"2026-11-26T10:00:00.0000000Z"}` + "\n"},
-		{"GET /Queries/CR_Classification/Changes?Since=e-2&jsconfig=eccn", "", reader, 200, `"key":"K3","keyFields":{"recID":"K3"},"capturedAt":"`},
-		{"POST /json/reply/Changes", `{"Kind":"CR_Classification","Since":"e-2"}`, reader, 200, `"Meta":{"Next":"e-3","LookedAt":"2026-11-26T10:00:01.0000000Z"}`},
-		{"GET /json/reply/Changes?Since=e-2", "", reader, 400, "Kind"},
-		{"GET /json/reply/Changes?Kind=CR_Classificatio", "", reader, 404, "CR_Classification"},
-		{"GET /Queries/CR_Classificatio/Changes", "", reader, 404, "CR_Classification"},
-		{"GET /Queries/WH_Audit/Changes", "", f.client, 404, "WH_Audit"},
-		{"GET /Queries/CR_Classification/Changes", "", client{t: t, url: f.url}, 401, ""},
-		{"GET /Queries/BM_Inputs/Changes", "", reader, 403, "writer"},
-		{"GET /json/reply/Changes?Kind=BM_Inputs", "", reader, 403, "writer"},
-		{"GET /Queries/BM_Inputs/Changes", "", f.client, 200, `"e-3"`},
-		{"GET /Queries/DB_Class/Changes", "", reader, 409, `capture = \"asked\" under [DB_Class]`},
-		{"GET /Queries/CR_Classification/Changes?Since=e-4", "", reader, 410, `"ResyncRequired"`},
-		{"GET /Queries/CR_Classification/Changes?Since=x", "", reader, 410, `"ResyncRequired"`},
-		{"GET /Queries/CR_Classification/Changes?Wait=61", "", reader, 400, "Wait"},
-		{"GET /Queries/CR_Classification/Changes?Take=0", "", reader, 400, "Take"},
-		{"GET /Queries/CR_Classification/Changes?Take=1001", "", reader, 400, "Take"},
-		{"GET /Queries/CR_Classification/Changes.csv", "", reader, 400, "json and ndjson"},
-		{"GET /xml/reply/Changes?Kind=CR_Classification", "", reader, 400, "json and ndjson"},
-		{"POST /Queries/CR_Classification/Changes", "{}", reader, 405, ""},
+		{
+			line:     "GET /Queries/CR_Classification/Changes",
+			as:       reader,
+			status:   200,
+			contains: `{"Results":[],"Meta":{"Next":"e-3","LookedAt":"2026-11-26T10:00:01.0000000Z","Key":"CreditorClassificationID","Omitted":"` + last + `"},"ResponseStatus":{}}`,
+		},
+		{
+			line:     "GET /queries/cr_classification/changes/?since=e-1&take=1",
+			as:       reader,
+			status:   200,
+			contains: `"Key":"K2","KeyFields":{"RecID":"K2"},"CapturedAt":"2026-11-26T10:00:00.0000000Z"}],"Meta":{"Next":"e-2",`,
+		},
+		{
+			line:     "GET /Queries/CR_Classification/Changes.ndjson?Since=e-2",
+			as:       reader,
+			status:   200,
+			contains: `"Key":"K3","KeyFields":{"RecID":"K3"},"CapturedAt":"2026-11-26T10:00:00.0000000Z"}` + "\n",
+		},
+		{
+			line:     "GET /Queries/CR_Classification/Changes?Since=e-2&jsconfig=eccn",
+			as:       reader,
+			status:   200,
+			contains: `"key":"K3","keyFields":{"recID":"K3"},"capturedAt":"`,
+		},
+		{
+			line:     "POST /json/reply/Changes",
+			body:     `{"Kind":"CR_Classification","Since":"e-2"}`,
+			as:       reader,
+			status:   200,
+			contains: `"Meta":{"Next":"e-3","LookedAt":"2026-11-26T10:00:01.0000000Z"}`,
+		},
+		{line: "GET /json/reply/Changes?Since=e-2", body: "", as: reader, status: 400, contains: "Kind"},
+		{
+			line:     "GET /json/reply/Changes?Kind=CR_Classificatio",
+			as:       reader,
+			status:   404,
+			contains: "CR_Classification",
+		},
+		{
+			line:     "GET /Queries/CR_Classificatio/Changes",
+			as:       reader,
+			status:   404,
+			contains: "CR_Classification",
+		},
+		{line: "GET /Queries/WH_Audit/Changes", body: "", as: f.client, status: 404, contains: "WH_Audit"},
+		{
+			line:   "GET /Queries/CR_Classification/Changes",
+			as:     client{t: t, url: f.url},
+			status: 401,
+		},
+		{line: "GET /Queries/BM_Inputs/Changes", body: "", as: reader, status: 403, contains: "writer"},
+		{
+			line:     "GET /json/reply/Changes?Kind=BM_Inputs",
+			as:       reader,
+			status:   403,
+			contains: "writer",
+		},
+		{line: "GET /Queries/BM_Inputs/Changes", body: "", as: f.client, status: 200, contains: `"e-3"`},
+		{
+			line:     "GET /Queries/DB_Class/Changes",
+			as:       reader,
+			status:   409,
+			contains: `capture = \"asked\" under [DB_Class]`,
+		},
+		{
+			line:     "GET /Queries/CR_Classification/Changes?Since=e-4",
+			as:       reader,
+			status:   410,
+			contains: `"ResyncRequired"`,
+		},
+		{
+			line:     "GET /Queries/CR_Classification/Changes?Since=x",
+			as:       reader,
+			status:   410,
+			contains: `"ResyncRequired"`,
+		},
+		{
+			line:     "GET /Queries/CR_Classification/Changes?Wait=61",
+			as:       reader,
+			status:   400,
+			contains: "Wait",
+		},
+		{
+			line:     "GET /Queries/CR_Classification/Changes?Take=0",
+			as:       reader,
+			status:   400,
+			contains: "Take",
+		},
+		{
+			line:     "GET /Queries/CR_Classification/Changes?Take=1001",
+			as:       reader,
+			status:   400,
+			contains: "Take",
+		},
+		{
+			line:     "GET /Queries/CR_Classification/Changes.csv",
+			as:       reader,
+			status:   400,
+			contains: "json and ndjson",
+		},
+		{
+			line:     "GET /xml/reply/Changes?Kind=CR_Classification",
+			as:       reader,
+			status:   400,
+			contains: "json and ndjson",
+		},
+		{line: "POST /Queries/CR_Classification/Changes", body: "{}", as: reader, status: 405, contains: ""},
 	} {
 		a := tt.as.do(tt.line, tt.body)
 		if a.status != tt.status || !strings.Contains(a.body, tt.contains) {
 			t.Errorf("%s: %d %s, want %d with %s", tt.line, a.status, a.body, tt.status, tt.contains)
 		}
 	}
+
 	if a := reader.do("GET /Queries/CR_Classification/Changes?Since=e-0&format=ndjson", ""); a.header.Get(wire.HeaderNextToken) != "e-3" || a.header.Get(wire.HeaderRowCount) != "3" || strings.Count(a.body, "\n") != 3 {
 		t.Errorf("NDJSON: %v %s", a.header, a.body)
 	}
+
 	f.feed.first = true
-	if a := reader.do("GET /Queries/CR_Classification/Changes", ""); a.status != 503 || a.header.Get("Retry-After") != "2" {
+	if a := reader.do("GET /Queries/CR_Classification/Changes", ""); a.status != 503 ||
+		a.header.Get("Retry-After") != "2" {
 		t.Errorf("before the end of the first look: %d %v", a.status, a.header)
 	}
 }
@@ -287,15 +395,18 @@ func TestWaitingForChangesTakesNoSlot(t *testing.T) {
 	if a := f.do("GET /Queries/CR_Classification?Take=1", ""); a.status != 200 {
 		t.Errorf("a query while others wait: %d %s", a.status, a.body)
 	}
+
 	f.feed.add(1)
 	for range 2 {
 		if a := <-got; a.status != 200 || !strings.Contains(a.body, `"Key":"K1"`) {
 			t.Errorf("after a change: %d %s", a.status, a.body)
 		}
 	}
+
 	if a := f.do("GET /Queries/CR_Classification?Take=1", ""); a.status != 200 { // the slot is free again
 		t.Errorf("a query after waiting requests: %d %s", a.status, a.body)
 	}
+
 	go func() {
 		a, err := f.try("GET /Queries/CR_Classification/Changes?Since=e-1&Wait=60", "")
 		if err != nil {
@@ -392,6 +503,7 @@ func TestForCopy(t *testing.T) {
 			t.Errorf("trailer %v", a.http.Trailer)
 		}
 	}
+
 	if a := f.do("GET /Queries/CR_Classification?ForCopy=x", ""); a.status != 410 {
 		t.Errorf("an unknown token: %d %s", a.status, a.body)
 	}
@@ -406,9 +518,11 @@ func TestCaptures(t *testing.T) {
 	if a := reader.do("GET /Changes", ""); a.status != 403 {
 		t.Errorf("the state for a reader: %d", a.status)
 	}
-	if a := f.do("GET /Changes", ""); a.status != 200 || !strings.Contains(a.body, `"Phase":"stopped","Reason":"no rows","Manual":true`) {
-		t.Errorf("%d %s", a.status, a.body)
+	if a := f.do("GET /Changes", ""); a.status != 200 ||
+		!strings.Contains(a.body, `"Phase":"stopped","Reason":"no rows","Manual":true`) {
+		t.Errorf("GET /Changes: status %d, %s; want the stopped capture", a.status, a.body)
 	}
+
 	for line, status := range map[string]int{
 		"POST /Changes/CR_Classification/Resume":        204,
 		"POST /json/reply/ResumeCapture":                400,
@@ -420,16 +534,22 @@ func TestCaptures(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", line, a.status, a.body, status)
 		}
 	}
+
 	if a := f.do("POST /json/reply/ResumeCapture", `{"Mode":"raise","Kind":"CR_Classification"}`); a.status != 204 {
 		t.Errorf("by name: %d %s", a.status, a.body)
 	}
-	if want := []string{"admin CR_Classification true", "admin CR_Classification false"}; !slices.Equal(f.captures.resumed, want) {
+
+	want := []string{"admin CR_Classification true", "admin CR_Classification false"}
+	if !slices.Equal(f.captures.resumed, want) {
 		t.Errorf("resumed %q, want %q", f.captures.resumed, want)
 	}
+
 	metrics := f.do("GET /metrics", "").body
 	for _, line := range []string{
-		`whd_changes_lag_seconds{kind="CR_Classification"} 90`, `whd_changes_total{kind="CR_Classification",op="created"} 3`,
-		`whd_changes_total{kind="CR_Classification",op="updated"} 0`, `whd_changes_swept_rows_total{kind="CR_Classification"} 50`,
+		`whd_changes_lag_seconds{kind="CR_Classification"} 90`,
+		`whd_changes_total{kind="CR_Classification",op="created"} 3`,
+		`whd_changes_total{kind="CR_Classification",op="updated"} 0`,
+		`whd_changes_swept_rows_total{kind="CR_Classification"} 50`,
 	} {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("the metrics lack %s", line)
@@ -455,9 +575,11 @@ func TestClientFollowsChanges(t *testing.T) {
 		last = page
 		rows += len(page.Rows)
 	}
-	if rows != demodata.Count("CR_Classification") || last.Since != "e-0" || last.Exact != "e-1" || !slices.Equal(last.Key, []string{"CreditorClassificationID"}) {
+	if rows != demodata.Count("CR_Classification") || last.Since != "e-0" || last.Exact != "e-1" ||
+		!slices.Equal(last.Key, []string{"CreditorClassificationID"}) {
 		t.Fatalf("%d rows, %+v", rows, last)
 	}
+
 	token := last.Since
 	for page, err := range c.FollowChanges(t.Context(), kind, token) {
 		if err != nil {
@@ -466,12 +588,13 @@ func TestClientFollowsChanges(t *testing.T) {
 		token = page.Next
 		if token == "e-2" {
 			if len(page.Changes) != 1 || page.Changes[0].ChangeID != 2 || page.Changes[0].Op != wire.OpDeleted {
-				t.Errorf("%+v", page)
+				t.Errorf("got the page %+v, want the deletion with ChangeID 2", page)
 			}
 			break
 		}
 		go f.feed.add(1)
 	}
+
 	if _, err := c.Changes(t.Context(), kind, "e-99", 0, 0); !goclient.Is(err, goclient.ResyncRequired) {
 		t.Errorf("an unknown token: %v", err)
 	}

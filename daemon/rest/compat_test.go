@@ -326,12 +326,14 @@ func TestTokenExpired(t *testing.T) {
 func TestUnknownTokens(t *testing.T) {
 	i, expired, _ := expiredKeys(t)
 	unknown := func(key string) string {
-		return anonymous(t, i).do("GET /KeepAlive", "", "Authorization: Bearer "+key, "X-Request-Id: same").want(t, 401).body
+		return anonymous(t, i).do("GET /KeepAlive", "", "Authorization: Bearer "+key,
+			"X-Request-Id: same").want(t, 401).body
 	}
 	similar := unknown(expired[:len(expired)-1] + "_")
 	different := unknown("whd_" + strings.Repeat("A", 43))
 	if similar != different || !strings.Contains(similar, `"Unauthorized"`) {
-		t.Errorf("a key with another end returned %s, and another key %s; want the same, with Unauthorized", similar, different)
+		t.Errorf("a key with another end returned %s, and another key %s; want the same, with Unauthorized",
+			similar, different)
 	}
 }
 
@@ -350,7 +352,8 @@ func TestPostLogin(t *testing.T) {
 		login := c.do("POST /login", body, formType, "X-Request-Id: same")
 		auth := c.do("POST /auth", body, formType, "X-Request-Id: same")
 		if login.status != auth.status || login.body != auth.body {
-			t.Errorf("POST /login with %q returned %d %s, want as POST /auth %d %s", body, login.status, login.body, auth.status, auth.body)
+			t.Errorf("POST /login with %q returned %d %s, want as POST /auth %d %s",
+				body, login.status, login.body, auth.status, auth.body)
 		}
 	}
 	c.do("POST /login", loginForm(), formType, "Sec-Fetch-Site: cross-site").want(t, 403)
@@ -445,6 +448,7 @@ func TestLogOfToday(t *testing.T) {
 			}
 		}
 	}
+
 	c.do("GET /Logs?Date=x", "").want(t, 400)
 }
 

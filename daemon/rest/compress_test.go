@@ -89,16 +89,20 @@ func TestCompression(t *testing.T) {
 			if coding != "" && len(a.body) > len(body)/2 {
 				t.Errorf("%s with %q: %d bytes became %d", line, accept, len(body), len(a.body))
 			}
-			head := c.do("HEAD "+strings.TrimPrefix(line, "GET "), "", "Accept-Encoding: "+accept, "Want-Digest: sha-256").want(t, 200)
-			head.wantHeader(t, "Content-Encoding", coding).wantHeader(t, "Vary", vary).wantHeader(t, "Content-Length", a.header.Get("Content-Length"))
+			head := c.do("HEAD "+strings.TrimPrefix(line, "GET "), "", "Accept-Encoding: "+accept,
+				"Want-Digest: sha-256").want(t, 200)
+			head.wantHeader(t, "Content-Encoding", coding).wantHeader(t, "Vary", vary).
+				wantHeader(t, "Content-Length", a.header.Get("Content-Length"))
 		}
 	}
 }
 
 func TestErrorsAreCompressed(t *testing.T) {
-	a := asAdmin(t, demo.start(t)).do("GET /nothing?format=html", "", "Accept-Encoding: gzip").want(t, 404).wantHeader(t, "Content-Encoding", "gzip")
-	if text, err := unpacked(t, a.header, strings.NewReader(a.body)); err != nil || !strings.Contains(text, "NotFound") {
-		t.Errorf("%v: %s", err, text)
+	a := asAdmin(t, demo.start(t)).do("GET /nothing?format=html", "", "Accept-Encoding: gzip").want(t, 404).
+		wantHeader(t, "Content-Encoding", "gzip")
+	text, err := unpacked(t, a.header, strings.NewReader(a.body))
+	if err != nil || !strings.Contains(text, "NotFound") {
+		t.Errorf("got %s (%v), want the error NotFound", text, err)
 	}
 }
 
@@ -108,7 +112,7 @@ func TestAbortedCompressedResponseIsIncomplete(t *testing.T) {
 	for _, coding := range []string{"gzip", "zstd"} {
 		a, err := c.try("GET /csv/reply/IN_ColoursQuery", "", "Accept-Encoding: "+coding)
 		if !errors.Is(err, io.ErrUnexpectedEOF) || a.header.Get("Content-Encoding") != coding {
-			t.Errorf("%s: %v, %v", coding, err, a.header)
+			t.Errorf("%s: got the error %v and the headers %v, want an incomplete response", coding, err, a.header)
 		}
 		if _, err := unpacked(t, a.header, strings.NewReader(a.body)); err == nil {
 			t.Errorf("%s: the compressed body is complete", coding)
@@ -117,8 +121,9 @@ func TestAbortedCompressedResponseIsIncomplete(t *testing.T) {
 		checkNoInternals(t, a)
 		// Compressors of aborted responses must not affect later ones.
 		a = c.do("GET /json/reply/IN_ColoursQuery?Take=500", "", "Accept-Encoding: "+coding).want(t, 200)
-		if text, err := unpacked(t, a.header, strings.NewReader(a.body)); err != nil || !strings.HasSuffix(text, "}}") {
-			t.Errorf("%s: %v", coding, err)
+		if text, err := unpacked(t, a.header, strings.NewReader(a.body)); err != nil ||
+			!strings.HasSuffix(text, "}}") {
+			t.Errorf("%s: got %.100s (%v), want complete JSON", coding, text, err)
 		}
 	}
 }
@@ -143,7 +148,7 @@ func TestFirstBytesOfCompressedResponseAreFlushed(t *testing.T) {
 		}
 		line, err := bufio.NewReader(packed).ReadBytes('\n')
 		if err != nil || !bytes.HasPrefix(line, []byte("RecID,")) {
-			t.Errorf("%s: %q, %v", coding, line, err)
+			t.Errorf("%s: the first line is %q (%v), want the names of the columns", coding, line, err)
 		}
 		w.conn.Close()
 	}

@@ -22,6 +22,7 @@ func TestConventions(t *testing.T) {
 	if err := json.Unmarshal(found[0], &row); err != nil {
 		t.Fatal(err)
 	}
+
 	value := row.InvoiceTotal.String()
 	all := c.do("GET "+totals, "").want(t, 200).body
 	for suffix, names := range map[string][]string{
@@ -40,8 +41,9 @@ func TestConventions(t *testing.T) {
 			for way, got := range map[string]answer{
 				"raw query":     c.do("GET "+totals+"&"+name+"="+value, ""),
 				"escaped query": c.do("GET "+totals+"&"+url.QueryEscape(name)+"="+value, ""),
-				"form":          c.do("POST "+totals, url.QueryEscape(name)+"="+value, "Content-Type: application/x-www-form-urlencoded"),
-				"JSON":          c.do("POST "+totals, `{"`+name+`":"`+value+`"}`),
+				"form": c.do("POST "+totals, url.QueryEscape(name)+"="+value,
+					"Content-Type: application/x-www-form-urlencoded"),
+				"JSON": c.do("POST "+totals, `{"`+name+`":"`+value+`"}`),
 			} {
 				got.want(t, 200).wantHeader(t, "X-Ignored-Members", "")
 				if got.body != want.body {
@@ -58,7 +60,13 @@ func TestUnreadableComparisons(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	for _, kind := range record.Builtin().Kinds() {
 		f := kind.Fields[0]
-		names := []string{f.Name + "<>", "!" + f.Name, f.Name + ">5", "5<" + strings.ToLower(f.Name), f.Name + " >"}
+		names := []string{
+			f.Name + "<>",
+			"!" + f.Name,
+			f.Name + ">5",
+			"5<" + strings.ToLower(f.Name),
+			f.Name + " >",
+		}
 		for _, other := range kind.Fields {
 			if !other.Filter.Allows(record.NotEqualTo) {
 				names = append(names, other.Name+"!", other.Name+">", "<"+other.Name, "OnOrAfter"+other.Name)
@@ -72,8 +80,10 @@ func TestUnreadableComparisons(t *testing.T) {
 					c.do("POST "+path, fmt.Sprintf(`{%q:null}`, name)),
 				} {
 					status := a.want(t, 400).envelope(t).ResponseStatus
-					if status.ErrorCode != "ArgumentException" || len(status.Errors) != 1 || status.Errors[0].FieldName != name || !strings.Contains(status.Message, "which accepts") {
-						t.Errorf("%s: %+v", name, status)
+					if status.ErrorCode != "ArgumentException" || len(status.Errors) != 1 ||
+						status.Errors[0].FieldName != name || !strings.Contains(status.Message, "which accepts") {
+						t.Errorf("%s: got %+v, want an ArgumentException that lists the accepted filters",
+							name, status)
 					}
 				}
 			}
@@ -86,9 +96,11 @@ func TestUnreadableComparisons(t *testing.T) {
 func TestConventionsOnPages(t *testing.T) {
 	c := signIn(t, demo.start(t))
 	a := c.do("GET /Queries/BM_Inputs.html?NoteIsNotNull&Quantity%3E=1&Take=2", "").want(t, 200)
-	a.wantText(t, "Note is not null <b></b>", "Quantity is over <b>1</b>", `<input type="hidden" name="NoteIsNotNull" value="true">`)
+	a.wantText(t, "Note is not null <b></b>", "Quantity is over <b>1</b>",
+		`<input type="hidden" name="NoteIsNotNull" value="true">`)
 	want := c.do("GET /Queries/BM_Inputs.json?NoteIsNotNull&QuantityGreaterThan=1&Take=2", "").want(t, 200)
-	if got := c.do("GET "+a.link(t, "JSON"), "").want(t, 200); got.body != want.body || len(want.envelope(t).Results) == 0 {
+	got := c.do("GET "+a.link(t, "JSON"), "").want(t, 200)
+	if got.body != want.body || len(want.envelope(t).Results) == 0 {
 		t.Errorf("JSON at %s has %s, want %s", a.link(t, "JSON"), got.body, want.body)
 	}
 }

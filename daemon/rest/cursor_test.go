@@ -27,6 +27,7 @@ func TestCursor(t *testing.T) {
 	for _, row := range c.do("GET "+query, "").want(t, 200).envelope(t).Results {
 		want = append(want, string(row))
 	}
+
 	for _, following := range []string{"/Queries/SO_Totals?Strict=true", query} {
 		var got []string
 		total := int64(len(want))
@@ -51,21 +52,25 @@ func TestCursor(t *testing.T) {
 			t.Errorf("%d rows, want %d", len(got), len(want))
 		}
 		first := c.do("GET "+query+"&Take=70&Cursor=", "").envelope(t)
-		if second := c.do("GET "+query+"&Take=70&Cursor="+first.Meta["Next"], "").envelope(t); *first.Total != total || *second.Total != 0 {
+		second := c.do("GET "+query+"&Take=70&Cursor="+first.Meta["Next"], "").envelope(t)
+		if *first.Total != total || *second.Total != 0 {
 			t.Errorf("the totals of pages are %d and %d, want %d only once", *first.Total, *second.Total, total)
 		}
 	}
+
 	var ids []string
 	for _, row := range want {
 		ids = append(ids, read[map[string]string](t, answer{body: row})["InvoiceID"])
 	}
+
 	for _, f := range encode.Formats() {
 		var got []string
 		take := 700
 		next := ""
 		hasMore := true
 		for hasMore {
-			page := c.do("POST "+query+"&format="+f.Name, fmt.Sprintf(`{"Take":%d,"Cursor":%q}`, take, next)).want(t, 200)
+			page := c.do("POST "+query+"&format="+f.Name,
+				fmt.Sprintf(`{"Take":%d,"Cursor":%q}`, take, next)).want(t, 200)
 			rows, err := encodetest.Rows(f.Name, []byte(page.body), []string{"InvoiceID"})
 			if err != nil {
 				t.Fatalf("%s: %v", f.Name, err)
@@ -89,7 +94,8 @@ func nextOf(f encode.Format, a answer) string {
 	if f.Bare() {
 		return cmp.Or(a.header.Get(wire.HeaderNextCursor), a.http.Trailer.Get(wire.HeaderNextCursor))
 	}
-	if m := regexp.MustCompile(`\bNext\b[^\w-]+(?:\w{1,5}[^\w-]+){0,4}?([\w-]{40,})`).FindStringSubmatch(a.body); m != nil {
+	m := regexp.MustCompile(`\bNext\b[^\w-]+(?:\w{1,5}[^\w-]+){0,4}?([\w-]{40,})`).FindStringSubmatch(a.body)
+	if m != nil {
 		return m[1]
 	}
 	return ""
@@ -113,13 +119,15 @@ func TestCursorInBrowser(t *testing.T) {
 	want := rowsOf(c.do("GET "+query+"&Take=300", "").want(t, 200))
 	html, _ := encode.ByName("html")
 	next := nextOf(html, c.do("GET "+query+"&Take=100&Cursor=", "").want(t, 200))
-	a := c.do("GET "+query+"&Take=100&Cursor="+next, "").want(t, 200).wantText(t, "This page follows a cursor", "100 rows on this page")
+	a := c.do("GET "+query+"&Take=100&Cursor="+next, "").want(t, 200).
+		wantText(t, "This page follows a cursor", "100 rows on this page")
 	if got := rowsOf(a); !slices.Equal(got, want[100:200]) {
 		t.Errorf("the second page has %q, want %q", got, want[100:200])
 	}
 	if strings.Contains(a.body, "<form method=\"get\" action=\"/Queries") || strings.Contains(a.body, "First") {
 		t.Error("the page has a filter form or a pager")
 	}
+
 	others := 0
 	for _, to := range hrefs(a) {
 		if strings.HasPrefix(to, "/Queries/") {
@@ -133,6 +141,7 @@ func TestCursorInBrowser(t *testing.T) {
 	if got := rowsOf(c.do("GET "+a.link(t, "Next page"), "").want(t, 200)); !slices.Equal(got, want[200:]) {
 		t.Errorf("the third page has %q, want %q", got, want[200:])
 	}
+
 	last := c.do("GET "+query+"&Take=100000&Cursor="+next, "").want(t, 200)
 	if strings.Contains(last.body, "Next page") {
 		t.Error("the last page has a link to the next one")
@@ -148,20 +157,28 @@ func TestLongCursor(t *testing.T) {
 	for _, row := range c.do("GET /Queries/SO_Totals?Take=3&Fields=InvoiceID", "").want(t, 200).envelope(t).Results {
 		ids = append(ids, read[map[string]string](t, answer{body: string(row)})["InvoiceID"])
 	}
+
 	for range 1500 {
 		ids = append(ids, strconv.FormatUint(random.Uint64(), 36))
 	}
+
 	page := func(format, cursor string, ids []string) answer {
-		body, _ := json.Marshal(map[string]any{"Take": 1, "Cursor": cursor, "InvoiceIDIn": ids, "Fields": "InvoiceID"})
+		body, _ := json.Marshal(map[string]any{
+			"Take":        1,
+			"Cursor":      cursor,
+			"InvoiceIDIn": ids,
+			"Fields":      "InvoiceID",
+		})
 		return c.do("POST /Queries/SO_Totals?format="+format, string(body))
 	}
+
 	for _, f := range encode.Formats() {
 		if !f.Bare() {
 			a := page(f.Name, "", ids).want(t, 200)
 			next := nextOf(f, a)
 			a = page(f.Name, next, ids).want(t, 200)
 			if !strings.Contains(a.body, ids[1]) {
-				t.Errorf("%s: %s", f.Name, shortened(a.body))
+				t.Errorf("%s: got %s, want the record %s", f.Name, shortened(a.body), ids[1])
 			}
 			if strings.Contains(a.body, "Next page") {
 				t.Errorf("%s has a link of %d bytes", f.Name, len(next))
@@ -170,11 +187,11 @@ func TestLongCursor(t *testing.T) {
 		}
 		a := page(f.Name, "", ids).want(t, 400)
 		if next := nextOf(f, a); next != "" || !strings.Contains(a.body, "too long for the header X-Next-Cursor") {
-			t.Errorf("%s: %s", f.Name, a.body)
+			t.Errorf("%s: got %s, want an error, since the cursor is too long for its header", f.Name, a.body)
 		}
 		a = page(f.Name, "", ids[2:]).want(t, 200)
 		if nextOf(f, a) != "" || a.header.Get("X-Row-Count") != "1" { // the last page needs no cursor
-			t.Errorf("%s: %s", f.Name, a.body)
+			t.Errorf("%s: got %s, want one row without a cursor", f.Name, a.body)
 		}
 		if next := nextOf(f, page(f.Name, "", ids[:100]).want(t, 200)); next == "" {
 			t.Errorf("%s has no cursor", f.Name)
@@ -186,6 +203,7 @@ func TestLongCursor(t *testing.T) {
 	if err := os.WriteFile(declared, []byte("[SO_Totals]\nkey = ['InvoiceID']\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	c = asAdmin(t, startWithView(t, "SO_Totals", `SELECT n AS InvoiceTotal, /* %s */
 		CAST((SELECT group_concat((k.n * k.n * 7919 + t.n * 104729) %% 1000003, '') FROM (WITH RECURSIVE some(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM some LIMIT 3000) SELECT n FROM some) k) AS TEXT) AS InvoiceID FROM numbers t LIMIT 5`, "--erp-kinds", declared))
 	for _, f := range encode.Formats() {
@@ -207,9 +225,10 @@ func TestWrongCursor(t *testing.T) {
 		t.Helper()
 		status := c.do("GET "+path, "").want(t, 400).envelope(t).ResponseStatus
 		if !strings.Contains(status.Message, why) || len(status.Errors) != 1 {
-			t.Errorf("%s: %+v", path, status)
+			t.Errorf("%s: got %+v, want one error with %q", path, status, why)
 		}
 	}
+
 	for path, why := range map[string]string{
 		"SO_Totals?Cursor=x":                                      "is not a cursor",
 		"IN_Colours?Cursor=" + next:                               "is not a cursor",
@@ -223,10 +242,14 @@ func TestWrongCursor(t *testing.T) {
 	} {
 		refused("/Queries/"+path, why)
 	}
+
 	same := "/Queries/SO_Totals?Fields=InvoiceID&InvoiceTotalLessThan=500&InvoiceTotalGreaterThan=10&Cursor=" + next
-	if got, want := c.do("GET "+same, "").want(t, 200).body, c.do("GET /Queries/SO_Totals?Cursor="+next, "").want(t, 200).body; got != want {
+	got := c.do("GET "+same, "").want(t, 200).body
+	want := c.do("GET /Queries/SO_Totals?Cursor="+next, "").want(t, 200).body
+	if got != want {
 		t.Errorf("with members in another order: %s, want %s", shortened(got), shortened(want))
 	}
+
 	for i := range len(next) {
 		changed := []byte(next)
 		changed[i] ^= 1 + byte(i)%64
@@ -236,6 +259,7 @@ func TestWrongCursor(t *testing.T) {
 			refused("/Queries/SO_Totals?Cursor="+next[:i], "is not a cursor")
 		}
 	}
+
 	if raw, _ := json.Marshal(next); strings.Contains(string(raw), "InvoiceTotal") || len(next) > 400 {
 		t.Errorf("the cursor %s is readable or long", next)
 	}

@@ -31,7 +31,12 @@ func (s *deadlockStore) Select(ctx context.Context, plan *query.Plan) (*executor
 // TestDeadlockVictimsAreRepeated checks that a query is repeated after a deadlock, but not
 // without end.
 func TestDeadlockVictimsAreRepeated(t *testing.T) {
-	for failures, status := range map[int]int{0: 200, 2: 200, executor.MaxAttempts - 1: 200, executor.MaxAttempts: 503} {
+	for failures, status := range map[int]int{
+		0:                        200,
+		2:                        200,
+		executor.MaxAttempts - 1: 200,
+		executor.MaxAttempts:     503,
+	} {
 		var store *deadlockStore
 		handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
 			store = &deadlockStore{Store: c.Store, failures: failures}

@@ -86,7 +86,8 @@ func compareGenerated(t *testing.T, tools string, c client) {
 		}
 		want := restKeys(c, got.Kind, got.Rest)
 		if !slices.Equal(got.Keys, want) {
-			t.Errorf("%s %s: %d rows, want %d: %q, want %q", got.Kind, got.Rest, len(got.Keys), len(want), got.Keys, want)
+			t.Errorf("%s %s: %d rows, want %d: %q, want %q",
+				got.Kind, got.Rest, len(got.Keys), len(want), got.Keys, want)
 		}
 		if got.Count < len(want) {
 			t.Errorf("%s %s counted %d rows, want at least %d", got.Kind, got.Rest, got.Count, len(want))

@@ -66,8 +66,10 @@ func escapedOptions(path string) string {
 // allFeed reads all pages.
 func (c client) allFeed(path string, headers ...string) (rows []map[string]any, pages int) {
 	c.t.Helper()
-	for p := c.feed(path, headers...); ; {
-		rows, pages = append(rows, p.Value...), pages+1
+	p := c.feed(path, headers...)
+	for {
+		rows = append(rows, p.Value...)
+		pages++
 		if p.Next == "" {
 			return rows, pages
 		}
@@ -83,7 +85,8 @@ func restRow(kind *record.Kind, row map[string]any) string {
 		if text, ok := value.(string); ok {
 			switch kind.Fields[field].Type {
 			case record.DateTime:
-				if at, err := time.Parse(time.RFC3339, text); err == nil && strings.HasSuffix(text, "Z") { // before there were zones
+				at, err := time.Parse(time.RFC3339, text)
+				if err == nil && strings.HasSuffix(text, "Z") { // before there were zones
 					value = at.In(feedLocation).Format("2006-01-02T15:04:05.0000000")
 				} else {
 					value = text[:len("2006-01-02T15:04:05.0000000")]
@@ -124,83 +127,233 @@ func (c client) restRows(kind *record.Kind, queries string) (rows []string) {
 // feedQueries are queries by OData and by REST. REST queries with + between them together have
 // the rows, in any order.
 var feedQueries = []struct{ odata, rest string }{
-	{"SO_Totals?$top=10", "Take=10&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=InvoiceID eq '00120'", "InvoiceID=00120"},
-	{"SO_Totals?$filter=InvoiceID eq '00120'&$select=InvoiceTotal,InvoiceID", "InvoiceID=00120&Fields=InvoiceTotal,InvoiceID"},
-	{"SO_Totals?$filter=InvoiceTotal gt 24000", "InvoiceTotalGreaterThan=24000&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=InvoiceTotal ge 3394.545&$top=20", "InvoiceTotalGreaterThanOrEqualTo=3394.545&Take=20&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=InvoiceTotal lt 10.5", "InvoiceTotalLessThan=10.5&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=10.5 ge InvoiceTotal", "InvoiceTotalLessThanOrEqualTo=10.5&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=InvoiceTotal eq 3394.5450", "InvoiceTotal=3394.545&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=InvoiceTotal eq 1e2 or InvoiceTotal eq 3394.545", "InvoiceTotalIn=100,3394.545&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=InvoiceTotal in (1e2,3394.545)", "InvoiceTotalIn=100,3394.545&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=InvoiceID in ('00120','d000001','none')", "InvoiceIDIn=00120,d000001&OrderBy=InvoiceID"},
-	{"SY_Filters?$filter=not (ItemNo in (1,2))", "ItemNoLessThan=1 + ItemNoGreaterThan=2"},
-	{"BM_Inputs?$filter=ItemNo in (2,3,2.5) and IsRatio in (true)&$top=50", "ItemNoIn=2,3&IsRatio=true&Take=50&OrderBy=RecID"},
-	{"IN_ProductAvailability?$filter=Available in (null,true) and LogicalID eq '0000000XC20000000001'", "Available=true&LogicalID=0000000XC20000000001 + AvailableIsNull=1&LogicalID=0000000XC20000000001"},
-	{"SO_Totals?$filter=InvoiceTotal ge 100 and InvoiceTotal le 200&$orderby=InvoiceTotal desc", "InvoiceTotalBetween=100,200&OrderBy=-InvoiceTotal,-InvoiceID"},
-	{"SO_Totals?$filter=Cartage3Total ne 5", "Cartage3TotalNotEqualTo=5 + Cartage3TotalIsNull=1"},
-	{"SO_Totals?$filter=not (Cartage3Total gt 5)", "Cartage3TotalLessThanOrEqualTo=5 + Cartage3TotalIsNull=1"},
-	{"SO_Totals?$filter=not (Cartage3Total gt 5 or Cartage3Total eq null)", "Cartage3TotalLessThanOrEqualTo=5&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=Cartage3Total eq null", "Cartage3TotalIsNull=1&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=Cartage3Total ne null and InvoiceTotal lt 50", "Cartage3TotalIsNotNull=1&InvoiceTotalLessThan=50&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=Cartage3Total eq null or InvoiceTotal lt 50", "Cartage3TotalIsNull=1 + Cartage3TotalIsNotNull=1&InvoiceTotalLessThan=50"},
-	{"SO_Totals?$filter=(InvoiceTotal lt 50 or InvoiceTotal gt 24500) and Cartage1Total gt 0", "InvoiceTotalLessThan=50&Cartage1TotalGreaterThan=0 + InvoiceTotalGreaterThan=24500&Cartage1TotalGreaterThan=0"},
-	{"SO_Totals?$filter=startswith(InvoiceID,'0012')", "InvoiceIDStartsWith=0012&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=endswith(InvoiceID,'99')&$orderby=InvoiceID desc", "InvoiceIDEndsWith=99&OrderByDesc=InvoiceID"},
-	{"SO_Totals?$filter=contains(InvoiceID,'00012')", "InvoiceIDContains=00012&OrderBy=InvoiceID"},
-	{"SO_Totals?$filter=tolower(InvoiceID) eq 'd000001'", "InvoiceID=d000001"},
-	{"SO_Totals?$filter=InvoiceID ge '00120' and InvoiceID le '00130'", "InvoiceIDBetween=00120,00130&OrderBy=InvoiceID"},
-	{"SO_Totals?$skip=5&$top=7", "Skip=5&Take=7&OrderBy=InvoiceID"},
-	{"SO_Totals?$orderby=Cartage3Total,InvoiceID desc&$top=50", "OrderBy=Cartage3Total,-InvoiceID&Take=50"},
-	{"SO_Totals?$orderby=Cartage3Total desc,InvoiceTotal&$top=50&$skip=10", "OrderBy=-Cartage3Total,InvoiceTotal,InvoiceID&Take=50&Skip=10"},
-	{"SO_Totals?$filter=false", "Take=0"},
-	{"SO_Totals?$filter=true and InvoiceTotal lt 20", "InvoiceTotalLessThan=20&OrderBy=InvoiceID"},
-	{"BM_Inputs?$filter=IsRatio&$top=100", "IsRatio=true&Take=100&OrderBy=RecID"},
-	{"BM_Inputs?$filter=not IsRatio&$top=100", "IsRatio=false&Take=100&OrderBy=RecID"},
-	{"BM_Inputs?$filter=IsRatio ne true and ItemNo eq 3&$top=100", "IsRatio=false&ItemNo=3&Take=100&OrderBy=RecID"},
-	{"BM_Inputs?$filter=ItemNo gt 2.5 and ItemNo lt 3.5&$top=100", "ItemNo=3&Take=100&OrderBy=RecID"},
-	{"BM_Inputs?$filter=ItemNo lt 99999999999&$top=10", "Take=10&OrderBy=RecID"},
-	{"BM_Inputs?$filter=ItemNo gt 99999999999", "Take=0"},
-	{"BM_Inputs?$filter=SubAssemblyExplodePolicy eq 1&$top=100", "SubAssemblyExplodePolicy=1&Take=100&OrderBy=RecID"},
-	{"BM_Inputs?$filter=SubAssemblyExplodePolicy ge 1 and SubAssemblyExplodePolicy ne 2&$top=50", "SubAssemblyExplodePolicyGreaterThanOrEqualTo=1&SubAssemblyExplodePolicyNotEqualTo=2&Take=50&OrderBy=RecID"},
-	{"BM_Inputs?$filter=Note eq null&$top=100", "NoteIsNull=1&Take=100&OrderBy=RecID"},
-	{"BM_Inputs?$filter=contains(Note,'m; see')&$top=100", "NoteContains=m; see&Take=100&OrderBy=RecID"},
-	{"BM_Inputs?$filter=contains(Note,'%')", "NoteContains=%&OrderBy=RecID"},
-	{"BM_Inputs?$filter=RowHash eq binary'AAAAAAAe2bI'", "RowHash=AAAAAAAe2bI="},
-	{"BM_Inputs?$orderby=Quantity desc,RecID&$top=30&$select=RecID,Quantity", "OrderBy=-Quantity,RecID&Take=30&Fields=RecID,Quantity"},
-	{"CR_BatchTransDocuments?$top=20", "Take=20&OrderBy=RecID"},
-	{"CR_BatchTransDocuments?$filter=LastSavedDateTime ge 2025-01-01&$top=50", "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&Take=50&OrderBy=RecID"},
-	{"CR_BatchTransDocuments?$filter=LastSavedDateTime ge 2024-12-31T13:00:00Z and LastSavedDateTime lt 2025-06-30T14:00:00Z&$orderby=RecID", "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&LastSavedDateTimeLessThan=2025-07-01&OrderBy=RecID"},
-	{"CR_BatchTransDocuments?$filter=LastSavedDateTime eq 2025-09-23T06:26:40.0417014Z", "LastSavedDateTime=2025-09-23T16:26:40.0417014"},
-	{"CR_BatchTransDocuments?$filter=LastSavedDateTime eq 2025-09-23T16:26:40.0417014+10:00", "LastSavedDateTime=2025-09-23T16:26:40.0417014"},
-	{"CR_BatchTransDocuments?$filter=not (LastSavedDateTime lt 2025-01-01)&$orderby=LastSavedDateTime desc,RecID&$top=25", "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&OrderBy=-LastSavedDateTime,RecID&Take=25"},
-	{"Demo_Extremes?$filter=BytesValue eq null", "BytesValueIsNull=1&OrderBy=RecID"},
-	{"BM_InputCustomFields?$filter=SY_Plugin_RecID eq e16451b5-38ad-4d5c-a968-d992cd792b2e", "SY_Plugin_RecID=e16451b5-38ad-4d5c-a968-d992cd792b2e&OrderBy=RecID"},
-	{"BM_InputCustomFields?$filter=SY_Plugin_RecID eq E16451B5-38AD-4D5C-A968-D992CD792B2E or DisplayOrder eq 7", "SY_Plugin_RecID=e16451b5-38ad-4d5c-a968-d992cd792b2e&DisplayOrderNotEqualTo=7 + DisplayOrder=7"},
-	{"BM_InputCustomFields?$filter=CellType le 1 and SettingName ne null", "CellTypeLessThanOrEqualTo=1&SettingNameIsNotNull=1&OrderBy=RecID"},
-	{"Demo_Extremes?$filter=TextValue eq '=SUM(A1)'", "TextValue==SUM(A1)&OrderBy=RecID"},
-	{"JB_EstimateResourceLines?$top=20", "Take=20&OrderBy=RecID"},
-	{"Demo_Extremes?$filter=DecimalValue eq 9999999999999999999.9999999999999999999", "DecimalValue=9999999999999999999.9999999999999999999&OrderBy=RecID"},
-	{"Demo_Extremes?$filter=DecimalValue eq 9007199254740993", "DecimalValue=9007199254740993&OrderBy=RecID"},
-	{"Demo_Extremes?$filter=contains(TextValue,'50%_[a-c]')", "TextValueContains=50%_[a-c]&OrderBy=RecID"},
-	{"DB_Class", "Fields=Class + Take=0"},
-	{"DB_Class?$filter=startswith(Class,'A')&$orderby=Class desc", "ClassStartsWith=A&OrderByDesc=Class"},
-	{"INMGT020POQty?$top=20&$orderby=InventoryID,IN_LogicalID", "Take=20&OrderBy=InventoryID,IN_LogicalID"},
-	{"INMGT020POQty?$filter=Qty gt 700", "QtyGreaterThan=700 + Take=0"},
-	{"SY_Filters?$filter=Description eq null or Description eq 'Top 3% by value'", "DescriptionIsNull=1 + Description=Top 3% by value"},
-	{"SY_Filters?$filter=FilterNo ge 3 and FilterNo le 5 and (ItemNo eq 1 or ItemNo eq 2)", "FilterNoBetween=3,5&ItemNoIn=1,2&OrderBy=RecID"},
-	{"IN_ProductAvailability?$filter=Available eq null&$top=100", "AvailableIsNull=1&Take=100&OrderBy=RecID"},
-	{"IN_ProductAvailability?$filter=Available ne true and LogicalID eq '0000000XC20000000001'", "Available=false&LogicalID=0000000XC20000000001 + AvailableIsNull=1&LogicalID=0000000XC20000000001"},
-	{"IN_KitStockTakeMain?$filter=KitStockTakeDate ge 2019-01-01 and KitStockTakeDate lt 2020-01-01&$orderby=KitStockTakeID", "KitStockTakeDateGreaterThanOrEqualTo=2019-01-01&KitStockTakeDateLessThan=2020-01-01&OrderBy=KitStockTakeID"},
-	{"IN_Colours?$orderby=DisplayOrder desc,Description&$top=40", "OrderBy=-DisplayOrder,Description,RecID&Take=40"},
-	{"IN_Colours?$filter=startswith(Description,'b') or endswith(Description,'E')", "DescriptionStartsWith=b + DescriptionEndsWith=E"},
+	{odata: "SO_Totals?$top=10", rest: "Take=10&OrderBy=InvoiceID"},
+	{odata: "SO_Totals?$filter=InvoiceID eq '00120'", rest: "InvoiceID=00120"},
+	{
+		odata: "SO_Totals?$filter=InvoiceID eq '00120'&$select=InvoiceTotal,InvoiceID",
+		rest:  "InvoiceID=00120&Fields=InvoiceTotal,InvoiceID",
+	},
+	{
+		odata: "SO_Totals?$filter=InvoiceTotal gt 24000",
+		rest:  "InvoiceTotalGreaterThan=24000&OrderBy=InvoiceID",
+	},
+	{
+		odata: "SO_Totals?$filter=InvoiceTotal ge 3394.545&$top=20",
+		rest:  "InvoiceTotalGreaterThanOrEqualTo=3394.545&Take=20&OrderBy=InvoiceID",
+	},
+	{odata: "SO_Totals?$filter=InvoiceTotal lt 10.5", rest: "InvoiceTotalLessThan=10.5&OrderBy=InvoiceID"},
+	{
+		odata: "SO_Totals?$filter=10.5 ge InvoiceTotal",
+		rest:  "InvoiceTotalLessThanOrEqualTo=10.5&OrderBy=InvoiceID",
+	},
+	{odata: "SO_Totals?$filter=InvoiceTotal eq 3394.5450", rest: "InvoiceTotal=3394.545&OrderBy=InvoiceID"},
+	{
+		odata: "SO_Totals?$filter=InvoiceTotal eq 1e2 or InvoiceTotal eq 3394.545",
+		rest:  "InvoiceTotalIn=100,3394.545&OrderBy=InvoiceID",
+	},
+	{
+		odata: "SO_Totals?$filter=InvoiceTotal in (1e2,3394.545)",
+		rest:  "InvoiceTotalIn=100,3394.545&OrderBy=InvoiceID",
+	},
+	{
+		odata: "SO_Totals?$filter=InvoiceID in ('00120','d000001','none')",
+		rest:  "InvoiceIDIn=00120,d000001&OrderBy=InvoiceID",
+	},
+	{odata: "SY_Filters?$filter=not (ItemNo in (1,2))", rest: "ItemNoLessThan=1 + ItemNoGreaterThan=2"},
+	{
+		odata: "BM_Inputs?$filter=ItemNo in (2,3,2.5) and IsRatio in (true)&$top=50",
+		rest:  "ItemNoIn=2,3&IsRatio=true&Take=50&OrderBy=RecID",
+	},
+	{
+		odata: "IN_ProductAvailability?$filter=Available in (null,true) and LogicalID eq '0000000XC20000000001'",
+		rest:  "Available=true&LogicalID=0000000XC20000000001 + AvailableIsNull=1&LogicalID=0000000XC20000000001",
+	},
+	{
+		odata: "SO_Totals?$filter=InvoiceTotal ge 100 and InvoiceTotal le 200&$orderby=InvoiceTotal desc",
+		rest:  "InvoiceTotalBetween=100,200&OrderBy=-InvoiceTotal,-InvoiceID",
+	},
+	{
+		odata: "SO_Totals?$filter=Cartage3Total ne 5",
+		rest:  "Cartage3TotalNotEqualTo=5 + Cartage3TotalIsNull=1",
+	},
+	{
+		odata: "SO_Totals?$filter=not (Cartage3Total gt 5)",
+		rest:  "Cartage3TotalLessThanOrEqualTo=5 + Cartage3TotalIsNull=1",
+	},
+	{
+		odata: "SO_Totals?$filter=not (Cartage3Total gt 5 or Cartage3Total eq null)",
+		rest:  "Cartage3TotalLessThanOrEqualTo=5&OrderBy=InvoiceID",
+	},
+	{odata: "SO_Totals?$filter=Cartage3Total eq null", rest: "Cartage3TotalIsNull=1&OrderBy=InvoiceID"},
+	{
+		odata: "SO_Totals?$filter=Cartage3Total ne null and InvoiceTotal lt 50",
+		rest:  "Cartage3TotalIsNotNull=1&InvoiceTotalLessThan=50&OrderBy=InvoiceID",
+	},
+	{
+		odata: "SO_Totals?$filter=Cartage3Total eq null or InvoiceTotal lt 50",
+		rest:  "Cartage3TotalIsNull=1 + Cartage3TotalIsNotNull=1&InvoiceTotalLessThan=50",
+	},
+	{
+		odata: "SO_Totals?$filter=(InvoiceTotal lt 50 or InvoiceTotal gt 24500) and Cartage1Total gt 0",
+		rest:  "InvoiceTotalLessThan=50&Cartage1TotalGreaterThan=0 + InvoiceTotalGreaterThan=24500&Cartage1TotalGreaterThan=0",
+	},
+	{
+		odata: "SO_Totals?$filter=startswith(InvoiceID,'0012')",
+		rest:  "InvoiceIDStartsWith=0012&OrderBy=InvoiceID",
+	},
+	{
+		odata: "SO_Totals?$filter=endswith(InvoiceID,'99')&$orderby=InvoiceID desc",
+		rest:  "InvoiceIDEndsWith=99&OrderByDesc=InvoiceID",
+	},
+	{
+		odata: "SO_Totals?$filter=contains(InvoiceID,'00012')",
+		rest:  "InvoiceIDContains=00012&OrderBy=InvoiceID",
+	},
+	{odata: "SO_Totals?$filter=tolower(InvoiceID) eq 'd000001'", rest: "InvoiceID=d000001"},
+	{
+		odata: "SO_Totals?$filter=InvoiceID ge '00120' and InvoiceID le '00130'",
+		rest:  "InvoiceIDBetween=00120,00130&OrderBy=InvoiceID",
+	},
+	{odata: "SO_Totals?$skip=5&$top=7", rest: "Skip=5&Take=7&OrderBy=InvoiceID"},
+	{
+		odata: "SO_Totals?$orderby=Cartage3Total,InvoiceID desc&$top=50",
+		rest:  "OrderBy=Cartage3Total,-InvoiceID&Take=50",
+	},
+	{
+		odata: "SO_Totals?$orderby=Cartage3Total desc,InvoiceTotal&$top=50&$skip=10",
+		rest:  "OrderBy=-Cartage3Total,InvoiceTotal,InvoiceID&Take=50&Skip=10",
+	},
+	{odata: "SO_Totals?$filter=false", rest: "Take=0"},
+	{
+		odata: "SO_Totals?$filter=true and InvoiceTotal lt 20",
+		rest:  "InvoiceTotalLessThan=20&OrderBy=InvoiceID",
+	},
+	{odata: "BM_Inputs?$filter=IsRatio&$top=100", rest: "IsRatio=true&Take=100&OrderBy=RecID"},
+	{odata: "BM_Inputs?$filter=not IsRatio&$top=100", rest: "IsRatio=false&Take=100&OrderBy=RecID"},
+	{
+		odata: "BM_Inputs?$filter=IsRatio ne true and ItemNo eq 3&$top=100",
+		rest:  "IsRatio=false&ItemNo=3&Take=100&OrderBy=RecID",
+	},
+	{
+		odata: "BM_Inputs?$filter=ItemNo gt 2.5 and ItemNo lt 3.5&$top=100",
+		rest:  "ItemNo=3&Take=100&OrderBy=RecID",
+	},
+	{odata: "BM_Inputs?$filter=ItemNo lt 99999999999&$top=10", rest: "Take=10&OrderBy=RecID"},
+	{odata: "BM_Inputs?$filter=ItemNo gt 99999999999", rest: "Take=0"},
+	{
+		odata: "BM_Inputs?$filter=SubAssemblyExplodePolicy eq 1&$top=100",
+		rest:  "SubAssemblyExplodePolicy=1&Take=100&OrderBy=RecID",
+	},
+	{
+		odata: "BM_Inputs?$filter=SubAssemblyExplodePolicy ge 1 and SubAssemblyExplodePolicy ne 2&$top=50",
+		rest:  "SubAssemblyExplodePolicyGreaterThanOrEqualTo=1&SubAssemblyExplodePolicyNotEqualTo=2&Take=50&OrderBy=RecID",
+	},
+	{odata: "BM_Inputs?$filter=Note eq null&$top=100", rest: "NoteIsNull=1&Take=100&OrderBy=RecID"},
+	{
+		odata: "BM_Inputs?$filter=contains(Note,'m; see')&$top=100",
+		rest:  "NoteContains=m; see&Take=100&OrderBy=RecID",
+	},
+	{odata: "BM_Inputs?$filter=contains(Note,'%')", rest: "NoteContains=%&OrderBy=RecID"},
+	{odata: "BM_Inputs?$filter=RowHash eq binary'AAAAAAAe2bI'", rest: "RowHash=AAAAAAAe2bI="},
+	{
+		odata: "BM_Inputs?$orderby=Quantity desc,RecID&$top=30&$select=RecID,Quantity",
+		rest:  "OrderBy=-Quantity,RecID&Take=30&Fields=RecID,Quantity",
+	},
+	{odata: "CR_BatchTransDocuments?$top=20", rest: "Take=20&OrderBy=RecID"},
+	{
+		odata: "CR_BatchTransDocuments?$filter=LastSavedDateTime ge 2025-01-01&$top=50",
+		rest:  "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&Take=50&OrderBy=RecID",
+	},
+	{
+		odata: "CR_BatchTransDocuments?$filter=LastSavedDateTime ge 2024-12-31T13:00:00Z and LastSavedDateTime lt 2025-06-30T14:00:00Z&$orderby=RecID",
+		rest:  "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&LastSavedDateTimeLessThan=2025-07-01&OrderBy=RecID",
+	},
+	{
+		odata: "CR_BatchTransDocuments?$filter=LastSavedDateTime eq 2025-09-23T06:26:40.0417014Z",
+		rest:  "LastSavedDateTime=2025-09-23T16:26:40.0417014",
+	},
+	{
+		odata: "CR_BatchTransDocuments?$filter=LastSavedDateTime eq 2025-09-23T16:26:40.0417014+10:00",
+		rest:  "LastSavedDateTime=2025-09-23T16:26:40.0417014",
+	},
+	{
+		odata: "CR_BatchTransDocuments?$filter=not (LastSavedDateTime lt 2025-01-01)&$orderby=LastSavedDateTime desc,RecID&$top=25",
+		rest:  "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&OrderBy=-LastSavedDateTime,RecID&Take=25",
+	},
+	{odata: "Demo_Extremes?$filter=BytesValue eq null", rest: "BytesValueIsNull=1&OrderBy=RecID"},
+	{
+		odata: "BM_InputCustomFields?$filter=SY_Plugin_RecID eq e16451b5-38ad-4d5c-a968-d992cd792b2e",
+		rest:  "SY_Plugin_RecID=e16451b5-38ad-4d5c-a968-d992cd792b2e&OrderBy=RecID",
+	},
+	{
+		odata: "BM_InputCustomFields?$filter=SY_Plugin_RecID eq E16451B5-38AD-4D5C-A968-D992CD792B2E or DisplayOrder eq 7",
+		rest:  "SY_Plugin_RecID=e16451b5-38ad-4d5c-a968-d992cd792b2e&DisplayOrderNotEqualTo=7 + DisplayOrder=7",
+	},
+	{
+		odata: "BM_InputCustomFields?$filter=CellType le 1 and SettingName ne null",
+		rest:  "CellTypeLessThanOrEqualTo=1&SettingNameIsNotNull=1&OrderBy=RecID",
+	},
+	{odata: "Demo_Extremes?$filter=TextValue eq '=SUM(A1)'", rest: "TextValue==SUM(A1)&OrderBy=RecID"},
+	{odata: "JB_EstimateResourceLines?$top=20", rest: "Take=20&OrderBy=RecID"},
+	{
+		odata: "Demo_Extremes?$filter=DecimalValue eq 9999999999999999999.9999999999999999999",
+		rest:  "DecimalValue=9999999999999999999.9999999999999999999&OrderBy=RecID",
+	},
+	{
+		odata: "Demo_Extremes?$filter=DecimalValue eq 9007199254740993",
+		rest:  "DecimalValue=9007199254740993&OrderBy=RecID",
+	},
+	{
+		odata: "Demo_Extremes?$filter=contains(TextValue,'50%_[a-c]')",
+		rest:  "TextValueContains=50%_[a-c]&OrderBy=RecID",
+	},
+	{odata: "DB_Class", rest: "Fields=Class + Take=0"},
+	{
+		odata: "DB_Class?$filter=startswith(Class,'A')&$orderby=Class desc",
+		rest:  "ClassStartsWith=A&OrderByDesc=Class",
+	},
+	{
+		odata: "INMGT020POQty?$top=20&$orderby=InventoryID,IN_LogicalID",
+		rest:  "Take=20&OrderBy=InventoryID,IN_LogicalID",
+	},
+	{odata: "INMGT020POQty?$filter=Qty gt 700", rest: "QtyGreaterThan=700 + Take=0"},
+	{
+		odata: "SY_Filters?$filter=Description eq null or Description eq 'Top 3% by value'",
+		rest:  "DescriptionIsNull=1 + Description=Top 3% by value",
+	},
+	{
+		odata: "SY_Filters?$filter=FilterNo ge 3 and FilterNo le 5 and (ItemNo eq 1 or ItemNo eq 2)",
+		rest:  "FilterNoBetween=3,5&ItemNoIn=1,2&OrderBy=RecID",
+	},
+	{
+		odata: "IN_ProductAvailability?$filter=Available eq null&$top=100",
+		rest:  "AvailableIsNull=1&Take=100&OrderBy=RecID",
+	},
+	{
+		odata: "IN_ProductAvailability?$filter=Available ne true and LogicalID eq '0000000XC20000000001'",
+		rest:  "Available=false&LogicalID=0000000XC20000000001 + AvailableIsNull=1&LogicalID=0000000XC20000000001",
+	},
+	{
+		odata: "IN_KitStockTakeMain?$filter=KitStockTakeDate ge 2019-01-01 and KitStockTakeDate lt 2020-01-01&$orderby=KitStockTakeID",
+		rest:  "KitStockTakeDateGreaterThanOrEqualTo=2019-01-01&KitStockTakeDateLessThan=2020-01-01&OrderBy=KitStockTakeID",
+	},
+	{
+		odata: "IN_Colours?$orderby=DisplayOrder desc,Description&$top=40",
+		rest:  "OrderBy=-DisplayOrder,Description,RecID&Take=40",
+	},
+	{
+		odata: "IN_Colours?$filter=startswith(Description,'b') or endswith(Description,'E')",
+		rest:  "DescriptionStartsWith=b + DescriptionEndsWith=E",
+	},
 }
 
 // TestFeeds runs the tests of feedStores.
 func TestFeeds(t *testing.T) {
 	feedStores(t, func(t *testing.T, c client) {
-		for name, test := range map[string]func(*testing.T, client){"Queries": compareFeedQueries, "Pages": readFeedPages} {
+		for name, test := range map[string]func(*testing.T, client){
+			"Queries": compareFeedQueries,
+			"Pages":   readFeedPages,
+		} {
 			t.Run(name, func(t *testing.T) {
 				c.t = t
 				test(t, c)
@@ -215,6 +368,7 @@ func compareFeedQueries(t *testing.T, c client) {
 	if len(feedQueries) < 60 {
 		t.Errorf("only %d queries", len(feedQueries))
 	}
+
 	count := func(kind, filter string) (n int) {
 		path := "/odata/" + kind + "/$count"
 		if filter != "" {
@@ -231,6 +385,7 @@ func compareFeedQueries(t *testing.T, c client) {
 	if n := count("SO_Totals", "not ("+many+")"); n != 0 {
 		t.Errorf("%d rows match none of 500 comparisons", n)
 	}
+
 	nonEmpty := 0
 	allRows := make(map[string]int) // by kind
 	for _, q := range feedQueries {
@@ -241,24 +396,29 @@ func compareFeedQueries(t *testing.T, c client) {
 		for _, row := range rows {
 			got = append(got, restRow(kind, row))
 		}
+
 		want := c.restRows(kind, q.rest)
 		if strings.Contains(q.rest, " + ") {
 			slices.Sort(got)
 			slices.Sort(want)
 			want = slices.Compact(want)
 		}
+
 		if !slices.Equal(got, want) {
 			at := 0
 			for at < min(len(got), len(want)) && got[at] == want[at] {
 				at++
 			}
-			t.Errorf("%s: %d rows, %d by REST; from row %d\n%.400s\n\n%.400s", q.odata, len(got), len(want), at, strings.Join(got[at:], "\n\n"), strings.Join(want[at:], "\n\n"))
+			t.Errorf("%s: %d rows, %d by REST; from row %d\n%.400s\n\n%.400s",
+				q.odata, len(got), len(want), at, strings.Join(got[at:], "\n\n"), strings.Join(want[at:], "\n\n"))
 		}
+
 		nonEmpty += min(len(got), 1)
 		_, filter, isFiltered := strings.Cut(options, "$filter=")
 		if !isFiltered {
 			continue
 		}
+
 		filter, _, _ = strings.Cut(filter, "&")
 		negation := " not (" + filter + ")"
 		all, isCounted := allRows[name]
@@ -266,6 +426,7 @@ func compareFeedQueries(t *testing.T, c client) {
 			all = count(name, "")
 			allRows[name] = all
 		}
+
 		matching := count(name, filter)
 		others := count(name, negation)
 		both := count(name, "("+filter+") and"+negation)
@@ -288,10 +449,25 @@ func readFeedPages(t *testing.T, c client) {
 		odata, rest string
 		size, pages int
 	}{
-		{"SO_Totals", "OrderBy=InvoiceID", 1000, 12},
-		{"SO_Totals?$top=1203&$skip=7", "OrderBy=InvoiceID&Skip=7&Take=1203", 400, 4},
-		{"SO_Totals?$top=800&$orderby=Cartage3Total desc", "OrderBy=-Cartage3Total,-InvoiceID&Take=800", 400, 2},
-		{"SO_Totals?$filter=not (Cartage3Total gt 5) and InvoiceTotal ge 100&$orderby=Cartage2Total&$select=InvoiceID", "OrderBy=Cartage2Total,InvoiceID&InvoiceTotalGreaterThanOrEqualTo=100&Cartage3TotalLessThanOrEqualTo=5&Fields=InvoiceID,Cartage2Total + OrderBy=Cartage2Total,InvoiceID&InvoiceTotalGreaterThanOrEqualTo=100&Cartage3TotalIsNull=1&Fields=InvoiceID,Cartage2Total", 700, 0},
+		{odata: "SO_Totals", rest: "OrderBy=InvoiceID", size: 1000, pages: 12},
+		{
+			odata: "SO_Totals?$top=1203&$skip=7",
+			rest:  "OrderBy=InvoiceID&Skip=7&Take=1203",
+			size:  400,
+			pages: 4,
+		},
+		{
+			odata: "SO_Totals?$top=800&$orderby=Cartage3Total desc",
+			rest:  "OrderBy=-Cartage3Total,-InvoiceID&Take=800",
+			size:  400,
+			pages: 2,
+		},
+		{
+			odata: "SO_Totals?$filter=not (Cartage3Total gt 5) and InvoiceTotal ge 100&$orderby=Cartage2Total&$select=InvoiceID",
+			rest:  "OrderBy=Cartage2Total,InvoiceID&InvoiceTotalGreaterThanOrEqualTo=100&Cartage3TotalLessThanOrEqualTo=5&Fields=InvoiceID,Cartage2Total + OrderBy=Cartage2Total,InvoiceID&InvoiceTotalGreaterThanOrEqualTo=100&Cartage3TotalIsNull=1&Fields=InvoiceID,Cartage2Total",
+			size:  700,
+			pages: 0,
+		},
 	} {
 		rows, pages := c.allFeed(q.odata, fmt.Sprintf("Prefer: odata.maxpagesize=%d", q.size))
 		if q.pages > 0 && pages != q.pages {
@@ -315,23 +491,35 @@ func readFeedPages(t *testing.T, c client) {
 			t.Errorf("%s: %d rows, want %d", q.odata, len(ids), len(want))
 		}
 	}
-	a := c.do("GET "+escapedOptions("/odata/SO_Totals?$count=true&$top=5&$select=InvoiceID&$format=application/json;odata.metadata=none;IEEE754Compatible=true&x=secret"), "", "Prefer: respond-async, odata.maxpagesize=2").want(t, 200).wantHeader(t, "Preference-Applied", "odata.maxpagesize=2")
-	for left := 5; ; left -= 2 {
+
+	followNextLinks(t, c)
+}
+
+// followNextLinks reads five rows, two on a page. All pages have the count and the format of the
+// first one; the links do not repeat unknown options.
+func followNextLinks(t *testing.T, c client) {
+	t.Helper()
+	const path = "/odata/SO_Totals?$count=true&$top=5&$select=InvoiceID" +
+		"&$format=application/json;odata.metadata=none;IEEE754Compatible=true&x=secret"
+	a := c.do("GET "+escapedOptions(path), "", "Prefer: respond-async, odata.maxpagesize=2").want(t, 200).
+		wantHeader(t, "Preference-Applied", "odata.maxpagesize=2")
+	for _, size := range []int{2, 2, 1} {
 		var p struct {
 			Count string `json:"@odata.count"`
 			Next  string `json:"@odata.nextLink"`
 			Value []any
 		}
-		if err := json.Unmarshal([]byte(a.body), &p); err != nil || p.Count != "12000" || len(p.Value) != min(2, left) || strings.Contains(a.body, "context") {
-			t.Fatalf("%v, %s", err, shortened(a.body))
+		err := json.Unmarshal([]byte(a.body), &p)
+		if err != nil || p.Count != "12000" || len(p.Value) != size || strings.Contains(a.body, "context") {
+			t.Fatalf("got %s (%v), want %d of 12000 rows without a context", shortened(a.body), err, size)
 		}
-		if (p.Next == "") != (left <= 2) || strings.Contains(p.Next, "secret") {
-			t.Fatalf("%d rows are left: %s", left, p.Next)
+		isLast := size == 1
+		if (p.Next == "") != isLast || strings.Contains(p.Next, "secret") {
+			t.Fatalf("the page of %d rows has the link %q", size, p.Next)
 		}
-		if p.Next == "" {
-			break
+		if !isLast {
+			a = c.do("GET "+strings.TrimPrefix(p.Next, c.url), "", "Prefer: odata.maxpagesize=2").want(t, 200)
 		}
-		a = c.do("GET "+strings.TrimPrefix(p.Next, c.url), "", "Prefer: odata.maxpagesize=2").want(t, 200)
 	}
 }
 
@@ -364,10 +552,16 @@ func feedStores(t *testing.T, test func(*testing.T, client)) {
 		dsn := mssqltest.Database(t)
 		var out bytes.Buffer
 		for _, command := range []string{"migrate", "demo"} {
-			if status := whd.Main(whd.Process{Args: []string{command, "--store", dsn, "--data-dir", t.TempDir()}, Stdout: &out, Stderr: &out}); status != 0 {
+			status := whd.Main(whd.Process{
+				Args:   []string{command, "--store", dsn, "--data-dir", t.TempDir()},
+				Stdout: &out,
+				Stderr: &out,
+			})
+			if status != 0 {
 				t.Fatalf("whd %s: %s", command, &out)
 			}
 		}
-		test(t, asAdmin(t, daemontest.Start(t, "--store", dsn, "--query-time-zone", feedZone, "--erp-kinds", extremesFile)))
+		test(t, asAdmin(t, daemontest.Start(t, "--store", dsn, "--query-time-zone", feedZone,
+			"--erp-kinds", extremesFile)))
 	})
 }

@@ -27,12 +27,19 @@ var oddNights = []string{"2019-04-07", "2019-10-06"}
 // timesRows returns the statements that fill the table with a row for each 10 minutes of the
 // odd nights. Later rows have smaller keys, from 999 on.
 func timesRows(stampType, oldType string) (statements []string, rows int) {
-	statements = []string{"CREATE TABLE Times (ID int NOT NULL PRIMARY KEY, Stamp " + stampType + " NOT NULL, Old " + oldType + " NULL)", "CREATE INDEX Times_Stamp ON Times (Stamp)"}
+	statements = []string{
+		"CREATE TABLE Times (ID int NOT NULL PRIMARY KEY, Stamp " + stampType + " NOT NULL, Old " + oldType + " NULL)",
+		"CREATE INDEX Times_Stamp ON Times (Stamp)",
+	}
 	for _, night := range oddNights {
 		for minute := 0; minute < 6*60; minute += 10 {
 			rows++
 			text := fmt.Sprintf("%sT%02d:%02d:00.000", night, minute/60, minute%60)
-			statements = append(statements, fmt.Sprintf("INSERT INTO Times VALUES (%d, '%s', '%s')", 1000-rows, text+strings.Repeat("0", 4*strings.Count(stampType, "2")), text+strings.Repeat("0", 4*strings.Count(oldType, "2"))))
+			// The types datetime2 have seven decimals, others three.
+			stamp := text + strings.Repeat("0", 4*strings.Count(stampType, "2"))
+			old := text + strings.Repeat("0", 4*strings.Count(oldType, "2"))
+			statements = append(statements,
+				fmt.Sprintf("INSERT INTO Times VALUES (%d, '%s', '%s')", 1000-rows, stamp, old))
 		}
 	}
 	return statements, rows
@@ -46,6 +53,7 @@ func timesDaemon(t *testing.T, server bool) (c client, rows int, exec func(state
 	if err := os.WriteFile(file, []byte(timesKind), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	args := []string{"--erp-kinds", file, "--query-time-zone", feedZone, "--query-total-cache", "1h"}
 	if server {
 		dsn := mssqltest.Database(t)
@@ -54,11 +62,13 @@ func timesDaemon(t *testing.T, server bool) (c client, rows int, exec func(state
 		c := asAdmin(t, daemontest.Start(t, append(args, "--erp", dsn)...))
 		return c, rows, func(statement string) { mssqltest.Exec(t, dsn, statement) }
 	}
+
 	i := daemontest.Start(t, args...)
 	conn, err := sqlite.Open(filepath.Join(i.Dir, "records.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() { conn.Close() })
 	exec = func(statement string) {
 		t.Helper()
@@ -70,6 +80,7 @@ func timesDaemon(t *testing.T, server bool) (c client, rows int, exec func(state
 	for _, statement := range statements {
 		exec(statement)
 	}
+
 	return asAdmin(t, i), rows, exec
 }
 
@@ -97,7 +108,8 @@ func TestFeedPartitions(t *testing.T) {
 								id, shown := fmt.Sprint(row["ID"]), row[field].(string)
 								at, err := time.Parse(time.RFC3339, shown)
 								if seen[id] || err != nil || at.Before(from) || !at.Before(from.Add(length)) {
-									t.Errorf("%s: row %s with %s from %s to %s, seen before: %t, %v", field, id, shown, start, stop, seen[id], err)
+									t.Errorf("%s: row %s with %s from %s to %s, seen before: %t, %v",
+										field, id, shown, start, stop, seen[id], err)
 								}
 								if field == "Stamp" && at.Before(last) {
 									t.Errorf("row %s of %s follows %s: the index is not used", id, at, last)
@@ -111,13 +123,15 @@ func TestFeedPartitions(t *testing.T) {
 					}
 				}
 			}
+
 			// The key of a row is also that of a URL, and all rows of the hour that does not exist equal the change.
 			if row := c.feed("Times(999)"); row.Context == "" {
-				t.Errorf("%+v", row)
+				t.Errorf("the row with the key 999 is %+v, want a context", row)
 			}
 			if rows := c.feed("Times?$filter=Stamp eq 2019-10-05T16:00:00Z").Value; len(rows) != 7 { // 02:00 to 03:00
 				t.Errorf("%d rows at the change", len(rows))
 			}
+
 			for n := range 3 {
 				if got := c.do("GET /odata/Times/$count", "").want(t, 200).body; got != fmt.Sprint(all+n) {
 					t.Errorf("%s rows, want %d", got, all+n)

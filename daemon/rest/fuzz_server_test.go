@@ -31,11 +31,13 @@ func newServer(t testing.TB, c storage.Config, change ...func(*rest.Config)) (*r
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() { s.Close() })
 	accounts, err := account.New(account.Config{Store: s.AppDB.Accounts(), CheapHashes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	config := rest.Config{
 		Store:    s,
 		Accounts: accounts,
@@ -54,9 +56,11 @@ func newServer(t testing.TB, c storage.Config, change ...func(*rest.Config)) (*r
 		},
 		ServeMetrics: true,
 	}
+
 	for _, f := range change {
 		f(&config)
 	}
+
 	return rest.New(config), s
 }
 
@@ -113,13 +117,15 @@ func checkReply(t *testing.T, r *http.Request, reply *http.Response) {
 		t.Fatal(err)
 	}
 	h := reply.Header
-	if reply.StatusCode == 500 || reply.StatusCode == 503 || h.Get("X-Request-Id") == "" || h.Get("X-Content-Type-Options") != "nosniff" {
+	if reply.StatusCode == 500 || reply.StatusCode == 503 || h.Get("X-Request-Id") == "" ||
+		h.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("status %d, %v, %s", reply.StatusCode, h, body)
 	}
 	if length := h.Get("Content-Length"); length != "" && length != fmt.Sprint(len(body)) {
 		t.Errorf("Content-Length %s, but %d bytes sent", length, len(body))
 	}
-	if strings.HasPrefix(h.Get("Content-Type"), "application/json") && h.Get("Content-Encoding") == "" && !json.Valid(body) {
+	if strings.HasPrefix(h.Get("Content-Type"), "application/json") && h.Get("Content-Encoding") == "" &&
+		!json.Valid(body) {
 		t.Errorf("%s %s: not JSON: %s", r.Method, r.URL, body)
 	}
 	if reply.StatusCode >= 400 && len(body) == 0 {

@@ -49,10 +49,12 @@ func TestGroups(t *testing.T) {
 		}
 		want[remainder] = row
 	}
+
 	path := "/Queries/INMGT020POQty?GroupBy=IN_LogicalID&Include=SUM(Qty),MIN(Qty)%20AS%20least,MAX(Qty),COUNT(*),SUM(Delivered)&OrderBy=IN_LogicalID"
 	for _, f := range encode.Formats() {
 		for _, page := range []struct{ from, to int }{{0, 3}, {1, 2}} {
-			a := c.do(fmt.Sprintf("GET %s&Skip=%d&Take=%d&format=%s", path, page.from, page.to-page.from, f.Name), "").want(t, 200)
+			a := c.do(fmt.Sprintf("GET %s&Skip=%d&Take=%d&format=%s", path, page.from,
+				page.to-page.from, f.Name), "").want(t, 200)
 			got, err := encodetest.Rows(f.Name, []byte(a.body), columns)
 			if err != nil || len(got) != page.to-page.from {
 				t.Errorf("%s: %d rows, %v: %s", f.Name, len(got), err, shortened(a.body))
@@ -60,10 +62,9 @@ func TestGroups(t *testing.T) {
 			}
 			for i, row := range got {
 				for _, name := range columns {
-					text, expected := row[name], want[page.from+i][name]
-					x, isNumber := new(big.Rat).SetString(text)
-					y, number := new(big.Rat).SetString(expected)
-					if number != isNumber || number && x.Cmp(y) != 0 || !number && text != expected {
+					text := row[name]
+					expected := want[page.from+i][name]
+					if !sameNumberOrText(text, expected) {
 						t.Errorf("%s: %s of group %d is %q, want %q", f.Name, name, page.from+i, text, expected)
 					}
 				}
@@ -73,4 +74,14 @@ func TestGroups(t *testing.T) {
 			}
 		}
 	}
+}
+
+// sameNumberOrText compares values of groups. Formats write the same number in different ways.
+func sameNumberOrText(got, want string) bool {
+	gotNumber, isNumber := new(big.Rat).SetString(got)
+	wantNumber, isWantNumber := new(big.Rat).SetString(want)
+	if !isWantNumber {
+		return got == want
+	}
+	return isNumber && gotNumber.Cmp(wantNumber) == 0
 }

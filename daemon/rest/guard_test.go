@@ -9,11 +9,29 @@ import (
 
 // changing has requests that change something. All of them fail.
 var changing = []string{
-	"POST /Users", "PATCH /Users/admin", "DELETE /Users/missing", "POST /ApiKeys", "DELETE /ApiKeys/none", "DELETE /Sessions/Current",
-	"PATCH /Bills/x/Stages/y/CustomFieldValues/z", "POST /auth", "GET /auth", "POST /auth/credentials", "GET /auth/logout", "POST /json/reply/Authenticate",
-	"GET /json/reply/AddUser", "GET /api/RemoveUser?UserName=missing", "POST /json/oneway/RemoveUser", "POST /csv/reply/AddUser[]", "POST /json/oneway/AddUser%5B%5D",
-	"DELETE /xml/reply/WebhooksSubscribersPOSTRequest", "PUT /json/reply/RaiseEvent", "GET /api/BillStageCustomFieldValuePATCHRequest", "GET /html/reply/LogoutGetRequest",
-	"GET /api/LoginPOSTRequest", "POST /json/reply/LoginPOSTRequest",
+	"POST /Users",
+	"PATCH /Users/admin",
+	"DELETE /Users/missing",
+	"POST /ApiKeys",
+	"DELETE /ApiKeys/none",
+	"DELETE /Sessions/Current",
+	"PATCH /Bills/x/Stages/y/CustomFieldValues/z",
+	"POST /auth",
+	"GET /auth",
+	"POST /auth/credentials",
+	"GET /auth/logout",
+	"POST /json/reply/Authenticate",
+	"GET /json/reply/AddUser",
+	"GET /api/RemoveUser?UserName=missing",
+	"POST /json/oneway/RemoveUser",
+	"POST /csv/reply/AddUser[]",
+	"POST /json/oneway/AddUser%5B%5D",
+	"DELETE /xml/reply/WebhooksSubscribersPOSTRequest",
+	"PUT /json/reply/RaiseEvent",
+	"GET /api/BillStageCustomFieldValuePATCHRequest",
+	"GET /html/reply/LogoutGetRequest",
+	"GET /api/LoginPOSTRequest",
+	"POST /json/reply/LoginPOSTRequest",
 }
 
 func TestCrossOriginChangesAreRejected(t *testing.T) {
@@ -29,7 +47,8 @@ func TestCrossOriginChangesAreRejected(t *testing.T) {
 			}
 		}
 		// A login is a change as well.
-		a := c.with(page...).do("POST /auth/credentials", loginForm(), "Content-Type: application/x-www-form-urlencoded").want(t, 403)
+		a := c.with(page...).do("POST /auth/credentials", loginForm(),
+			"Content-Type: application/x-www-form-urlencoded").want(t, 403)
 		if a.header.Get("Set-Cookie") != "" {
 			t.Errorf("a login by %v sets %s", page, a.header.Get("Set-Cookie"))
 		}
@@ -46,7 +65,11 @@ func TestLinksToChanges(t *testing.T) {
 	c := anonymous(t, demo.start(t))
 	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 	c = c.with(cookie, "User-Agent: Mozilla/5.0", "Sec-Fetch-Site: none")
-	for _, path := range []string{"/api/RemoveUser?UserName=missing", "/json/reply/RemoveUser?UserName=missing", "/html/oneway/WebhooksSubscriberDELETERequest?SubscriberID=" + noID} {
+	for _, path := range []string{
+		"/api/RemoveUser?UserName=missing",
+		"/json/reply/RemoveUser?UserName=missing",
+		"/html/oneway/WebhooksSubscriberDELETERequest?SubscriberID=" + noID,
+	} {
 		c.do("GET "+path, "").want(t, 403)
 		c.do("POST "+path, "").want(t, 404)
 	}
@@ -66,26 +89,46 @@ func TestPagesOfListedOrigins(t *testing.T) {
 	c := anonymous(t, i)
 	for _, page := range [][]string{
 		{"Origin: https://shop.example"},
-		{"Origin: https://shop.example", "Sec-Fetch-Site: cross-site", "Referer: https://shop.example/basket"},
+		{
+			"Origin: https://shop.example",
+			"Sec-Fetch-Site: cross-site",
+			"Referer: https://shop.example/basket",
+		},
 		{"Origin: http://localhost:3000", "Sec-Fetch-Site: same-site"},
 	} {
 		a := c.with(page...).do("POST /auth", loginJSON()).want(t, 200)
-		a.wantHeader(t, "Access-Control-Allow-Origin", strings.TrimPrefix(page[0], "Origin: ")).wantHeader(t, "Access-Control-Allow-Credentials", "true")
-		if !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "X-Row-Count") || !strings.Contains(strings.Join(a.header.Values("Vary"), ","), "Origin") {
-			t.Errorf("%v", a.header)
+		a.wantHeader(t, "Access-Control-Allow-Origin", strings.TrimPrefix(page[0], "Origin: ")).
+			wantHeader(t, "Access-Control-Allow-Credentials", "true")
+		if !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "X-Row-Count") ||
+			!strings.Contains(strings.Join(a.header.Values("Vary"), ","), "Origin") {
+			t.Errorf("got the headers %v, want X-Row-Count exposed and Vary with Origin", a.header)
 		}
-		c.with(page...).do("GET /Users", "").want(t, 401).wantHeader(t, "Access-Control-Allow-Credentials", "true") // the page may read it
-		a = c.with(page...).do("OPTIONS /Users/ann", "", "Access-Control-Request-Method: PATCH", "Access-Control-Request-Headers: content-type").want(t, 204)
-		a.wantHeader(t, "Access-Control-Allow-Methods", "DELETE, GET, HEAD, PATCH, OPTIONS").wantHeader(t, "Access-Control-Max-Age", "600")
+		c.with(page...).do("GET /Users", "").want(t, 401).
+			wantHeader(t, "Access-Control-Allow-Credentials", "true") // the page may read it
+		a = c.with(page...).do("OPTIONS /Users/ann", "", "Access-Control-Request-Method: PATCH",
+			"Access-Control-Request-Headers: content-type").want(t, 204)
+		a.wantHeader(t, "Access-Control-Allow-Methods", "DELETE, GET, HEAD, PATCH, OPTIONS").
+			wantHeader(t, "Access-Control-Max-Age", "600")
 		if !strings.Contains(a.header.Get("Access-Control-Allow-Headers"), "Content-Type") {
-			t.Errorf("%v", a.header)
+			t.Errorf("got the headers %v, want Content-Type allowed", a.header)
 		}
 	}
-	for _, origin := range []string{"https://evil.example", "http://shop.example", "https://shop.example:8443", "https://shop.example.evil.example", "null", "https://SHOP.example/"} {
+
+	for _, origin := range []string{
+		"https://evil.example",
+		"http://shop.example",
+		"https://shop.example:8443",
+		"https://shop.example.evil.example",
+		"null",
+		"https://SHOP.example/",
+	} {
 		a := c.do("OPTIONS /Users/ann", "", "Origin: "+origin, "Access-Control-Request-Method: PATCH").want(t, 204)
-		a.wantHeader(t, "Access-Control-Allow-Origin", "").wantHeader(t, "Access-Control-Allow-Methods", "").wantHeader(t, "Vary", "Accept, Origin")
+		a.wantHeader(t, "Access-Control-Allow-Origin", "").wantHeader(t, "Access-Control-Allow-Methods", "").
+			wantHeader(t, "Vary", "Accept, Origin")
 	}
-	a := anonymous(t, demo.start(t)).do("OPTIONS /Users", "", "Origin: https://shop.example", "Access-Control-Request-Method: POST").want(t, 204)
+
+	a := anonymous(t, demo.start(t)).do("OPTIONS /Users", "", "Origin: https://shop.example",
+		"Access-Control-Request-Method: POST").want(t, 204)
 	a.wantHeader(t, "Access-Control-Allow-Origin", "").wantHeader(t, "Vary", "Accept")
 }
 

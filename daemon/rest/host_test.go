@@ -22,14 +22,33 @@ func TestHostOfRequestsWithoutALogin(t *testing.T) {
 		c.Edge.HostNames = func() []string { return []string{"server7", "server7.company.example"} }
 	})
 	for host, status := range map[string]int{
-		"localhost": 200, "LOCALHOST:5050": 200, "localhost.": 200, "a.localhost:1": 200,
-		"127.0.0.1": 200, "10.1.2.3:5050": 200, "[::1]": 200, "[2001:db8::1]:5050": 200, "[fe80::1%25eth0]:5050": 200,
-		"erp.example": 200, "ERP.Example.:5050": 200, "whd.company.example": 200, "whd.company.example:80": 200,
-		"server7": 200, "Server7:5050": 200, "server7.company.example.": 200,
-
-		"attacker.example": 421, "attacker.example:5050": 421, "erp.example.attacker.example": 421, "notlocalhost": 421,
-		"localhost.attacker.example": 421, "127.0.0.1.attacker.example": 421, "server7.attacker.example": 421,
-		"[attacker.example]": 421, "company.example": 421, ".": 421, "": 421,
+		"localhost":                    200,
+		"LOCALHOST:5050":               200,
+		"localhost.":                   200,
+		"a.localhost:1":                200,
+		"127.0.0.1":                    200,
+		"10.1.2.3:5050":                200,
+		"[::1]":                        200,
+		"[2001:db8::1]:5050":           200,
+		"[fe80::1%25eth0]:5050":        200,
+		"erp.example":                  200,
+		"ERP.Example.:5050":            200,
+		"whd.company.example":          200,
+		"whd.company.example:80":       200,
+		"server7":                      200,
+		"Server7:5050":                 200,
+		"server7.company.example.":     200,
+		"attacker.example":             421,
+		"attacker.example:5050":        421,
+		"erp.example.attacker.example": 421,
+		"notlocalhost":                 421,
+		"localhost.attacker.example":   421,
+		"127.0.0.1.attacker.example":   421,
+		"server7.attacker.example":     421,
+		"[attacker.example]":           421,
+		"company.example":              421,
+		".":                            421,
+		"":                             421,
 	} {
 		r := httptest.NewRequest("GET", "/json/reply/DB_ClassQuery", nil)
 		r.Host = host
@@ -38,10 +57,13 @@ func TestHostOfRequestsWithoutALogin(t *testing.T) {
 		if w.Code != status {
 			t.Errorf("%q: %d, want %d", host, w.Code, status)
 		}
-		if w.Code == 421 && (!strings.Contains(w.Body.String(), "MisdirectedRequest") || !strings.Contains(w.Body.String(), "http.hosts")) {
-			t.Errorf("%q: %s", host, w.Body)
+		if w.Code == 421 &&
+			(!strings.Contains(w.Body.String(), "MisdirectedRequest") ||
+				!strings.Contains(w.Body.String(), "http.hosts")) {
+			t.Errorf("the Host %q: got %s, want MisdirectedRequest with the setting http.hosts", host, w.Body)
 		}
 	}
+
 	r := httptest.NewRequest("GET", "/metrics", nil)
 	r.Host = "attacker.example" // not an anonymous request
 	w := httptest.NewRecorder()
@@ -53,7 +75,8 @@ func TestHostOfRequestsWithoutALogin(t *testing.T) {
 
 func TestHostBehindAProxy(t *testing.T) {
 	direct, _ := newServer(t, storage.Config{Dir: t.TempDir()})
-	behind, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) { c.Edge.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
+	behind, _ := newServer(t, storage.Config{Dir: t.TempDir()},
+		func(c *rest.Config) { c.Edge.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
 	get := func(host string, trusted bool) int {
 		r := httptest.NewRequest("GET", "/json/reply/DB_ClassQuery", nil)
 		r.RemoteAddr, r.Host = "10.0.0.1:4711", host
@@ -92,13 +115,49 @@ func TestForwardedHost(t *testing.T) {
 		handler                 http.Handler
 		forwarded, client, want string
 	}{
-		{"a proxy that sets it", set, "shop.example", "192.0.2.1", "shop.example"},
-		{"a proxy that appends to it", set, "attacker.example, shop.example", "192.0.2.1", "shop.example"},
-		{"two proxies that append to it", set, "attacker.example,shop.example, inner", "192.0.2.1, 10.0.0.2", "shop.example"},
-		{"two proxies, of which one sets it", set, "shop.example", "192.0.2.1, 10.0.0.2", "shop.example"},
-		{"a client that forges a chain", set, "attacker.example, shop.example", "10.9.9.9, 192.0.2.1", "shop.example"},
-		{"a proxy that removes it", set, "", "192.0.2.1", "backend"},
-		{"a proxy that passes on the client's", notSet, "attacker.example", "192.0.2.1", "backend"},
+		{
+			proxy:     "a proxy that sets it",
+			handler:   set,
+			forwarded: "shop.example",
+			client:    "192.0.2.1",
+			want:      "shop.example",
+		},
+		{
+			proxy:     "a proxy that appends to it",
+			handler:   set,
+			forwarded: "attacker.example, shop.example",
+			client:    "192.0.2.1",
+			want:      "shop.example",
+		},
+		{
+			proxy:     "two proxies that append to it",
+			handler:   set,
+			forwarded: "attacker.example,shop.example, inner",
+			client:    "192.0.2.1, 10.0.0.2",
+			want:      "shop.example",
+		},
+		{
+			proxy:     "two proxies, of which one sets it",
+			handler:   set,
+			forwarded: "shop.example",
+			client:    "192.0.2.1, 10.0.0.2",
+			want:      "shop.example",
+		},
+		{
+			proxy:     "a client that forges a chain",
+			handler:   set,
+			forwarded: "attacker.example, shop.example",
+			client:    "10.9.9.9, 192.0.2.1",
+			want:      "shop.example",
+		},
+		{proxy: "a proxy that removes it", handler: set, forwarded: "", client: "192.0.2.1", want: "backend"},
+		{
+			proxy:     "a proxy that passes on the client's",
+			handler:   notSet,
+			forwarded: "attacker.example",
+			client:    "192.0.2.1",
+			want:      "backend",
+		},
 	} {
 		r := httptest.NewRequest("GET", "/openapi.json", nil)
 		r.RemoteAddr, r.Host = "10.0.0.1:4711", "backend"
@@ -115,7 +174,8 @@ func TestForwardedHost(t *testing.T) {
 // TestHostOfEventsAndLogins checks that the Host is not checked for authenticated
 // requests, but for anonymous events. HTTP/1.0 requests may lack it.
 func TestHostOfEventsAndLogins(t *testing.T) {
-	i := daemontest.Start(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "127.0.0.0/8", "--http-hosts", "erp.example", "--http-hosts", "ERP")
+	i := daemontest.Start(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from",
+		"127.0.0.0/8", "--http-hosts", "erp.example", "--http-hosts", "ERP")
 	const event = `{"EventName":"debtor.created","Body":"x"}`
 	c := anonymous(t, i)
 	c.do("POST /Webhooks/Events", event, "Host: attacker.example").want(t, 421)
@@ -129,6 +189,6 @@ func TestHostOfEventsAndLogins(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, err := w.readResponse(); err != nil || a.status != 201 {
-		t.Errorf("%v, %+v", err, a)
+		t.Errorf("got %+v (%v), want status 201", a, err)
 	}
 }

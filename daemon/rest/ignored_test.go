@@ -24,12 +24,46 @@ func TestIgnoredMembersOfWebhooks(t *testing.T) {
 		ignored    string
 		suggestion string // for a strict request
 	}{
-		{"POST " + path, "{" + subscription + `,"Wher":{"Total":1}}`, 201, "Wher", "is unknown; did you mean Where?"},
-		{"PATCH " + path + "/" + created.RecID, `{"Wher":{"Total":1}}`, 200, "Wher", "is unknown; did you mean Where?"},
-		{"POST " + path, "{" + subscription + `,"Where":[]}`, 201, "Where", "has no effect"},
-		{"PATCH " + path + "/" + created.RecID, `{"Where":[]}`, 200, "Where", "has no effect"},
-		{"POST " + path, "{" + subscription + `,"Where":null}`, 201, "", ""},
-		{"POST /Webhooks/Events", `{"EventName":"debtor.updated","Body":{},"Keys":"D1"}`, 201, "Keys", "is unknown; did you mean Key?"},
+		{
+			line:       "POST " + path,
+			body:       "{" + subscription + `,"Wher":{"Total":1}}`,
+			status:     201,
+			ignored:    "Wher",
+			suggestion: "is unknown; did you mean Where?",
+		},
+		{
+			line:       "PATCH " + path + "/" + created.RecID,
+			body:       `{"Wher":{"Total":1}}`,
+			status:     200,
+			ignored:    "Wher",
+			suggestion: "is unknown; did you mean Where?",
+		},
+		{
+			line:       "POST " + path,
+			body:       "{" + subscription + `,"Where":[]}`,
+			status:     201,
+			ignored:    "Where",
+			suggestion: "has no effect",
+		},
+		{
+			line:       "PATCH " + path + "/" + created.RecID,
+			body:       `{"Where":[]}`,
+			status:     200,
+			ignored:    "Where",
+			suggestion: "has no effect",
+		},
+		{
+			line:   "POST " + path,
+			body:   "{" + subscription + `,"Where":null}`,
+			status: 201,
+		},
+		{
+			line:       "POST /Webhooks/Events",
+			body:       `{"EventName":"debtor.updated","Body":{},"Keys":"D1"}`,
+			status:     201,
+			ignored:    "Keys",
+			suggestion: "is unknown; did you mean Key?",
+		},
 	} {
 		c.do(test.line, test.body).want(t, test.status).wantHeader(t, wire.HeaderIgnoredMembers, test.ignored)
 		if test.suggestion == "" {

@@ -50,36 +50,103 @@ type guarded struct {
 // operation that names kinds, or shows their fields, rows, events or changes, must check
 // the role of the kind.
 var guardedOperations = map[string]guarded{
-	edge.AnyQuery: {"Take=1 ForCopy={Token}&Take=1 ForCopy=00000000000000aa-0", true}, "Kinds": {reveals: true}, "RestPaths": {reveals: true},
-	"GetMetadata": {"op=ZebraQuery", true}, "OpenAPI": {reveals: true},
-	"TypeScript": {reveals: true}, "TypeScriptDeclarations": {reveals: true}, "CSharp": {reveals: true},
-	"Changes":      {"Since={Token} Since=00000000000000aa-0", true},
-	"ODataService": {reveals: true}, "ODataMetadata": {reveals: true}, "ODataFile": {}, "ODataCount": {"$filter=StripeNot+eq+null", false},
-	"ODataEntity": {reveals: true}, "ODataRows": {"$filter=StripeID+ge+0 $orderby=StripeNot", true},
-	"Events": {reveals: true}, "RaiseEvent": {"EventName=giraffe.created&Body=x", true},
-	"AddSubscription":    {"URL=https://example.com/&EventName=giraffe.created", false},
-	"ChangeSubscription": {"EventName=giraffe.created&Ordered=true", false},
-	"TestSubscription":   {"EventName=giraffe.created", false},
-	"SubscriberMessages": {"Take=1", true}, "SubscriberResponses": {"Take=1", true}, "MessageResponses": {"Take=1", true},
+	edge.AnyQuery: {
+		members: "Take=1 ForCopy={Token}&Take=1 ForCopy=00000000000000aa-0",
+		reveals: true,
+	},
+	"Kinds":                  {reveals: true},
+	"RestPaths":              {reveals: true},
+	"GetMetadata":            {members: "op=ZebraQuery", reveals: true},
+	"OpenAPI":                {reveals: true},
+	"TypeScript":             {reveals: true},
+	"TypeScriptDeclarations": {reveals: true},
+	"CSharp":                 {reveals: true},
+	"Changes":                {members: "Since={Token} Since=00000000000000aa-0", reveals: true},
+	"ODataService":           {reveals: true},
+	"ODataMetadata":          {reveals: true},
+	"ODataFile":              {},
+	"ODataCount":             {members: "$filter=StripeNot+eq+null", reveals: false},
+	"ODataEntity":            {reveals: true},
+	"ODataRows":              {members: "$filter=StripeID+ge+0 $orderby=StripeNot", reveals: true},
+	"Events":                 {reveals: true},
+	"RaiseEvent":             {members: "EventName=giraffe.created&Body=x", reveals: true},
+	"AddSubscription":        {members: "URL=https://example.com/&EventName=giraffe.created", reveals: false},
+	"ChangeSubscription":     {members: "EventName=giraffe.created&Ordered=true", reveals: false},
+	"TestSubscription":       {members: "EventName=giraffe.created", reveals: false},
+	"SubscriberMessages":     {members: "Take=1", reveals: true},
+	"SubscriberResponses":    {members: "Take=1", reveals: true},
+	"MessageResponses":       {members: "Take=1", reveals: true},
 
 	// These have nothing of kinds, or require the role admin, which may read them all.
-	"WH_AuditQuery": {}, "QueryRequestLogsGETManyRequest": {}, "Authenticate": {}, "Logout": {}, "Login": {}, "KeepAlive": {}, "GetSession": {}, "EndSession": {},
-	"Users": {}, "AddUser": {}, "GetUser": {}, "ChangeUser": {}, "RemoveUser": {}, "ApiKeys": {}, "AddApiKey": {}, "GetApiKey": {}, "RemoveApiKey": {},
-	"UpdateBillStageCustomFieldValue": {}, "GetBillStageCustomFieldValue": {}, "GetBillStageCustomFieldValues": {}, "TestTarget": {},
-	"SubscriberQuery": {}, "AddSubscriber": {}, "GetSubscriber": {}, "ChangeSubscriber": {}, "RemoveSubscriber": {},
-	"Subscriptions": {}, "GetSubscription": {}, "RemoveSubscription": {}, "ReplaceRequestHeaders": {}, "RemoveRequestHeaders": {}, "RemoveRequestHeader": {},
-	"RemoveMessage": {}, "RetryMessage": {}, "RotateSecret": {}, "RetryMessages": {"EventName=giraffe.created", false}, "DeleteMessages": {"EventName=giraffe.created", false},
-	"MessageQuery": {}, "AttemptQuery": {}, "SubscriptionQuery": {}, "Stream": {}, "Stats": {}, "Why": {"Key=1", false},
-	"Captures": {}, "ResumeCapture": {"Mode=raise", false},
-	"Info": {}, rest.MCPOperation: {}, "Settings": {}, "SystemInfo": {}, "Home": {}, "Types": {}, "Health": {}, "Ready": {}, "Metrics": {}, "Icon": {},
+	"WH_AuditQuery":                   {},
+	"QueryRequestLogsGETManyRequest":  {},
+	"Authenticate":                    {},
+	"Logout":                          {},
+	"Login":                           {},
+	"KeepAlive":                       {},
+	"GetSession":                      {},
+	"EndSession":                      {},
+	"Users":                           {},
+	"AddUser":                         {},
+	"GetUser":                         {},
+	"ChangeUser":                      {},
+	"RemoveUser":                      {},
+	"ApiKeys":                         {},
+	"AddApiKey":                       {},
+	"GetApiKey":                       {},
+	"RemoveApiKey":                    {},
+	"UpdateBillStageCustomFieldValue": {},
+	"GetBillStageCustomFieldValue":    {},
+	"GetBillStageCustomFieldValues":   {},
+	"TestTarget":                      {},
+	"SubscriberQuery":                 {},
+	"AddSubscriber":                   {},
+	"GetSubscriber":                   {},
+	"ChangeSubscriber":                {},
+	"RemoveSubscriber":                {},
+	"Subscriptions":                   {},
+	"GetSubscription":                 {},
+	"RemoveSubscription":              {},
+	"ReplaceRequestHeaders":           {},
+	"RemoveRequestHeaders":            {},
+	"RemoveRequestHeader":             {},
+	"RemoveMessage":                   {},
+	"RetryMessage":                    {},
+	"RotateSecret":                    {},
+	"RetryMessages":                   {members: "EventName=giraffe.created", reveals: false},
+	"DeleteMessages":                  {members: "EventName=giraffe.created", reveals: false},
+	"MessageQuery":                    {},
+	"AttemptQuery":                    {},
+	"SubscriptionQuery":               {},
+	"Stream":                          {},
+	"Stats":                           {},
+	"Why":                             {members: "Key=1", reveals: false},
+	"Captures":                        {},
+	"ResumeCapture":                   {members: "Mode=raise", reveals: false},
+	"Info":                            {},
+	rest.MCPOperation:                 {},
+	"Settings":                        {},
+	"SystemInfo":                      {},
+	"Home":                            {},
+	"Types":                           {},
+	"Health":                          {},
+	"Ready":                           {},
+	"Metrics":                         {},
+	"Icon":                            {},
 }
 
 // guardedMessages are bodies of further requests, by operation. They reveal the kind to no
 // role.
 var guardedMessages = map[string][]string{
 	rest.MCPOperation: {
-		toolCall(`find_kinds`, `{}`), toolCall(`find_kinds`, `{"words":"zebra okapi"}`), toolCall(`describe_kind`, `{"kind":"Zebra"}`), toolCall(`describe_kind`, `{"kind":"Zebr"}`),
-		toolCall(`query`, `{"kind":"Zebra"}`), toolCall(`totals`, `{"kind":"Zebra","min":["StripeNote"]}`), toolCall(`why`, `{"key":"1"}`), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+		toolCall(`find_kinds`, `{}`),
+		toolCall(`find_kinds`, `{"words":"zebra okapi"}`),
+		toolCall(`describe_kind`, `{"kind":"Zebra"}`),
+		toolCall(`describe_kind`, `{"kind":"Zebr"}`),
+		toolCall(`query`, `{"kind":"Zebra"}`),
+		toolCall(`totals`, `{"kind":"Zebra","min":["StripeNote"]}`),
+		toolCall(`why`, `{"key":"1"}`),
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
 	},
 }
 
@@ -98,11 +165,13 @@ type guardedDaemon struct {
 func startGuarded(t *testing.T) guardedDaemon {
 	t.Helper()
 	dir := t.TempDir()
-	i := daemontest.StartIn(t, dir, "--auth-queries", "anonymous", "--webhooks-events", "giraffe.created", "--changes-sweep", "1s", "--webhooks-allow-targets", "127.0.0.0/8")
+	i := daemontest.StartIn(t, dir, "--auth-queries", "anonymous", "--webhooks-events",
+		"giraffe.created", "--changes-sweep", "1s", "--webhooks-allow-targets", "127.0.0.0/8")
 	admin := asAdmin(t, i)
 	shop := read[wire.Subscriber](t, admin.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
 	path := "/Webhooks/Subscribers/" + shop.RecID
-	sub := read[wire.Subscription](t, admin.do("POST "+path+"/Subscriptions", `{"URL":"http://127.0.0.1:9/","EventName":"*"}`).want(t, 201))
+	sub := read[wire.Subscription](t, admin.do("POST "+path+"/Subscriptions",
+		`{"URL":"http://127.0.0.1:9/","EventName":"*"}`).want(t, 201))
 	admin.do("POST /Webhooks/Events", `{"EventName":"giraffe.created","Body":{"StripeNote":"canary"}}`).want(t, 201)
 	message := read[wire.Page[wire.Message]](t, admin.do("GET "+path+"/Messages", "").want(t, 200)).Results[0]
 	admin.await("GET "+path+"/Messages/Responses", "canary")
@@ -125,13 +194,23 @@ func startGuarded(t *testing.T) guardedDaemon {
 	if err := os.WriteFile(file, []byte(guardedKind), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	i.Set(t, "erp.kinds", file)
 	admin.await("GET /Queries/Zebra/Changes", `"Next":"`)
 	token := read[wire.Changes](t, admin.do("GET /Queries/Zebra/Changes", "").want(t, 200)).Meta.Next
 	exec(`UPDATE GnuRows SET StripeNote = 'canary 2'`)
 	admin.await("GET /Queries/Zebra/Changes?Since="+token, "canary 2")
-	return guardedDaemon{i, strings.NewReplacer("{Operation}", "ZebraQuery", "{Kind}", "Zebra", "{Date}", "2030-01-31", "{Token}", token, "{Key}", "1",
-		"{SubscriberID}", shop.RecID, "{SubscriptionID}", sub.RecID, "{MessageID}", message.MessageID)}
+	ids := strings.NewReplacer(
+		"{Operation}", "ZebraQuery",
+		"{Kind}", "Zebra",
+		"{Date}", "2030-01-31",
+		"{Token}", token,
+		"{Key}", "1",
+		"{SubscriberID}", shop.RecID,
+		"{SubscriptionID}", sub.RecID,
+		"{MessageID}", message.MessageID,
+	)
+	return guardedDaemon{i, ids}
 }
 
 // await repeats a request until the response contains a text.
@@ -214,6 +293,7 @@ func TestRolesOfKinds(t *testing.T) {
 	for _, role := range []string{"reader", "publisher"} {
 		others[role] = anonymous(t, d.Instance).with("Authorization: Bearer " + d.Key(t, role))
 	}
+
 	all := maps.Clone(others)
 	all["writer"], all["admin"] = writer, asAdmin(t, d.Instance)
 	d.Set(t, "mcp.enabled", "true")
@@ -223,15 +303,18 @@ func TestRolesOfKinds(t *testing.T) {
 		if _, known := guardedOperations[r.Operation]; !known {
 			t.Errorf("%s %s: no row for the operation %s", r.Methods, r.Pattern, r.Operation)
 		}
+
 		known[r.Operation] = true
 		if r.Streaming {
 			continue // the role is checked before the stream starts, see TestEveryRouteForEveryRole
 		}
+
 		formats := []string{"json", "ndjson", "csv", "xml", "jsv", "html", "xlsx"}
 		if r.ByName { // one is enough: see TestEveryOperationByEveryName
 			i := n % len(formats)
 			formats = formats[i : i+1]
 		}
+
 		for _, format := range formats {
 			for _, line := range d.requests(r, format) {
 				for _, role := range rolesOfLine(requests) {
@@ -255,9 +338,11 @@ func TestRolesOfKinds(t *testing.T) {
 			}
 		}
 	}
+
 	for name, row := range guardedOperations {
 		if row.reveals != shown[name] || !known[name] {
-			t.Errorf("%s: revealed to a writer: %v, want %v; is an operation: %v", name, shown[name], row.reveals, known[name])
+			t.Errorf("%s: revealed to a writer: %v, want %v; is an operation: %v",
+				name, shown[name], row.reveals, known[name])
 		}
 	}
 }
@@ -272,6 +357,7 @@ func TestCapturedEvents(t *testing.T) {
 	for _, e := range read[[]wire.Event](t, writer.do("GET /Webhooks/Events", "").want(t, 200)) {
 		events[e.Name] = e
 	}
+
 	for _, name := range []string{"giraffe.created", "giraffe.updated", "giraffe.deleted"} {
 		want := wire.Event{
 			Name:        name,
@@ -285,10 +371,14 @@ func TestCapturedEvents(t *testing.T) {
 			t.Errorf("%+v, want %+v", events[name], want)
 		}
 	}
-	if list := writer.do("GET /Webhooks/Events", "").body; !strings.Contains(list, `{"Name":"debtor.created","Description":"Occurs when a record of the kind debtor (customer) is created"}`) {
+
+	if list := writer.do("GET /Webhooks/Events", "").body; !strings.Contains(list,
+		`{"Name":"debtor.created","Description":"Occurs when a record of the kind debtor (customer) is created"}`) {
 		t.Errorf("a posted event has other members: %s", shortened(list))
 	}
-	if n := len(read[[]wire.Event](t, reader.do("GET /Webhooks/Events", "").want(t, 200))); n != len(events)-3 {
+
+	n := len(read[[]wire.Event](t, reader.do("GET /Webhooks/Events", "").want(t, 200)))
+	if n != len(events)-3 {
 		t.Errorf("%d events for a reader, %d for a writer", n, len(events))
 	}
 
@@ -298,9 +388,15 @@ func TestCapturedEvents(t *testing.T) {
 	reader.do("POST "+subscriptions, body).want(t, 403)
 	exact := read[wire.Subscription](t, writer.do("POST "+subscriptions, body).want(t, 201))
 	for pattern := range map[string]bool{"giraffe.*": true, "*": true} {
-		anonymous(t, d.Instance).do("POST "+subscriptions, strings.Replace(body, "giraffe.updated", pattern, 1)).want(t, 201)
+		anonymous(t, d.Instance).do("POST "+subscriptions,
+			strings.Replace(body, "giraffe.updated", pattern, 1)).want(t, 201)
 	}
-	for _, change := range []string{`{"URL":"https://example.com/x"}`, `{"IsEnabled":false}`, `{"EventName":"*"}`} {
+
+	for _, change := range []string{
+		`{"URL":"https://example.com/x"}`,
+		`{"IsEnabled":false}`,
+		`{"EventName":"*"}`,
+	} {
 		want := 401
 		if strings.Contains(change, "EventName") {
 			want = 200
@@ -316,12 +412,16 @@ func TestCapturedEvents(t *testing.T) {
 		}
 		c.do("POST /Webhooks/Events", `{"EventName":"debtor.created","Body":"x"}`).want(t, 201)
 	}
-	writer.do("POST "+d.ids.Replace("/Webhooks/Subscribers/{SubscriberID}/Subscriptions/{SubscriptionID}/Test"), `{"EventName":"giraffe.created"}`).want(t, 202)
 
-	writer.do("POST "+subscriptions, `{"URL":"https://example.com/","EventName":"giraffe.updated","Where":{"StripeNote":"canary"}}`).want(t, 201)
+	test := d.ids.Replace("/Webhooks/Subscribers/{SubscriberID}/Subscriptions/{SubscriptionID}/Test")
+	writer.do("POST "+test, `{"EventName":"giraffe.created"}`).want(t, 202)
+
+	const withCondition = `{"URL":"https://example.com/","EventName":"giraffe.updated","Where":{"StripeNote":"canary"}}`
+	writer.do("POST "+subscriptions, withCondition).want(t, 201)
 	d.Set(t, "erp.kinds", "")
 	writer.do("POST /Webhooks/Events", `{"EventName":"giraffe.created","Body":"x"}`).want(t, 201)
-	if list := anonymous(t, d.Instance).do("GET "+subscriptions, "").want(t, 200).body; strings.Contains(list, "canary") {
-		t.Errorf("the condition on a kind that is gone is shown: %s", list)
+	listed := anonymous(t, d.Instance).do("GET "+subscriptions, "").want(t, 200).body
+	if strings.Contains(listed, "canary") {
+		t.Errorf("the condition on a kind that is gone is shown: %s", listed)
 	}
 }

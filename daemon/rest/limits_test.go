@@ -20,8 +20,9 @@ func TestMaxRequests(t *testing.T) {
 	}
 	c := asAdmin(t, i)
 	a := c.do("GET /json/reply/DB_ClassQuery", "").want(t, 503).wantHeader(t, "Retry-After", "1")
-	if s := a.envelope(t).ResponseStatus; s.ErrorCode != "ServiceUnavailable" || !strings.Contains(s.Message, "busy") {
-		t.Errorf("%s", a.body)
+	s := a.envelope(t).ResponseStatus
+	if s.ErrorCode != "ServiceUnavailable" || !strings.Contains(s.Message, "busy") {
+		t.Errorf("got %s, want ServiceUnavailable, since the service is busy", a.body)
 	}
 	c.do("GET /auth", "").want(t, 503)
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
@@ -43,7 +44,7 @@ func TestIncompleteBodyTakesNoSlot(t *testing.T) {
 	asAdmin(t, i).do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
 	for _, finish := range []func() (answer, error){first, second} {
 		if a, err := finish(); err != nil || a.status != 200 {
-			t.Errorf("%v, %+v", err, a)
+			t.Errorf("got %+v (%v), want status 200", a, err)
 		}
 	}
 }
@@ -54,13 +55,14 @@ func TestLargeBodyIsRejectedBeforeItIsSent(t *testing.T) {
 	w.send("", "POST /json/reply/DB_ClassQuery HTTP/1.1", "Content-Length: 1000000000000", "Expect: 100-continue")
 	a, err := w.readResponse()
 	if err != nil || a.status != 413 {
-		t.Fatalf("%v, %+v", err, a)
+		t.Fatalf("got %+v (%v), want status 413", a, err)
 	}
 	// A body of unknown length is read up to the limit.
 	w = dial(t, i)
-	w.send("900\r\n"+strings.Repeat(" ", 0x900)+"\r\n", "POST /json/reply/DB_ClassQuery HTTP/1.1", "Transfer-Encoding: chunked")
+	w.send("900\r\n"+strings.Repeat(" ", 0x900)+"\r\n", "POST /json/reply/DB_ClassQuery HTTP/1.1",
+		"Transfer-Encoding: chunked")
 	if a, err = w.readResponse(); err != nil || a.status != 413 {
-		t.Fatalf("%v, %+v", err, a)
+		t.Fatalf("got %+v (%v), want status 413", a, err)
 	}
 	c := asAdmin(t, i)
 	c.do("POST /json/reply/DB_ClassQuery", strings.Repeat(" ", 2046)+"{}").want(t, 200)
@@ -74,7 +76,7 @@ func TestIncompleteBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, err := w.readResponse(); err == nil && a.status != 400 {
-		t.Errorf("%+v", a)
+		t.Errorf("got %+v, want status 400 or a closed connection", a)
 	}
 }
 

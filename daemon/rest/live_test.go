@@ -50,11 +50,16 @@ func startStreams(t testing.TB, stall time.Duration) *streamsFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() { kept.Close() })
 	s := &streamsFixture{hub: live.New(live.Config{Check: 5 * time.Millisecond})}
-	if s.accounts, err = account.New(account.Config{Store: kept.AppDB.Accounts(), CheapHashes: true}); err != nil {
+	if s.accounts, err = account.New(account.Config{
+		Store:       kept.AppDB.Accounts(),
+		CheapHashes: true,
+	}); err != nil {
 		t.Fatal(err)
 	}
+
 	s.key = s.addKey(t, "all")
 	s.rest = rest.New(rest.Config{
 		Store: kept, Accounts: s.accounts, Log: slog.New(slog.DiscardHandler), Streams: s.hub,
@@ -78,7 +83,10 @@ func startStreams(t testing.TB, stall time.Duration) *streamsFixture {
 
 func (s *streamsFixture) addKey(t testing.TB, name string) (key string) {
 	t.Helper()
-	key, _, err := s.accounts.As(audit.System()).AddKey(t.Context(), account.NewKey{Name: name, Role: account.Admin})
+	key, _, err := s.accounts.As(audit.System()).AddKey(t.Context(), account.NewKey{
+		Name: name,
+		Role: account.Admin,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,24 +151,29 @@ func next[E goclient.StreamEvent](t testing.TB, events <-chan goclient.StreamEve
 
 func TestLiveStreamHead(t *testing.T) {
 	s := startStreams(t, time.Minute)
-	reply, err := transport.RoundTrip(s.request("GET /webhooks/stream", "", "Accept: text/event-stream", "Accept-Encoding: gzip, zstd"))
+	reply, err := transport.RoundTrip(s.request("GET /webhooks/stream", "",
+		"Accept: text/event-stream", "Accept-Encoding: gzip, zstd"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer reply.Body.Close()
 	head := s.do("HEAD /Webhooks/Stream", "").want(t, 200)
 	for _, h := range []http.Header{reply.Header, head.header} {
-		if h.Get("Content-Type") != "text/event-stream" || h.Get("X-Accel-Buffering") != "no" || h.Get("Cache-Control") != "no-store" || h.Get("Content-Encoding") != "" {
-			t.Errorf("%v", h)
+		if h.Get("Content-Type") != "text/event-stream" || h.Get("X-Accel-Buffering") != "no" ||
+			h.Get("Cache-Control") != "no-store" || h.Get("Content-Encoding") != "" {
+			t.Errorf("got the headers %v, want those of an uncompressed stream of events", h)
 		}
 	}
+
 	beginning := make([]byte, 4096)
-	if _, err := io.ReadFull(reply.Body, beginning); err != nil || !bytes.HasPrefix(beginning, []byte("retry: 2000\n: ")) {
-		t.Errorf("%v: %q", err, beginning)
+	if _, err := io.ReadFull(reply.Body, beginning); err != nil ||
+		!bytes.HasPrefix(beginning, []byte("retry: 2000\n: ")) {
+		t.Errorf("the stream starts with %q (%v), want retry and padding", beginning, err)
 	}
 	if n := s.hub.Counts().Readers; n != 1 {
 		t.Errorf("%d readers", n)
 	}
+
 	for path, message := range map[string]string{
 		"/Webhooks/Stream?Topics=messages,bodies":         "must be of messages, stats, requests",
 		"/Webhooks/Stream?Topics=messages&Topics=stats":   "must be a single text",
@@ -169,9 +182,10 @@ func TestLiveStreamHead(t *testing.T) {
 		"/Webhooks/Stream?Topics=x&Accept=text/html&a=%z": "",
 	} {
 		if a := s.do("GET "+path, "").want(t, 400); !strings.Contains(a.body, message) {
-			t.Errorf("%s: %s", path, a.body)
+			t.Errorf("%s: got %s, want %s", path, a.body, message)
 		}
 	}
+
 	s.do("POST /Webhooks/Stream", "").want(t, 405)
 	unauthenticated := client{t: t, url: s.url}
 	unauthenticated.do("GET /Webhooks/Stream", "").want(t, 401)
@@ -208,12 +222,15 @@ func TestLiveStreamResume(t *testing.T) {
 				if name == "id" {
 					last = value
 				}
-				if name == "event" && (value == wire.EventReset && test.first == "reset" || value == wire.EventMessage && test.first == last) {
+				if name != "event" || value == wire.EventHeartbeat {
+					continue
+				}
+				isReset := value == wire.EventReset && test.first == "reset"
+				isMessage := value == wire.EventMessage && test.first == last
+				if isReset || isMessage {
 					return
 				}
-				if name == "event" && value != wire.EventHeartbeat {
-					t.Errorf("%s: %s %s", name, value, last)
-				}
+				t.Errorf("got the event %s with the id %s, want %s first", value, last, test.first)
 			}
 		})
 	}
@@ -264,7 +281,11 @@ func TestSlotsOfLiveStreams(t *testing.T) {
 		t.Error(a.body)
 	}
 	text := s.do("GET /metrics", "").want(t, 200).body
-	for _, line := range []string{"whd_streams 64", `whd_streams_dropped_total{cause="refused"} 1`, "whd_http_requests_in_work 1"} {
+	for _, line := range []string{
+		"whd_streams 64",
+		`whd_streams_dropped_total{cause="refused"} 1`,
+		"whd_http_requests_in_work 1",
+	} {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("/metrics lacks %s", line)
 		}
@@ -285,7 +306,7 @@ func TestLiveStreamEndsWhenAccessIsRevoked(t *testing.T) {
 	}
 	next[goclient.Disconnected](t, others)
 	if e := next[goclient.Disconnected](t, others); !goclient.Is(e.Err, goclient.Unauthorized) {
-		t.Errorf("%v", e.Err)
+		t.Errorf("the stream ended with %v, want Unauthorized", e.Err)
 	}
 	s.publish(1, 1)
 	next[goclient.MessageEvent](t, mine)
@@ -296,7 +317,11 @@ func TestLiveStreamEndsWhenAccessIsRevoked(t *testing.T) {
 func TestLiveStreamEndsDuringLockout(t *testing.T) {
 	s, us := startStreams(t, time.Minute), audit.System()
 	const before, after = "the-old-password", "the-new-password"
-	if _, err := s.accounts.As(us).AddUser(t.Context(), account.NewUser{Name: "eve", Role: account.Admin, Password: before}); err != nil {
+	if _, err := s.accounts.As(us).AddUser(t.Context(), account.NewUser{
+		Name:     "eve",
+		Role:     account.Admin,
+		Password: before,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	unauthenticated := client{t: t, url: s.url}
@@ -348,7 +373,8 @@ func TestStalledLiveStreamIsDropped(t *testing.T) {
 	}
 	for s.hub.Counts().Readers > 1 { // until it is dropped
 	}
-	if text := s.do("GET /metrics", "").body; !strings.Contains(text, `whd_streams_dropped_total{cause="stalled"} 1`) {
+	text := s.do("GET /metrics", "").body
+	if !strings.Contains(text, `whd_streams_dropped_total{cause="stalled"} 1`) {
 		t.Error("the metric is missing")
 	}
 }
@@ -392,7 +418,7 @@ func TestLiveStreamHTTP10(t *testing.T) {
 	}
 	s.hub.Close()
 	if trailing, err := io.ReadAll(w.in); err != nil || len(bytes.TrimSpace(trailing)) > 0 {
-		t.Errorf("%q, %v", trailing, err)
+		t.Errorf("after the stream there is %q (%v), want nothing", trailing, err)
 	}
 }
 
@@ -409,11 +435,18 @@ func TestLiveStreamOfRequests(t *testing.T) {
 	for range 3 {
 		e := next[goclient.RequestEvent](t, events)
 		got = append(got, fmt.Sprintf("%s %s %d %q", e.Method, e.PathInfo, e.StatusCode, e.UserName))
-		if e.RequestID == "" || len(got) == 1 && e.RequestID != a.header.Get("X-Request-Id") || e.DurationMilliseconds < 0 || time.Time(e.At).IsZero() {
-			t.Errorf("%+v", e)
+		if e.RequestID == "" || e.DurationMilliseconds < 0 || time.Time(e.At).IsZero() {
+			t.Errorf("got %+v, want an ID, a duration and a time", e)
+		}
+		if want := a.header.Get("X-Request-Id"); len(got) == 1 && e.RequestID != want {
+			t.Errorf("the first event has the ID %s, want %s", e.RequestID, want)
 		}
 	}
-	want := []string{`GET /Sessions/Current 200 "all"`, `GET /Sessions/Current 401 ""`, `GET /nothing/*** 404 ""`}
+	want := []string{
+		`GET /Sessions/Current 200 "all"`,
+		`GET /Sessions/Current 401 ""`,
+		`GET /nothing/*** 404 ""`,
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
@@ -431,8 +464,9 @@ func TestLiveStreamInTheRequestLog(t *testing.T) {
 	defer c.Close()
 	for e, err := range c.Stream(ctx, goclient.StreamOptions{}) {
 		if _, ok := e.(goclient.HeartbeatEvent); ok {
-			if a := asAdmin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 0 {
-				t.Errorf("while it is open: %s", a.body)
+			a := asAdmin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200)
+			if total := *a.envelope(t).Total; total != 0 {
+				t.Errorf("while the stream is open, the log has %d entries, want none: %s", total, a.body)
 			}
 			cancel()
 		}
@@ -442,7 +476,8 @@ func TestLiveStreamInTheRequestLog(t *testing.T) {
 		}
 	}
 	i.Log.Await(t, "msg=request", "path=/Webhooks/Stream", "status=200")
-	if a := asAdmin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 1 || !strings.Contains(a.body, `"StatusCode":200`) {
+	if a := asAdmin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 1 ||
+		!strings.Contains(a.body, `"StatusCode":200`) {
 		t.Error(a.body)
 	}
 }

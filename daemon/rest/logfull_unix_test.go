@@ -29,6 +29,7 @@ func TestUnderAFileSizeLimit(t *testing.T) {
 	if os.Getenv(fullVariable) == "" {
 		t.Skip("part of TestRequestLogOnAFullDisk")
 	}
+
 	i := daemontest.Start(t)
 	c := asAdmin(t, i)
 	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
@@ -37,22 +38,28 @@ func TestUnderAFileSizeLimit(t *testing.T) {
 	for ; !strings.Contains(i.Log.String(), "the request log cannot be written"); sent++ {
 		c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
 	}
+
 	for range 200 {
 		c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
 	}
+
 	c.do("GET /readyz", "").want(t, 503) // the limit is also that of the service's own tables
 	metrics := c.do("GET /metrics", "").body
-	if strings.Contains(metrics, "whd_requestlog_write_failures_total 0\n") || strings.Contains(metrics, "whd_requestlog_buffered_entries 0\n") {
+	if strings.Contains(metrics, "whd_requestlog_write_failures_total 0\n") ||
+		strings.Contains(metrics, "whd_requestlog_buffered_entries 0\n") {
 		t.Errorf("no write failure in the metrics:\n%s", metrics)
 	}
+
 	setLimit(t, ^uint64(0))
 	for !strings.Contains(i.Log.String(), "the request log can be written again") { // each read of the log retries
 		c.logs("/Logs?Take=1")
 		sent++
 	}
+
 	if n := strings.Count(i.Log.String(), "requests are served"); n != 1 {
 		t.Errorf("%d log lines about failed writes, want 1", n)
 	}
+
 	a := c.do("GET /Logs?Take=1&Include=Total", "").want(t, 200)
 	if got := *a.envelope(t).Total; got != int64(sent+200) {
 		t.Errorf("%d entries of %d requests", got, sent+200)

@@ -101,44 +101,142 @@ func TestEveryRequestIsLogged(t *testing.T) {
 		want       logEntry
 	}{
 		{line: "POST /json/reply/DB_ClassQuery?Take=1", body: `{"Class":"x","ClassIn":["a","b"]}`, client: c,
-			want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", RequestDto: map[string]any{"Take": "1", "Class": "x", "ClassIn": []any{"a", "b"}}}},
+			want: logEntry{
+				StatusCode:        200,
+				StatusDescription: "OK",
+				UserAuthID:        "admin",
+				RequestDto:        map[string]any{"Take": "1", "Class": "x", "ClassIn": []any{"a", "b"}},
+			}},
 		{line: "GET /csv/reply/DB_ClassQuery?Class=a%20b&Skip=1", client: c,
-			want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", RequestDto: map[string]any{"Class": "a b", "Skip": "1"}}},
-		{line: "HEAD /Queries/DB_Class", client: c, want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin"}},
+			want: logEntry{
+				StatusCode:        200,
+				StatusDescription: "OK",
+				UserAuthID:        "admin",
+				RequestDto:        map[string]any{"Class": "a b", "Skip": "1"},
+			}},
+		{
+			line:   "HEAD /Queries/DB_Class",
+			client: c,
+			want:   logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin"},
+		},
 		{line: "POST /Queries/DB_Class?Take=2", body: "Class=x&Skip=1", client: c, headers: []string{form},
-			want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", RequestDto: map[string]any{"Take": "2", "Class": "x", "Skip": "1"}, FormData: map[string]string{"Class": "x", "Skip": "1"}}},
-		{line: "POST /Queries/DB_Class", body: "ClassIn=x&ClassIn=y&Skip=", client: c, headers: []string{form},
-			want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", RequestDto: map[string]any{"ClassIn": []any{"x", "y"}, "Skip": []any{}}, FormData: map[string]string{"ClassIn": "x,y", "Skip": ""}}},
-		{line: "POST /Queries/DB_Class", body: multipartBody("ClassIn[]", "x", "Password", "s3cret"), client: c, headers: []string{multipartType},
-			want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", RequestDto: map[string]any{"ClassIn": "x", "Password": "***"}, FormData: map[string]string{"ClassIn": "x", "Password": "***"}}},
-		{line: "POST /json/oneway/DB_ClassQuery", body: "{}", client: c, want: logEntry{StatusCode: 204, StatusDescription: "No Content", UserAuthID: "admin"}},
+			want: logEntry{
+				StatusCode:        200,
+				StatusDescription: "OK",
+				UserAuthID:        "admin",
+				RequestDto:        map[string]any{"Take": "2", "Class": "x", "Skip": "1"},
+				FormData:          map[string]string{"Class": "x", "Skip": "1"},
+			}},
+		{
+			line:    "POST /Queries/DB_Class",
+			body:    "ClassIn=x&ClassIn=y&Skip=",
+			client:  c,
+			headers: []string{form},
+			want: logEntry{
+				StatusCode:        200,
+				StatusDescription: "OK",
+				UserAuthID:        "admin",
+				RequestDto:        map[string]any{"ClassIn": []any{"x", "y"}, "Skip": []any{}},
+				FormData:          map[string]string{"ClassIn": "x,y", "Skip": ""},
+			},
+		},
+		{
+			line:    "POST /Queries/DB_Class",
+			body:    multipartBody("ClassIn[]", "x", "Password", "s3cret"),
+			client:  c,
+			headers: []string{multipartType},
+			want: logEntry{
+				StatusCode:        200,
+				StatusDescription: "OK",
+				UserAuthID:        "admin",
+				RequestDto:        map[string]any{"ClassIn": "x", "Password": "***"},
+				FormData:          map[string]string{"ClassIn": "x", "Password": "***"},
+			},
+		},
+		{
+			line:   "POST /json/oneway/DB_ClassQuery",
+			body:   "{}",
+			client: c,
+			want:   logEntry{StatusCode: 204, StatusDescription: "No Content", UserAuthID: "admin"},
+		},
 		{line: "GET /json/reply/DB_ClassQuery?Take=x", client: c,
-			want: logEntry{StatusCode: 400, StatusDescription: "Bad Request", UserAuthID: "admin", RequestDto: map[string]any{"Take": "x"}}},
-		{line: "GET /csv/reply/DB_ClassQuery", client: anonymous(t, i), want: logEntry{StatusCode: 401, StatusDescription: "Unauthorized"}},
-		{line: "GET /json/reply/NopeQuery", client: c, want: logEntry{StatusCode: 404, StatusDescription: "Not Found"}},
-		{line: "DELETE /auth", client: c, want: logEntry{StatusCode: 405, StatusDescription: "Method Not Allowed"}},
-		{line: "GET /xml/reply/IN_ColoursQuery", client: c, want: logEntry{StatusCode: 500, StatusDescription: "Internal Server Error", UserAuthID: "admin", ExceptionSource: "InternalError"}},
-		{line: "GET /Queries/DB_Class", client: anonymous(t, i).with("Cookie: ss-id=" + session), headers: []string{"X-Forwarded-For: 192.0.2.1", "Referer: http://erp.example/page?Password=s3cret", "User-Agent: tests/1"},
-			want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", SessionID: hex.EncodeToString(mark[:])[:8], ForwardedFor: "192.0.2.1", Referer: "http://erp.example/page?Password=***"}},
-		{line: "GET /auth?UserName=missing&Password=wrong", client: anonymous(t, i), want: logEntry{StatusCode: 401, StatusDescription: "Unauthorized"}},
+			want: logEntry{
+				StatusCode:        400,
+				StatusDescription: "Bad Request",
+				UserAuthID:        "admin",
+				RequestDto:        map[string]any{"Take": "x"},
+			}},
+		{
+			line:   "GET /csv/reply/DB_ClassQuery",
+			client: anonymous(t, i),
+			want:   logEntry{StatusCode: 401, StatusDescription: "Unauthorized"},
+		},
+		{
+			line:   "GET /json/reply/NopeQuery",
+			client: c,
+			want:   logEntry{StatusCode: 404, StatusDescription: "Not Found"},
+		},
+		{
+			line:   "DELETE /auth",
+			client: c,
+			want:   logEntry{StatusCode: 405, StatusDescription: "Method Not Allowed"},
+		},
+		{
+			line:   "GET /xml/reply/IN_ColoursQuery",
+			client: c,
+			want: logEntry{
+				StatusCode:        500,
+				StatusDescription: "Internal Server Error",
+				UserAuthID:        "admin",
+				ExceptionSource:   "InternalError",
+			},
+		},
+		{
+			line:   "GET /Queries/DB_Class",
+			client: anonymous(t, i).with("Cookie: ss-id=" + session),
+			headers: []string{
+				"X-Forwarded-For: 192.0.2.1",
+				"Referer: http://erp.example/page?Password=s3cret",
+				"User-Agent: tests/1",
+			},
+			want: logEntry{
+				StatusCode:        200,
+				StatusDescription: "OK",
+				UserAuthID:        "admin",
+				SessionID:         hex.EncodeToString(mark[:])[:8],
+				ForwardedFor:      "192.0.2.1",
+				Referer:           "http://erp.example/page?Password=***",
+			},
+		},
+		{
+			line:   "GET /auth?UserName=missing&Password=wrong",
+			client: anonymous(t, i),
+			want:   logEntry{StatusCode: 401, StatusDescription: "Unauthorized"},
+		},
 	} {
 		began := time.Now()
 		reply := test.client.do(test.line, test.body, test.headers...)
 		took := time.Since(began)
 		got := c.entry(reply.header.Get("X-Request-Id"))
 		checkCommon(t, i, test.line, got, began, took)
-		failed := test.want.StatusCode >= 400
-		if failed != (got.ErrorResponse != nil) || failed && got.ErrorResponse.ResponseStatus.ErrorCode == "" {
-			t.Errorf("%s: ErrorResponse %+v", test.line, got.ErrorResponse)
+		isFailure := test.want.StatusCode >= 400
+		hasError := got.ErrorResponse != nil && got.ErrorResponse.ResponseStatus.ErrorCode != ""
+		if isFailure && !hasError {
+			t.Errorf("%s: ErrorResponse is %+v, want an ErrorCode", test.line, got.ErrorResponse)
+		}
+		if !isFailure && got.ErrorResponse != nil {
+			t.Errorf("%s: ErrorResponse is %+v, want none", test.line, got.ErrorResponse)
 		}
 		if test.want.ExceptionSource != "" && got.ExceptionData["RequestId"] == "" {
 			t.Errorf("%s: ExceptionData %v", test.line, got.ExceptionData)
 		}
+
 		for _, name := range []string{"Authorization", "Cookie", "X-Ss-Id"} {
 			if got.Headers[name] != "" {
 				t.Errorf("%s: the header %s is logged", test.line, name)
 			}
 		}
+
 		shown := logEntry{
 			StatusCode:        got.StatusCode,
 			StatusDescription: got.StatusDescription,
@@ -165,10 +263,12 @@ func checkCommon(t *testing.T, i *daemontest.Instance, line string, got logEntry
 	if err != nil || at.Before(began.UTC().Add(-time.Second)) || at.After(time.Now().UTC().Add(time.Second)) {
 		t.Errorf("%s: at %s (%v)", line, got.DateTime, err)
 	}
-	if ticks, err := wire.ParseTimeSpan(got.RequestDuration); err != nil || ticks <= 0 || time.Duration(ticks*100) > took {
+	if ticks, err := wire.ParseTimeSpan(got.RequestDuration); err != nil || ticks <= 0 ||
+		time.Duration(ticks*100) > took {
 		t.Errorf("%s: took %s (%v) of the %v that the client saw", line, got.RequestDuration, err, took)
 	}
-	if got.HTTPMethod != method || got.PathInfo != path || !strings.HasPrefix(got.AbsoluteURI, i.URL+path) || got.IPAddress != "127.0.0.1" {
+	if got.HTTPMethod != method || got.PathInfo != path || !strings.HasPrefix(got.AbsoluteURI, i.URL+path) ||
+		got.IPAddress != "127.0.0.1" {
 		t.Errorf("%s: %s %s %s of %s", line, got.HTTPMethod, got.PathInfo, got.AbsoluteURI, got.IPAddress)
 	}
 	if got.Headers["Host"] == "" || got.RequestBody != "" || got.Session != nil || got.ResponseDto != nil {
@@ -208,13 +308,33 @@ func TestLogRoutes(t *testing.T) {
 		none   = ""
 	)
 	for path, want := range map[string]string{
-		"/Logs": all, "/logs/": all, "/Logs.json": all, "/Logs/Today": all, "/Logs/today.json": all, "/Logs/" + today: all,
-		"/Logs/" + today + "T10:00:00.1234567": all, "/Logs?Date=" + today: all, "/Logs?ViewErrors=false": all, "/Logs?Date=&ViewErrors=": all,
-		"/Logs/Today/Errors": failed, "/Logs?ViewErrors=true": failed, "/Logs?viewerrors=1&date=" + today: failed, "/Logs/Today?ViewErrors=True": failed,
-		"/Logs/Today/Errors?ViewErrors=false": failed,
-		"/Logs/Yesterday":                     none, "/Logs/Yesterday/Errors": none, "/Logs/" + before: none, "/Logs/" + before + "?Date=" + today: none, "/Logs/Yesterday?Date=" + today: none,
-		"/json/reply/QueryRequestLogsGETManyRequest": all, "/json/reply/queryrequestlogsgetmanyrequest?ViewErrors=1": failed, "/api/QueryRequestLogsGETManyRequest?Date=" + before: none,
-		"/Logs/Today?StatusCodeLessThan=404": "400 200", "/Logs/Today?OrderBy=StatusCode": "200 400 404", "/Logs/Today?Take=1": "404", "/Logs/Today?StatusCode=200": "200",
+		"/Logs":                                      all,
+		"/logs/":                                     all,
+		"/Logs.json":                                 all,
+		"/Logs/Today":                                all,
+		"/Logs/today.json":                           all,
+		"/Logs/" + today:                             all,
+		"/Logs/" + today + "T10:00:00.1234567":       all,
+		"/Logs?Date=" + today:                        all,
+		"/Logs?ViewErrors=false":                     all,
+		"/Logs?Date=&ViewErrors=":                    all,
+		"/Logs/Today/Errors":                         failed,
+		"/Logs?ViewErrors=true":                      failed,
+		"/Logs?viewerrors=1&date=" + today:           failed,
+		"/Logs/Today?ViewErrors=True":                failed,
+		"/Logs/Today/Errors?ViewErrors=false":        failed,
+		"/Logs/Yesterday":                            none,
+		"/Logs/Yesterday/Errors":                     none,
+		"/Logs/" + before:                            none,
+		"/Logs/" + before + "?Date=" + today:         none,
+		"/Logs/Yesterday?Date=" + today:              none,
+		"/json/reply/QueryRequestLogsGETManyRequest": all,
+		"/json/reply/queryrequestlogsgetmanyrequest?ViewErrors=1": failed,
+		"/api/QueryRequestLogsGETManyRequest?Date=" + before:      none,
+		"/Logs/Today?StatusCodeLessThan=404":                      "400 200",
+		"/Logs/Today?OrderBy=StatusCode":                          "200 400 404",
+		"/Logs/Today?Take=1":                                      "404",
+		"/Logs/Today?StatusCode=200":                              "200",
 	} {
 		separator := "?"
 		if strings.Contains(path, "?") {
@@ -229,14 +349,19 @@ func TestLogRoutes(t *testing.T) {
 			t.Errorf("%s: got entries of status %s, want %s", path, got, want)
 		}
 	}
-	if a := c.do("POST /json/reply/QueryRequestLogsGETManyRequest", `{"ViewErrors":true,"IdLessThan":4,"Take":1}`).want(t, 200); len(a.envelope(t).Results) != 1 || *a.envelope(t).Total != 2 {
-		t.Errorf("%s", a.body)
+
+	if a := c.do("POST /json/reply/QueryRequestLogsGETManyRequest",
+		`{"ViewErrors":true,"IdLessThan":4,"Take":1}`).want(t, 200); len(a.envelope(t).Results) != 1 ||
+		*a.envelope(t).Total != 2 {
+		t.Errorf("got %s, want one of two failed requests", a.body)
 	}
+
 	c.do("POST /json/oneway/QueryRequestLogsGETManyRequest", "{}").want(t, 204)
 	c.do("POST /Logs", "{}").want(t, 405)
 	if a := c.do("GET /Logs?Strict=true&Nope=1", "").want(t, 400); !strings.Contains(a.body, "Nope") {
-		t.Errorf("%s", a.body)
+		t.Errorf("got %s, want an error for Nope", a.body)
 	}
+
 	c.do("GET /Logs?Nope=1&Date="+today, "").want(t, 200).wantHeader(t, "X-Ignored-Members", "Nope")
 	for _, path := range []string{"/Queries/RequestLog", "/json/reply/RequestLogQuery"} { // not a record kind
 		c.do("GET "+path, "").want(t, 404)
@@ -253,8 +378,9 @@ func TestLogFormats(t *testing.T) {
 	a := c.do("GET /csv/reply/QueryRequestLogsGETManyRequest?Id=1", "").want(t, 200).
 		wantHeader(t, "Content-Disposition", "attachment; filename=QueryRequestLogsGETManyRequest.csv")
 	rows, err := csv.NewReader(strings.NewReader(a.body)).ReadAll()
-	if err != nil || len(rows) != 2 || len(rows[0]) != 23 || rows[0][0] != "Id" || rows[0][22] != "RequestDuration" || !aDuration.MatchString(rows[1][22]) {
-		t.Errorf("%v: %s", err, a.body)
+	if err != nil || len(rows) != 2 || len(rows[0]) != 23 || rows[0][0] != "Id" ||
+		rows[0][22] != "RequestDuration" || !aDuration.MatchString(rows[1][22]) {
+		t.Errorf("got %s (%v), want a header and one row with 23 columns", a.body, err)
 	}
 	for path, part := range map[string]string{
 		"/Logs.csv?Id=1&Fields=Headers":                   `"{""Host"":""`,
@@ -267,7 +393,8 @@ func TestLogFormats(t *testing.T) {
 		"/Logs?Include=Total,MAX(RequestDuration)&Take=0": `"MAX(RequestDuration)":"PT`,
 		"/json/reply/QueryRequestLogsGETManyRequest?format=csv&Id=1&Fields=Items": `RequestId`,
 	} {
-		if a := c.do("GET "+path, "").want(t, 200); !strings.Contains(a.body, part) && utcDate(0) == today { // midnight has not passed
+		if a := c.do("GET "+path, "").want(t, 200); !strings.Contains(a.body, part) &&
+			utcDate(0) == today { // midnight has not passed
 			t.Errorf("%s: no %s in %s", path, part, shortened(a.body))
 		}
 	}
@@ -276,13 +403,20 @@ func TestLogFormats(t *testing.T) {
 func TestInvalidLogQueries(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	for path, field := range map[string]string{
-		"/Logs/2026-02-30": "Date", "/Logs/Tomorrow": "Date", "/Logs?Date=x": "Date", "/Logs?Date=2026-01-01&Date=2026-01-02": "Date",
-		"/Logs?ViewErrors=maybe": "ViewErrors", "/Logs?Date=x&ViewErrors=x": "Date", "/Logs?RequestDuration=5": "RequestDuration",
-		"/Logs?StatusCode=x": "StatusCode", "/Logs?OrderBy=Nope": "OrderBy", "/Logs?RequestDurationContains=x": "RequestDurationContains",
+		"/Logs/2026-02-30":                      "Date",
+		"/Logs/Tomorrow":                        "Date",
+		"/Logs?Date=x":                          "Date",
+		"/Logs?Date=2026-01-01&Date=2026-01-02": "Date",
+		"/Logs?ViewErrors=maybe":                "ViewErrors",
+		"/Logs?Date=x&ViewErrors=x":             "Date",
+		"/Logs?RequestDuration=5":               "RequestDuration",
+		"/Logs?StatusCode=x":                    "StatusCode",
+		"/Logs?OrderBy=Nope":                    "OrderBy",
+		"/Logs?RequestDurationContains=x":       "RequestDurationContains",
 	} {
 		a := c.do("GET "+path, "").want(t, 400)
 		if e := a.envelope(t).ResponseStatus; len(e.Errors) == 0 || e.Errors[0].FieldName != field {
-			t.Errorf("%s: %s", path, a.body)
+			t.Errorf("%s: got %s, want an error for %s", path, a.body, field)
 		}
 	}
 }
@@ -291,7 +425,13 @@ func TestInvalidLogQueries(t *testing.T) {
 func TestLogRoles(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
 	writer := anonymous(t, i).with("Authorization: Bearer " + i.Key(t, "writer"))
-	for _, path := range []string{"/Logs", "/Logs/Today", "/Logs/2026-01-01", "/json/reply/QueryRequestLogsGETManyRequest", "/api/QueryRequestLogsGETManyRequest"} {
+	for _, path := range []string{
+		"/Logs",
+		"/Logs/Today",
+		"/Logs/2026-01-01",
+		"/json/reply/QueryRequestLogsGETManyRequest",
+		"/api/QueryRequestLogsGETManyRequest",
+	} {
 		anonymous(t, i).do("GET "+path, "").want(t, 401)
 		writer.do("GET "+path, "").want(t, 403)
 		asAdmin(t, i).do("GET "+path, "").want(t, 200)
@@ -315,17 +455,20 @@ func TestAbortedRequestsAreLogged(t *testing.T) {
 				reply.Body.Close()
 			}
 		}()
+
 		if view == noRows {
 			for concurrentRequests(c) < 2 { // this request and the aborted one
 			}
 			leave()
 		}
+
 		<-left
 		leave()
 		i.Log.Await(t, "msg=request", "id=leaves", "aborted=true", fmt.Sprintf("status=%d", status))
 		got := c.entry("leaves")
-		if got.StatusCode != status || !strings.HasPrefix(got.Items["Aborted"], "after ") || (status == 499) != (got.StatusDescription == "Client Closed Request") {
-			t.Errorf("%+v", got)
+		if got.StatusCode != status || !strings.HasPrefix(got.Items["Aborted"], "after ") ||
+			(status == 499) != (got.StatusDescription == "Client Closed Request") {
+			t.Errorf("got the entry %+v, want status %d and the bytes before the end", got, status)
 		}
 		if (got.Items["Aborted"] == "after 0 bytes") != (status == 499) {
 			t.Errorf("aborted %s", got.Items["Aborted"])
@@ -346,12 +489,15 @@ func TestLoggedBodies(t *testing.T) {
 	c := asAdmin(t, i)
 	id := c.do("POST /json/reply/DB_ClassQuery", `{"Class": "x"}`).want(t, 200).header.Get("X-Request-Id")
 	got := c.entry(id)
-	if answer, ok := got.ResponseDto.(map[string]any); got.RequestBody != `{"Class": "x"}` || !ok || answer["Total"] != 0.0 || got.Session["Name"] != "admin" || got.Session["Role"] != "admin" {
-		t.Errorf("%+v", got)
+	answer, ok := got.ResponseDto.(map[string]any)
+	if got.RequestBody != `{"Class": "x"}` || !ok || answer["Total"] != 0.0 || got.Session["Name"] != "admin" ||
+		got.Session["Role"] != "admin" {
+		t.Errorf("got the entry %+v, want both bodies and the session of admin", got)
 	}
 	id = c.do("GET /auth?"+loginForm(), "").want(t, 200).header.Get("X-Request-Id")
-	if got := c.entry(id); got.RequestBody != "" || got.ResponseDto != nil || got.RequestDto != nil || got.Session != nil {
-		t.Errorf("%+v", got)
+	if got := c.entry(id); got.RequestBody != "" || got.ResponseDto != nil || got.RequestDto != nil ||
+		got.Session != nil {
+		t.Errorf("got the entry %+v, want neither bodies nor a session", got)
 	}
 }
 
@@ -375,7 +521,8 @@ func TestLogSurvivesARestart(t *testing.T) {
 	c := asAdmin(t, daemontest.StartIn(t, dir))
 	c.do("GET /nothing/else", "").want(t, 404)
 	got := c.logs("/Logs")
-	if len(got) != 2 || got[0].PathInfo != "/nothing/else" || got[1].PathInfo != "/nothing" || got[0].ID <= got[1].ID {
+	if len(got) != 2 || got[0].PathInfo != "/nothing/else" || got[1].PathInfo != "/nothing" ||
+		got[0].ID <= got[1].ID {
 		t.Errorf("unexpected entries: %+v", got)
 	}
 }
@@ -392,7 +539,8 @@ func TestIconIsNotLogged(t *testing.T) {
 		}
 	}
 	c.do("GET /favicon.png", "").want(t, 404)
-	if logged := c.logs("/Logs?PathInfoContains=favicon"); len(logged) != 1 || logged[0].PathInfo != "/erp/favicon.png" {
+	logged := c.logs("/Logs?PathInfoContains=favicon")
+	if len(logged) != 1 || logged[0].PathInfo != "/erp/favicon.png" {
 		t.Errorf("the log has %+v, want /erp/favicon.png", logged)
 	}
 }

@@ -41,12 +41,15 @@ func TestManyRequestsWaitForChanges(t *testing.T) {
 	f.feed.addLong(rows, rowSize)
 	another := f.do("GET /Queries/CR_Classification/Changes?Since=e-0&Wait=60", "")
 	if another.status != 200 || strings.Count(another.body, "ChangeID") != rows {
-		t.Errorf("another reader: status %d, %d changes, want 200 and %d", another.status, strings.Count(another.body, "ChangeID"), rows)
+		t.Errorf("another reader: status %d, %d changes, want 200 and %d",
+			another.status, strings.Count(another.body, "ChangeID"), rows)
 	}
+
 	counts := make(map[string]int)
 	for range waiting {
 		counts[<-statuses]++
 	}
+
 	stop()
 	// On a busy machine some requests may get no turn in time.
 	if counts["200"] == 0 || counts["200"]+counts["503"] < waiting {
@@ -55,6 +58,7 @@ func TestManyRequestsWaitForChanges(t *testing.T) {
 	if grown := int64(*peak) - int64(before); grown > maxHeap {
 		t.Errorf("the heap grew by %d MB, want at most %d", grown>>20, maxHeap>>20)
 	}
+
 	t.Logf("%v, heap %d MB, at most %d", counts, before>>20, *peak>>20)
 }
 

@@ -17,7 +17,8 @@ import (
 func metadataOf(t testing.TB, c client) wire.Metadata {
 	t.Helper()
 	var doc wire.Metadata
-	if err := json.Unmarshal([]byte(c.do("GET /metadata", "", "Accept: application/json").want(t, 200).body), &doc); err != nil {
+	err := json.Unmarshal([]byte(c.do("GET /metadata", "", "Accept: application/json").want(t, 200).body), &doc)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return doc
@@ -29,7 +30,7 @@ func operationOf(t testing.TB, c client, name string) wire.Operation {
 	var doc wire.Metadata
 	err := json.Unmarshal([]byte(c.do("GET /json/metadata?op="+name, "").want(t, 200).body), &doc)
 	if err != nil || len(doc.Operations) != 1 || doc.Operations[0].Name != name {
-		t.Fatalf("%s: %v, %+v", name, err, doc)
+		t.Fatalf("op=%s: got %+v (%v), want this operation only", name, doc, err)
 	}
 	return doc.Operations[0]
 }
@@ -41,12 +42,14 @@ func TestMetadataOfEveryOperation(t *testing.T) {
 	c := anonymous(t, i)
 	doc := metadataOf(t, c)
 	if doc.URL != i.URL || doc.Version == "" {
-		t.Errorf("%+v", doc)
+		t.Errorf("got %+v, want the URL %s and a version", doc, i.URL)
 	}
+
 	index := asBrowser(c).do("GET /metadata", "").want(t, 200)
 	for _, o := range doc.Operations {
 		index.wantText(t, ">"+o.Name+"</a>")
-		page := asBrowser(c).do("GET /metadata?op="+strings.ToLower(o.Name), "").want(t, 200).wantText(t, "<h1>"+o.Name+"</h1>")
+		page := asBrowser(c).do("GET /metadata?op="+strings.ToLower(o.Name), "").want(t, 200).
+			wantText(t, "<h1>"+o.Name+"</h1>")
 		other := asBrowser(c).do("GET /csv/metadata?op="+o.Name, "").want(t, 200)
 		if withoutQuery(other.body) != withoutQuery(page.body) {
 			t.Errorf("%s: the page at /csv/metadata differs", o.Name)
@@ -58,16 +61,20 @@ func TestMetadataOfEveryOperation(t *testing.T) {
 			}
 		}
 	}
+
 	for _, kind := range record.Builtin().Kinds() {
 		page := asBrowser(c).do("GET /metadata?op="+kind.Name, "").want(t, 200)
 		for _, f := range kind.Fields {
 			page.wantText(t, `<th scope="row">`+f.Name+"</th><td>"+f.TypeName()+"</td>")
 		}
 	}
+
 	c.do("GET /metadata?op=SO_TotalQuery&format=json", "").want(t, 404)
-	if a := c.do("GET /metadata?op=SO_TotalQuery", ""); !strings.Contains(a.body, "operations: SO_TotalsQuery") {
+	a := c.do("GET /metadata?op=SO_TotalQuery", "")
+	if !strings.Contains(a.body, "operations: SO_TotalsQuery") {
 		t.Error(a.body)
 	}
+
 	c.do("GET /", "").want(t, 404)
 	asBrowser(c).do("GET /", "").want(t, 302).wantHeader(t, "Location", "/metadata")
 }
@@ -83,13 +90,28 @@ func TestSamplesWork(t *testing.T) {
 	i := demo.start(t)
 	key, remove := makeKey(t, i)
 	defer remove()
-	for _, name := range []string{"SO_TotalsQuery", "CR_BatchTransDocumentsQuery", "DB_ClassQuery", "QueryRequestLogsGETManyRequest", "Users", "GetSession", "OpenAPI", "Health", "Events"} {
+	for _, name := range []string{
+		"SO_TotalsQuery",
+		"CR_BatchTransDocumentsQuery",
+		"DB_ClassQuery",
+		"QueryRequestLogsGETManyRequest",
+		"Users",
+		"GetSession",
+		"OpenAPI",
+		"Health",
+		"Events",
+	} {
 		for _, s := range operationOf(t, anonymous(t, i), name).Samples {
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", s.Command+" --silent --show-error --fail-with-body")
 			cmd.Env = append(os.Environ(), "KEY="+key)
 			cmd.Dir = t.TempDir() // for samples with -o
-			if out, err := cmd.CombinedOutput(); err != nil || len(out) == 0 && !strings.Contains(s.Command, " -o ") {
+			out, err := cmd.CombinedOutput()
+			if err != nil {
 				t.Errorf("%s: %v: %s", s.Command, err, shortened(string(out)))
+			}
+			writesFile := strings.Contains(s.Command, " -o ")
+			if len(out) == 0 && !writesFile {
+				t.Errorf("%s prints nothing", s.Command)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func TestMetricsFollowTheConvention(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range problems {
-		t.Errorf("%s: %s", p.Metric, p.Text)
+		t.Errorf("the metric %s: %s", p.Metric, p.Text)
 	}
 	if !strings.Contains(text, `whd_build_info{version="`) {
 		t.Error("the version is missing")

@@ -25,10 +25,13 @@ func newNameFixture(t *testing.T) nameFixture {
 	f := nameFixture{c, map[string]string{"UserName": "admin", "Date": "2030-01-31", "MessageID": noID}}
 	f.exists["Kind"] = "SO_Totals"
 	f.exists["BillID"], f.exists["StageID"], f.exists["SettingID"] = business.BillExample()
-	f.exists["SubscriberID"] = read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID
+	f.exists["SubscriberID"] = read[wire.Subscriber](t,
+		c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID
 	path := "/Webhooks/Subscribers/" + f.exists["SubscriberID"] + "/Subscriptions"
-	f.exists["SubscriptionID"] = read[wire.Subscription](t, c.do("POST "+path, `{"URL":"http://127.0.0.1:9/","EventName":"*"}`).want(t, 201)).RecID
-	f.exists["KeyID"] = read[wire.APIKey](t, c.do("POST /ApiKeys", `{"Name":"one","Role":"reader"}`).want(t, 201)).KeyID
+	f.exists["SubscriptionID"] = read[wire.Subscription](t,
+		c.do("POST "+path, `{"URL":"http://127.0.0.1:9/","EventName":"*"}`).want(t, 201)).RecID
+	f.exists["KeyID"] = read[wire.APIKey](t,
+		c.do("POST /ApiKeys", `{"Name":"one","Role":"reader"}`).want(t, 201)).KeyID
 	return f
 }
 
@@ -50,7 +53,8 @@ func TestMissingPathMembers(t *testing.T) {
 		}
 		for _, m := range pathParameter.FindAllStringSubmatch(o.Routes[at].Path, -1) {
 			a := f.do("POST /json/reply/"+o.Name, `{"`+m[1]+`":""}`).want(t, 400)
-			if !strings.Contains(a.body, `"FieldName":"`+m[1]+`"`) || !strings.Contains(a.body, `"ErrorCode":"NotEmpty"`) {
+			if !strings.Contains(a.body, `"FieldName":"`+m[1]+`"`) ||
+				!strings.Contains(a.body, `"ErrorCode":"NotEmpty"`) {
 				t.Errorf("%s without %s: %s", o.Name, m[1], a.body)
 			}
 			f.do("POST /json/reply/"+o.Name, `{"`+m[1]+`":["a","b"]}`).want(t, 400)
@@ -64,33 +68,69 @@ func TestLifeOfASubscriptionByName(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
 	boss, c := asAdmin(t, i), anonymous(t, i)
 	for _, n := range []struct{ base, add, show, list, change, remove, subscribe, one, all, update, cancel, messages string }{
-		{"/json/reply/", "WebhooksSubscribersPOSTRequest", "WebhooksSubscribersGETRequest", "WebhooksSubscribersGETManyRequest", "WebhooksSubscribersPATCHRequest", "WebhooksSubscribersDELETERequest",
-			"WebhooksSubscriptionsPOSTRequest", "GetSubscription", "WebhooksSubscriptionsGETRequest", "WebhooksSubscriptionsPATCHRequest", "WebhooksSubscriptionsDELETERequest", "WebhooksMessagesGETRequest"},
-		{"/api/", "WebhooksSubscriberPOSTRequest", "WebhooksSubscriberGETRequest", "WebhooksSubscribersGETManyRequest", "WebhooksSubscriberPATCHRequest", "WebhooksSubscriberDELETERequest",
-			"WebhooksSubscriptionPOSTRequest", "WebhooksSubscriptionGETRequest", "WebhooksSubscriptionsGETManyRequest", "WebhooksSubscriptionPATCHRequest", "WebhooksSubscriptionDELETERequest", "WebhooksMessagesGETManyRequest"},
+		{
+			base:      "/json/reply/",
+			add:       "WebhooksSubscribersPOSTRequest",
+			show:      "WebhooksSubscribersGETRequest",
+			list:      "WebhooksSubscribersGETManyRequest",
+			change:    "WebhooksSubscribersPATCHRequest",
+			remove:    "WebhooksSubscribersDELETERequest",
+			subscribe: "WebhooksSubscriptionsPOSTRequest",
+			one:       "GetSubscription",
+			all:       "WebhooksSubscriptionsGETRequest",
+			update:    "WebhooksSubscriptionsPATCHRequest",
+			cancel:    "WebhooksSubscriptionsDELETERequest",
+			messages:  "WebhooksMessagesGETRequest",
+		},
+		{
+			base:      "/api/",
+			add:       "WebhooksSubscriberPOSTRequest",
+			show:      "WebhooksSubscriberGETRequest",
+			list:      "WebhooksSubscribersGETManyRequest",
+			change:    "WebhooksSubscriberPATCHRequest",
+			remove:    "WebhooksSubscriberDELETERequest",
+			subscribe: "WebhooksSubscriptionPOSTRequest",
+			one:       "WebhooksSubscriptionGETRequest",
+			all:       "WebhooksSubscriptionsGETManyRequest",
+			update:    "WebhooksSubscriptionPATCHRequest",
+			cancel:    "WebhooksSubscriptionDELETERequest",
+			messages:  "WebhooksMessagesGETManyRequest",
+		},
 	} {
 		made := read[wire.Subscriber](t, boss.do("POST "+n.base+n.add, `{"Name":"Shop"}`).want(t, 201))
-		if changed := read[wire.Subscriber](t, boss.do("PATCH "+n.base+n.change, `{"SubscriberID":"`+made.RecID+`","Name":"Store"}`).want(t, 200)); changed.Name != "Store" {
-			t.Errorf("%+v", changed)
+		changed := read[wire.Subscriber](t,
+			boss.do("PATCH "+n.base+n.change, `{"SubscriberID":"`+made.RecID+`","Name":"Store"}`).want(t, 200))
+		if changed.Name != "Store" {
+			t.Errorf("the renamed subscriber is %+v, want the name Store", changed)
 		}
-		if listed := boss.do("GET "+n.base+n.list+"?Name=store", "").want(t, 200).envelope(t); len(listed.Results) != 1 {
+
+		listed := boss.do("GET "+n.base+n.list+"?Name=store", "").want(t, 200).envelope(t)
+		if len(listed.Results) != 1 {
 			t.Errorf("%d subscribers", len(listed.Results))
 		}
+
 		subscriber := `"SubscriberID":"` + made.RecID + `"`
-		s := read[wire.Subscription](t, c.do("POST "+n.base+n.subscribe, `{`+subscriber+`,"URL":"http://127.0.0.1:9/","EventName":"debtor.created","Headers":[{"Name":"X-Key","Value":"1"}]}`).want(t, 201).
+		s := read[wire.Subscription](t, c.do("POST "+n.base+n.subscribe,
+			`{`+subscriber+`,"URL":"http://127.0.0.1:9/","EventName":"debtor.created","Headers":[{"Name":"X-Key","Value":"1"}]}`).want(t, 201).
 			wantHeader(t, "X-Ignored-Members", ""))
 		ids := `{` + subscriber + `,"SubscriptionID":"` + s.RecID + `"`
-		updated := read[wire.Subscription](t, c.do("PATCH "+n.base+n.update, ids+`,"EventName":"debtor.*"}`).want(t, 200))
-		if shown := read[wire.Subscription](t, c.do("POST "+n.base+n.one, ids+`}`).want(t, 200)); shown.EventName != "debtor.*" || shown.RecID != updated.RecID || len(shown.Headers) != 1 {
-			t.Errorf("%+v", shown)
+		updated := read[wire.Subscription](t,
+			c.do("PATCH "+n.base+n.update, ids+`,"EventName":"debtor.*"}`).want(t, 200))
+		shown := read[wire.Subscription](t, c.do("POST "+n.base+n.one, ids+`}`).want(t, 200))
+		if shown.EventName != "debtor.*" || shown.RecID != updated.RecID || len(shown.Headers) != 1 {
+			t.Errorf("got %+v, want the subscription to debtor.* with one header", shown)
 		}
-		if all := read[[]wire.Subscription](t, c.do("GET "+n.base+n.all+"?SubscriberID="+made.RecID, "").want(t, 200)); len(all) != 1 {
+		if all := read[[]wire.Subscription](t,
+			c.do("GET "+n.base+n.all+"?SubscriberID="+made.RecID, "").want(t, 200)); len(all) != 1 {
 			t.Errorf("%d subscriptions", len(all))
 		}
+
 		c.do("POST "+n.base+"TestSubscription", ids+`}`).want(t, 202)
-		if sent := c.do("GET "+n.base+n.messages+"?Take=1&SubscriberID="+made.RecID, "").want(t, 200).envelope(t); len(sent.Results) != 1 {
+		sent := c.do("GET "+n.base+n.messages+"?Take=1&SubscriberID="+made.RecID, "").want(t, 200).envelope(t)
+		if len(sent.Results) != 1 {
 			t.Errorf("%d messages", len(sent.Results))
 		}
+
 		c.do("DELETE "+n.base+n.cancel+"?SubscriberID="+made.RecID+"&subscriptionid="+s.RecID, "").want(t, 204)
 		c.do("POST "+n.base+n.one, ids+`}`).want(t, 404)
 		boss.do("DELETE "+n.base+n.remove, `{`+subscriber+`}`).want(t, 204)
@@ -105,10 +145,13 @@ func TestSecondGroupOfNames(t *testing.T) {
 	c.do("GET /nothing/at/all", "").want(t, 404)
 	for _, name := range []string{"TodayErrorLogsGETManyRequest", "TodayLogsGETManyRequest"} {
 		rows := c.logs("/api/" + name)
-		if len(rows) == 0 || strings.Contains(name, "Error") && slices.ContainsFunc(rows, func(e logEntry) bool { return e.StatusCode < 400 }) {
+		if len(rows) == 0 ||
+			strings.Contains(name, "Error") &&
+				slices.ContainsFunc(rows, func(e logEntry) bool { return e.StatusCode < 400 }) {
 			t.Errorf("%s: %d rows", name, len(rows))
 		}
 	}
+
 	// The daemon may have been started before midnight.
 	before := utcDate(-1)
 	rows := c.logs("/json/reply/YesterdayLogsGETManyRequest")
@@ -118,11 +161,17 @@ func TestSecondGroupOfNames(t *testing.T) {
 			t.Errorf("a row of %s, requested after %s", row.DateTime, before)
 		}
 	}
-	if o := operationOf(t, c, "AddSubscriber"); !slices.Equal(o.Aliases, []string{"WebhooksSubscribersPOSTRequest", "WebhooksSubscriberPOSTRequest"}) {
-		t.Errorf("%q", o.Aliases)
+
+	o := operationOf(t, c, "AddSubscriber")
+	if !slices.Equal(o.Aliases, []string{"WebhooksSubscribersPOSTRequest", "WebhooksSubscriberPOSTRequest"}) {
+		t.Errorf("the other names of AddSubscriber are %q", o.Aliases)
 	}
-	asBrowser(c).do("GET /metadata?op=webhookssubscriberpostrequest", "").want(t, 200).wantText(t, "<h1>AddSubscriber</h1>").wantText(t, "WebhooksSubscribersPOSTRequest")
-	c.do("POST /json/reply/GetMetadata", `{"op":"LoginPOSTRequest"}`).want(t, 200).wantText(t, `"Name":"Authenticate"`)
+
+	asBrowser(c).do("GET /metadata?op=webhookssubscriberpostrequest", "").want(t, 200).
+		wantText(t, "<h1>AddSubscriber</h1>").
+		wantText(t, "WebhooksSubscribersPOSTRequest")
+	c.do("POST /json/reply/GetMetadata", `{"op":"LoginPOSTRequest"}`).want(t, 200).
+		wantText(t, `"Name":"Authenticate"`)
 	for path, near := range map[string]string{
 		"/json/reply/WebhooksSubscribePOSTRequest": "did you mean WebhooksSubscriberPOSTRequest",
 		"/api/AddUsers":                  "did you mean AddUser",
@@ -137,6 +186,7 @@ func TestSecondGroupOfNames(t *testing.T) {
 	} {
 		c.do("GET "+path, "").want(t, 404).wantText(t, near)
 	}
+
 	for line, allow := range map[string]string{
 		"OPTIONS /json/reply/AddUser":   "DELETE, GET, PATCH, POST, PUT, OPTIONS",
 		"OPTIONS /json/reply/Users":     "DELETE, GET, HEAD, PATCH, POST, PUT, OPTIONS",
@@ -144,6 +194,7 @@ func TestSecondGroupOfNames(t *testing.T) {
 	} {
 		c.do(line, "").want(t, 204).wantHeader(t, "Allow", allow)
 	}
+
 	c.do("HEAD /json/reply/RemoveUser?UserName=missing", "").want(t, 405)
 	c.do("HEAD /api/Users", "").want(t, 200)
 }
@@ -170,11 +221,16 @@ func TestMethodOverride(t *testing.T) {
 	c.do("POST /Users/missing", "", "X-HTTP-Method-Override: DELETE").want(t, 404)
 	c.do("POST /Users", `{}`, "X-HTTP-Method-Override: POST").want(t, 400)
 	for _, method := range []string{"HEAD", "OPTIONS", "BREW", "PATCH PUT"} {
-		c.do("POST "+path, `{"Contents":"red"}`, "X-HTTP-Method-Override: "+method).want(t, 400).wantText(t, "X-HTTP-Method-Override")
+		c.do("POST "+path, `{"Contents":"red"}`, "X-HTTP-Method-Override: "+method).want(t, 400).
+			wantText(t, "X-HTTP-Method-Override")
 	}
 	session := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
-	anonymous(t, i).do("POST /Users/missing", "", "X-HTTP-Method-Override: DELETE", "Cookie: ss-id="+session, "Origin: http://evil.example").want(t, 403)
-	if !slices.ContainsFunc(c.logs("/Logs"), func(e logEntry) bool { return e.HTTPMethod == "DELETE" && e.PathInfo == "/Users/missing" }) {
+	anonymous(t, i).do("POST /Users/missing", "", "X-HTTP-Method-Override: DELETE",
+		"Cookie: ss-id="+session, "Origin: http://evil.example").want(t, 403)
+	if !slices.ContainsFunc(c.logs("/Logs"), func(e logEntry) bool {
+		return e.HTTPMethod == "DELETE" &&
+			e.PathInfo == "/Users/missing"
+	}) {
 		t.Error("the request log does not have the effective method")
 	}
 }

@@ -87,8 +87,10 @@ func TestUnknownFormat(t *testing.T) {
 		"/auth?format=yaml":                    "application/json; charset=utf-8",
 	} {
 		a := c.do("GET "+path, "").want(t, 400).wantHeader(t, "Content-Type", contentType)
-		if !strings.Contains(a.body, "ArgumentException") || !strings.Contains(a.body, "must be one of json, ndjson, csv, xml, jsv, html") || !strings.Contains(a.body, "format") {
-			t.Errorf("%s: %s", path, a.body)
+		if !strings.Contains(a.body, "ArgumentException") ||
+			!strings.Contains(a.body, "must be one of json, ndjson, csv, xml, jsv, html") ||
+			!strings.Contains(a.body, "format") {
+			t.Errorf("%s: got %s, want an ArgumentException that lists the formats", path, a.body)
 		}
 	}
 }
@@ -104,8 +106,11 @@ func TestErrorsOfCSV(t *testing.T) {
 		"text/csv, application/json":      "application/json; charset=utf-8",
 		"Application/JSON;q=0.1,Text/CSV": "application/json; charset=utf-8",
 	} {
-		c.do("GET /Queries/DB_Class?format=csv&Take=1", "", "Accept: "+accept).want(t, 200).wantHeader(t, "Content-Type", csv)
-		c.do("GET /Queries/DB_Class?format=csv&Take=x", "", "Accept: "+accept).want(t, 400).wantHeader(t, "Content-Type", want).wantText(t, "ArgumentException")
+		c.do("GET /Queries/DB_Class?format=csv&Take=1", "", "Accept: "+accept).want(t, 200).
+			wantHeader(t, "Content-Type", csv)
+		c.do("GET /Queries/DB_Class?format=csv&Take=x", "", "Accept: "+accept).want(t, 400).
+			wantHeader(t, "Content-Type", want).
+			wantText(t, "ArgumentException")
 	}
 }
 
@@ -194,7 +199,10 @@ func TestNulls(t *testing.T) {
 
 func TestPagesLinkToTheOtherFormats(t *testing.T) {
 	a := asAdmin(t, demo.start(t)).do("GET /Queries/DB_Class?Take=2&format=html&Class=%22%3E%3Cscript%3E", "").want(t, 200)
-	for _, want := range []string{`href="/Queries/DB_Class?Take=2&amp;Class=%22%3E%3Cscript%3E&amp;format=csv"`, `href="/Queries/DB_Class?Take=2&amp;Class=%22%3E%3Cscript%3E&amp;format=json"`} {
+	for _, want := range []string{
+		`href="/Queries/DB_Class?Take=2&amp;Class=%22%3E%3Cscript%3E&amp;format=csv"`,
+		`href="/Queries/DB_Class?Take=2&amp;Class=%22%3E%3Cscript%3E&amp;format=json"`,
+	} {
 		if !strings.Contains(a.body, want) {
 			t.Errorf("the page lacks %s", want)
 		}
@@ -202,7 +210,8 @@ func TestPagesLinkToTheOtherFormats(t *testing.T) {
 	if strings.Contains(a.body, "<script") {
 		t.Error("the page contains a script from the request")
 	}
-	if policy := a.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") {
+	policy := a.header.Get("Content-Security-Policy")
+	if !strings.Contains(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") {
 		t.Errorf("policy %q", policy)
 	}
 }

@@ -231,6 +231,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 	if d.info.Version != "3.1.0" {
 		t.Errorf("version %s", d.info.Version)
 	}
+
 	ids := make(map[string]string)
 	for path, item := range d.model.Paths {
 		for method, op := range item.operations() {
@@ -244,8 +245,11 @@ func TestOpenAPIIsValid(t *testing.T) {
 			}
 		}
 	}
+
 	for id, at := range map[string]string{
-		"SO_TotalsQuery": "post /{Format}/reply/SO_TotalsQuery", "SO_TotalsQuery_get_Queries_SO_Totals": "get /Queries/SO_Totals", "Authenticate": "post /{Format}/reply/Authenticate",
+		"SO_TotalsQuery":                       "post /{Format}/reply/SO_TotalsQuery",
+		"SO_TotalsQuery_get_Queries_SO_Totals": "get /Queries/SO_Totals",
+		"Authenticate":                         "post /{Format}/reply/Authenticate",
 	} {
 		if ids[id] != at {
 			t.Errorf("%s is %q", id, ids[id])
@@ -258,7 +262,8 @@ func TestOpenAPIIsValid(t *testing.T) {
 func TestOpenAPISchemasCompile(t *testing.T) {
 	d := openAPIOf(t, anonymous(t, demo.start(t)))
 	for name := range d.model.Components.Schemas {
-		if _, err := d.schemas.Compile("memory:///document#/components/schemas/" + escaped(name)); err != nil {
+		_, err := d.schemas.Compile("memory:///document#/components/schemas/" + escaped(name))
+		if err != nil {
 			t.Error(err)
 		}
 	}
@@ -294,13 +299,29 @@ func TestResponsesMatchOpenAPI(t *testing.T) {
 	c := asAdmin(t, i)
 	d := openAPIOf(t, c)
 	requests := []string{
-		"GET /auth", "GET /Sessions/Current", "GET /Users", "GET /Users/admin", "GET /ApiKeys", "GET /metadata", "GET /metadata?op=SO_TotalsQuery",
-		"GET /Users/missing", "GET /Queries/SO_Totals?Take=-1", "GET /json/oneway/SO_TotalsQuery?Take=1", "GET /KeepAlive", "GET /Webhooks/Events", "GET /Webhooks/Subscribers",
-		"GET /Logs?Take=3", "GET /json/reply/WH_AuditQuery?Take=3", "GET /Bills/none/Stages/none/CustomFieldValues",
+		"GET /auth",
+		"GET /Sessions/Current",
+		"GET /Users",
+		"GET /Users/admin",
+		"GET /ApiKeys",
+		"GET /metadata",
+		"GET /metadata?op=SO_TotalsQuery",
+		"GET /Users/missing",
+		"GET /Queries/SO_Totals?Take=-1",
+		"GET /json/oneway/SO_TotalsQuery?Take=1",
+		"GET /KeepAlive",
+		"GET /Webhooks/Events",
+		"GET /Webhooks/Subscribers",
+		"GET /Logs?Take=3",
+		"GET /json/reply/WH_AuditQuery?Take=3",
+		"GET /Bills/none/Stages/none/CustomFieldValues",
 	}
+
 	for _, kind := range record.Builtin().Kinds() {
-		requests = append(requests, "GET /Queries/"+kind.Name+"?Take=50&Include=COUNT(*)", "GET /json/reply/"+kind.Operation()+"?Take=3&OrderBy="+kind.Fields[0].Name)
+		requests = append(requests, "GET /Queries/"+kind.Name+"?Take=50&Include=COUNT(*)",
+			"GET /json/reply/"+kind.Operation()+"?Take=3&OrderBy="+kind.Fields[0].Name)
 	}
+
 	for _, line := range requests {
 		request := c.request(line, "", "Accept: application/json")
 		reply, err := transport.RoundTrip(request)
@@ -323,12 +344,24 @@ func TestRequestsMatchOpenAPI(t *testing.T) {
 		line, body string
 		right      bool
 	}{
-		{"POST /Queries/SO_Totals", `{"InvoiceTotalGreaterThan": 1000.5, "InvoiceIDIn": ["a", "b"], "Take": 2, "Meta": {"a": "b"}}`, true},
-		{"POST /Queries/BM_Inputs", `{"SubAssemblyExplodePolicyIn": "AQI=", "SubAssemblyExplodePolicyBetween": "AQI=", "IsRatio": true, "Take": 1}`, true},
-		{"POST /Queries/JB_EstimateResourceLines", `{"TransactionDateBetween": ["2019-01-01", "2020-01-01"], "Take": 1}`, true},
-		{"POST /Queries/SO_Totals", `{"InvoiceTotalGreaterThan": "much"}`, false},
-		{"POST /Queries/SO_Totals", `{"InvoiceTotalBetween": [1, 2, 3]}`, false},
-		{"POST /Queries/SO_Totals", `{"Take": "few"}`, false},
+		{
+			line:  "POST /Queries/SO_Totals",
+			body:  `{"InvoiceTotalGreaterThan": 1000.5, "InvoiceIDIn": ["a", "b"], "Take": 2, "Meta": {"a": "b"}}`,
+			right: true,
+		},
+		{
+			line:  "POST /Queries/BM_Inputs",
+			body:  `{"SubAssemblyExplodePolicyIn": "AQI=", "SubAssemblyExplodePolicyBetween": "AQI=", "IsRatio": true, "Take": 1}`,
+			right: true,
+		},
+		{
+			line:  "POST /Queries/JB_EstimateResourceLines",
+			body:  `{"TransactionDateBetween": ["2019-01-01", "2020-01-01"], "Take": 1}`,
+			right: true,
+		},
+		{line: "POST /Queries/SO_Totals", body: `{"InvoiceTotalGreaterThan": "much"}`, right: false},
+		{line: "POST /Queries/SO_Totals", body: `{"InvoiceTotalBetween": [1, 2, 3]}`, right: false},
+		{line: "POST /Queries/SO_Totals", body: `{"Take": "few"}`, right: false},
 	} {
 		request := c.request(test.line, test.body, "Content-Type: application/json")
 		at, err := d.operation(request)
@@ -378,16 +411,22 @@ func TestOpenAPIExamplesWorkTogether(t *testing.T) {
 	d := openAPIOf(t, c)
 	sent := 0
 	for path := range d.model.Paths {
-		if strings.ContainsAny(path, "{}") || !strings.HasPrefix(path, "/Queries/") && path != "/Webhooks/Messages" && path != "/Webhooks/Subscribers" && path != "/Logs" {
+		if strings.ContainsAny(path, "{}") ||
+			!strings.HasPrefix(path, "/Queries/") && path != "/Webhooks/Messages" &&
+				path != "/Webhooks/Subscribers" && path != "/Logs" {
 			continue
 		}
 		line, separator := "GET "+path, "?"
-		for _, place := range [][]string{{"paths", path, "parameters"}, {"paths", path, "get", "parameters"}} {
+		for _, place := range [][]string{
+			{"paths", path, "parameters"},
+			{"paths", path, "get", "parameters"},
+		} {
 			list, _ := d.find(place...)
 			parameters, _ := list.([]any)
 			for _, p := range parameters {
 				object := d.resolved(p)
-				line += fmt.Sprintf("%s%s=%s", separator, object["name"], url.QueryEscape(fmt.Sprint(object["example"])))
+				line += fmt.Sprintf("%s%s=%s", separator, object["name"],
+					url.QueryEscape(fmt.Sprint(object["example"])))
 				separator = "&"
 			}
 		}
@@ -421,7 +460,9 @@ func TestOpenAPIOfSharedPaths(t *testing.T) {
 	post, _ := d.find("paths", "/Webhooks/Subscribers", "post")
 	get, _ := d.find("paths", "/Webhooks/Subscribers", "get", "parameters")
 	filters, _ := get.([]any)
-	if parameters := post.(map[string]any)["parameters"]; len(item.Parameters) > 0 || parameters != nil || len(filters) < 40 {
-		t.Errorf("POST /Webhooks/Subscribers has the parameters %v and %v, GET has %d", item.Parameters, parameters, len(filters))
+	parameters := post.(map[string]any)["parameters"]
+	if len(item.Parameters) > 0 || parameters != nil || len(filters) < 40 {
+		t.Errorf("POST /Webhooks/Subscribers has the parameters %v and %v, GET has %d",
+			item.Parameters, parameters, len(filters))
 	}
 }

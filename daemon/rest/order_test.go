@@ -27,7 +27,12 @@ var publishedOrder = map[string]string{
 
 // memberIn matches a member of an item in a format.
 var memberIn = map[string]string{
-	"json": `[{,]"(\w+)":`, "ndjson": `[{,]"(\w+)":`, "csv": `(?:^|,)"?(\w+)"?`, "xml": `<(\w+)[ />]`, "jsv": `[{,](\w+):`, "html": `<(?:th|dt)[^>]*>(?:<[^>]*>)*(\w+)`,
+	"json":   `[{,]"(\w+)":`,
+	"ndjson": `[{,]"(\w+)":`,
+	"csv":    `(?:^|,)"?(\w+)"?`,
+	"xml":    `<(\w+)[ />]`,
+	"jsv":    `[{,](\w+):`,
+	"html":   `<(?:th|dt)[^>]*>(?:<[^>]*>)*(\w+)`,
 }
 
 // TestMembersInPublishedOrder checks that the members of the published interface come
@@ -35,22 +40,30 @@ var memberIn = map[string]string{
 func TestMembersInPublishedOrder(t *testing.T) {
 	i := daemontest.Start(t, "--demo", "--webhooks-allow-targets", "127.0.0.0/8")
 	c := asAdmin(t, i)
-	subscriber := "/Webhooks/Subscribers/" + read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID
-	subscription := subscriber + "/Subscriptions/" + read[wire.Subscription](t, c.do("POST "+subscriber+"/Subscriptions", `{"URL":"http://127.0.0.1:9/","EventName":"*"}`).want(t, 201)).RecID
+	subscriber := "/Webhooks/Subscribers/" + read[wire.Subscriber](t,
+		c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID
+	subscription := subscriber + "/Subscriptions/" + read[wire.Subscription](t,
+		c.do("POST "+subscriber+"/Subscriptions", `{"URL":"http://127.0.0.1:9/","EventName":"*"}`).want(t, 201)).RecID
 	c.do("POST "+subscription+"/Test", "").want(t, 202)
 	bill, stage, setting := business.BillExample()
 	paths := map[string][]string{
-		"Event": {"/Webhooks/Events"}, "Subscriber": {subscriber, "/Webhooks/Subscribers"}, "Subscription": {subscription, subscriber + "/Subscriptions", "/Webhooks/Subscriptions"},
-		"Message": {subscriber + "/Messages", "/Webhooks/Messages"}, "MessageResponse": {subscriber + "/Messages/Responses", "/Webhooks/Messages/Responses"},
-		"CustomFieldValue": {billPath(bill, stage, setting)}, "RequestLog": {"/Logs"},
+		"Event":            {"/Webhooks/Events"},
+		"Subscriber":       {subscriber, "/Webhooks/Subscribers"},
+		"Subscription":     {subscription, subscriber + "/Subscriptions", "/Webhooks/Subscriptions"},
+		"Message":          {subscriber + "/Messages", "/Webhooks/Messages"},
+		"MessageResponse":  {subscriber + "/Messages/Responses", "/Webhooks/Messages/Responses"},
+		"CustomFieldValue": {billPath(bill, stage, setting)},
+		"RequestLog":       {"/Logs"},
 	}
 	order := make(map[string][]string)
 	for name, names := range publishedOrder {
 		order[name] = strings.Fields(names)
 	}
+
 	for _, kind := range record.Builtin().Kinds() {
 		order[kind.Name], paths[kind.Name] = kind.FieldNames(), []string{"/Queries/" + kind.Name}
 	}
+
 	for name, want := range order {
 		for _, path := range paths[name] {
 			for format, member := range memberIn {
@@ -68,7 +81,8 @@ func TestMembersInPublishedOrder(t *testing.T) {
 						got = append(got, m[1])
 					}
 				}
-				present := slices.DeleteFunc(slices.Clone(want), func(name string) bool { return !slices.Contains(got, name) })
+				present := slices.DeleteFunc(slices.Clone(want),
+					func(name string) bool { return !slices.Contains(got, name) })
 				if !slices.Equal(got, present) {
 					t.Errorf("%s %s as %s: order %v, want %v", name, path, format, got, present)
 				}

@@ -18,7 +18,11 @@ func asBrowser(c client) client {
 func signIn(t testing.TB, i *daemontest.Instance) client {
 	t.Helper()
 	c := asBrowser(anonymous(t, i))
-	form := url.Values{"UserName": {"admin"}, "Password": {daemontest.AdminPassword}, "redirect": {"/metadata"}}
+	form := url.Values{
+		"UserName": {"admin"},
+		"Password": {daemontest.AdminPassword},
+		"redirect": {"/metadata"},
+	}
 	a := c.do("POST /auth/credentials", form.Encode(), "Content-Type: application/x-www-form-urlencoded").want(t, 303)
 	cookie, _, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
 	return c.with("Cookie: " + cookie)
@@ -60,7 +64,8 @@ func rowCount(a answer) int { return strings.Count(a.body, "<tr><td") }
 // and page through the rows of a kind.
 func TestFilterSortAndPage(t *testing.T) {
 	c := signIn(t, demo.start(t))
-	a := c.do("GET /Queries/SO_Totals", "").want(t, 200).wantText(t, "Rows 1 to 100 of 12,000.", "<b aria-current=\"true\">100</b>", "Sales invoice totals")
+	a := c.do("GET /Queries/SO_Totals", "").want(t, 200).
+		wantText(t, "Rows 1 to 100 of 12,000.", "<b aria-current=\"true\">100</b>", "Sales invoice totals")
 	if rowCount(a) != 100 {
 		t.Errorf("%d rows", rowCount(a))
 	}
@@ -71,14 +76,17 @@ func TestFilterSortAndPage(t *testing.T) {
 	plain := "/Queries/SO_Totals?InvoiceTotalGreaterThan=90000&Cartage1TotalBetween=1%2C20"
 	a.wantHeader(t, "Location", plain)
 
-	a = c.do("GET "+plain, "").want(t, 200).wantText(t, "InvoiceTotal is over <b>90000</b>", "Cartage1Total is between <b>1,20</b>",
-		`<option value="GreaterThan" selected>`, `name="InvoiceTotal.value" value="90000"`)
+	a = c.do("GET "+plain, "").want(t, 200).
+		wantText(t, "InvoiceTotal is over <b>90000</b>", "Cartage1Total is between <b>1,20</b>",
+			`<option value="GreaterThan" selected>`, `name="InvoiceTotal.value" value="90000"`)
 	both := rowCount(a)
 	a = c.do("GET "+a.link(t, "InvoiceTotal"), "").want(t, 200).wantText(t, `aria-sort="ascending"`)
-	a = c.do("GET "+a.link(t, `InvoiceTotal <span class="dir" aria-hidden="true">&#x25B2;</span>`), "").want(t, 200).wantText(t, `aria-sort="descending"`)
+	a = c.do("GET "+a.link(t, `InvoiceTotal <span class="dir" aria-hidden="true">&#x25B2;</span>`), "").want(t, 200).
+		wantText(t, `aria-sort="descending"`)
 	if rowCount(a) != both {
 		t.Errorf("%d rows in order, %d without", rowCount(a), both)
 	}
+
 	a = c.do("GET "+a.link(t, "Remove all"), "").want(t, 200).wantText(t, "of 12,000.", `aria-sort="descending"`)
 	a = c.do("GET "+a.link(t, "25"), "").want(t, 200).wantText(t, "Rows 1 to 25 of 12,000.")
 	a = c.do("GET "+a.link(t, "Next"), "").want(t, 200).wantText(t, "Rows 26 to 50 of 12,000.")
@@ -102,7 +110,8 @@ func TestFilterFormKeepsOtherMembers(t *testing.T) {
 	if strings.Contains(a.body, `name="Skip"`) {
 		t.Error("the form keeps Skip")
 	}
-	if got := a.link(t, "CSV"); !strings.HasPrefix(got, "/api/SO_TotalsQuery?") || !strings.HasSuffix(got, "&format=csv") {
+	got := a.link(t, "CSV")
+	if !strings.HasPrefix(got, "/api/SO_TotalsQuery?") || !strings.HasSuffix(got, "&format=csv") {
 		t.Errorf("CSV is at %s", got)
 	}
 }
@@ -120,7 +129,8 @@ func TestPagesOfPostedQueries(t *testing.T) {
 	if got := c.do("GET "+want, ""); got.body != same.body || len(same.envelope(t).Results) == 0 {
 		t.Errorf("the link leads to %s, not %s", got.body, same.body)
 	}
-	a = c.do("POST /Queries/IN_Colours", `{"Description": ""}`).want(t, 200).wantText(t, "This request was sent in a body")
+	a = c.do("POST /Queries/IN_Colours", `{"Description": ""}`).want(t, 200).
+		wantText(t, "This request was sent in a body")
 	if strings.Contains(a.body, "format=json") {
 		t.Error("a link leads to other rows")
 	}
@@ -133,7 +143,13 @@ func TestLinksStayBelowTheBasePath(t *testing.T) {
 	c.url = strings.TrimSuffix(i.URL, "/erp/whd")
 	seen := make(map[string]bool)
 	for _, page := range []string{
-		"/metadata", "/metadata?op=SO_TotalsQuery", "/metadata?op=AddUser", "/Queries/SO_Totals?InvoiceTotalGreaterThan=5&OrderBy=InvoiceID", "/login", "/nothing", "/Users",
+		"/metadata",
+		"/metadata?op=SO_TotalsQuery",
+		"/metadata?op=AddUser",
+		"/Queries/SO_Totals?InvoiceTotalGreaterThan=5&OrderBy=InvoiceID",
+		"/login",
+		"/nothing",
+		"/Users",
 	} {
 		for _, to := range hrefs(c.do("GET /erp/whd"+page, "")) {
 			path, _, _ := strings.Cut(to, "#")
@@ -144,11 +160,13 @@ func TestLinksStayBelowTheBasePath(t *testing.T) {
 			if !strings.HasPrefix(path, "/erp/whd/") {
 				t.Errorf("%s leads to %s", page, to)
 			}
-			if got := c.do("OPTIONS "+strings.SplitN(path, "?", 2)[0], ""); got.status != 204 && !strings.HasSuffix(path, "nothing") {
+			got := c.do("OPTIONS "+strings.SplitN(path, "?", 2)[0], "")
+			if got.status != 204 && !strings.HasSuffix(path, "nothing") {
 				t.Errorf("%s leads to %s: status %d", page, to, got.status)
 			}
 		}
 	}
+
 	c.do("GET /erp/whd", "").want(t, 302).wantHeader(t, "Location", "/erp/whd/metadata")
 	c.do("GET /erp/whd/nothing", "").want(t, 404).wantText(t, "path not found", `href="/erp/whd/metadata"`)
 }
@@ -158,10 +176,20 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	c := signIn(t, demo.start(t))
 	const script, quote = "%3Cscript%3Ealert(1)%3C/script%3E", "%22%3E%3Cimg%20src=x%20onerror=alert(1)%3E"
 	for _, request := range []string{
-		"GET /Queries/DB_Class?Class=" + script, "GET /Queries/DB_Class?Class=" + quote + "&OrderBy=Class", "GET /Queries/DB_Class?" + quote + "=" + script,
-		"GET /Queries/DB_Class?Fields=Class," + script + "&Include=COUNT(*)%20" + "x", "GET /Queries/DB_Class?Take=" + quote, "GET /Queries/DB_Class?OrderBy=" + script,
-		"GET /Queries/" + script + "?format=html", "GET /metadata?op=" + quote, "GET /" + script, "GET /login?redirect=javascript:alert(1)", "GET /login?redirect=" + quote,
-		"GET /Queries/DB_Class?jsconfig=" + script + "&v=" + quote, "GET //evil.example/Queries/DB_Class", "GET /metadata?" + quote,
+		"GET /Queries/DB_Class?Class=" + script,
+		"GET /Queries/DB_Class?Class=" + quote + "&OrderBy=Class",
+		"GET /Queries/DB_Class?" + quote + "=" + script,
+		"GET /Queries/DB_Class?Fields=Class," + script + "&Include=COUNT(*)%20" + "x",
+		"GET /Queries/DB_Class?Take=" + quote,
+		"GET /Queries/DB_Class?OrderBy=" + script,
+		"GET /Queries/" + script + "?format=html",
+		"GET /metadata?op=" + quote,
+		"GET /" + script,
+		"GET /login?redirect=javascript:alert(1)",
+		"GET /login?redirect=" + quote,
+		"GET /Queries/DB_Class?jsconfig=" + script + "&v=" + quote,
+		"GET //evil.example/Queries/DB_Class",
+		"GET /metadata?" + quote,
 	} {
 		a := c.do(request, "", "Host: 127.0.0.1")
 		for _, bad := range []string{"<script", "<img", `href="javascript`, `value="javascript`, `"//evil`} {
@@ -169,7 +197,9 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 				t.Errorf("%s: the page has %s: %s", request, bad, a.body)
 			}
 		}
-		if policy := a.header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") {
+		policy := a.header.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") ||
+			strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: policy %q", request, policy)
 		}
 	}
@@ -178,14 +208,27 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 // TestPagesNeedNoScript checks every page against its Content-Security-Policy.
 func TestPagesNeedNoScript(t *testing.T) {
 	c := signIn(t, demo.start(t))
-	for _, page := range []string{"/metadata", "/metadata?op=SO_TotalsQuery", "/Queries/SO_Totals", "/login", "/nothing", "/Users", "/Sessions/Current", "/Logs"} {
+	for _, page := range []string{
+		"/metadata",
+		"/metadata?op=SO_TotalsQuery",
+		"/Queries/SO_Totals",
+		"/login",
+		"/nothing",
+		"/Users",
+		"/Sessions/Current",
+		"/Logs",
+	} {
 		a := c.do("GET "+page, "")
-		for _, bad := range []string{"<script", " style=", " onclick", "<link", "<img", "@import", "url(", `="http://www`, `="https://`} {
+		for _, bad := range []string{
+			"<script", " style=", " onclick", "<link", "<img", "@import", "url(",
+			`="http://www`, `="https://`,
+		} {
 			if strings.Contains(a.body, bad) {
 				t.Errorf("%s has %s", page, bad)
 			}
 		}
-		a.wantText(t, `<html lang="en">`, `name="viewport"`, `<a class="skip" href="#main">`, `<main id="main"`, "<h1>", "Log out")
+		a.wantText(t, `<html lang="en">`, `name="viewport"`, `<a class="skip" href="#main">`,
+			`<main id="main"`, "<h1>", "Log out")
 	}
 }
 
@@ -195,21 +238,30 @@ func TestLoginPage(t *testing.T) {
 		return c.do("POST /auth/credentials", form.Encode(), "Content-Type: application/x-www-form-urlencoded")
 	}
 	c.do("GET /login?redirect=/Queries/SO_Totals%3FTake%3D5", "").want(t, 200).
-		wantText(t, `action="/auth/credentials"`, `name="redirect" value="/Queries/SO_Totals?Take=5"`, `<label for="user">`, `<label for="password">`)
+		wantText(t, `action="/auth/credentials"`, `name="redirect" value="/Queries/SO_Totals?Take=5"`,
+			`<label for="user">`, `<label for="password">`)
 
 	a := post(url.Values{
 		"UserName": {"kim <b>"},
 		"Password": {"a wrong secret"},
 		"redirect": {"/Queries/SO_Totals"},
 	}).want(t, 401)
-	a.wantText(t, "Invalid Username or Password", `value="kim &lt;b&gt;"`, `value="/Queries/SO_Totals"`, `role="alert"`)
+	a.wantText(t, "Invalid Username or Password", `value="kim &lt;b&gt;"`,
+		`value="/Queries/SO_Totals"`, `role="alert"`)
 	if strings.Contains(a.body, "a wrong secret") {
 		t.Error("the page repeats the password")
 	}
+
 	for to, want := range map[string]string{
-		"/Queries/SO_Totals?Take=5": "/Queries/SO_Totals?Take=5", "/Logs/Today": "/Logs/Today",
-		"https://evil.example/": "/metadata", "//evil.example/": "/metadata", `/\evil.example`: "/metadata", "javascript:alert(1)": "/metadata",
-		"/\t/evil.example": "/metadata", "evil.example": "/metadata", "http:/evil.example": "/metadata",
+		"/Queries/SO_Totals?Take=5": "/Queries/SO_Totals?Take=5",
+		"/Logs/Today":               "/Logs/Today",
+		"https://evil.example/":     "/metadata",
+		"//evil.example/":           "/metadata",
+		`/\evil.example`:            "/metadata",
+		"javascript:alert(1)":       "/metadata",
+		"/\t/evil.example":          "/metadata",
+		"evil.example":              "/metadata",
+		"http:/evil.example":        "/metadata",
 	} {
 		a := post(url.Values{
 			"UserName": {"admin"},
@@ -224,7 +276,8 @@ func TestLoginPage(t *testing.T) {
 
 func TestLogoutButton(t *testing.T) {
 	c := signIn(t, demo.start(t))
-	c.do("GET /metadata", "").want(t, 200).wantText(t, `<form method="post" action="/auth/logout"><button class="quiet">Log out</button></form>`, "<span>admin</span>")
+	c.do("GET /metadata", "").want(t, 200).
+		wantText(t, `<form method="post" action="/auth/logout"><button class="quiet">Log out</button></form>`, "<span>admin</span>")
 	c.do("POST /auth/logout", "").want(t, 303).wantHeader(t, "Location", "/login")
 	a := c.do("GET /metadata", "").want(t, 200).wantText(t, `href="/login?redirect=%2fmetadata"`)
 	if strings.Contains(a.body, "Log out") {

@@ -13,8 +13,12 @@ import (
 // TestBodyMemoryAfterAPanic checks that a panicking handler releases the memory
 // of the body.
 func TestBodyMemoryAfterAPanic(t *testing.T) {
-	s := New(Config{Edge: edge.Config{MaxBody: 1 << 20}, Options: func() *edge.Options { return &edge.Options{LogLines: true} }}) // panics without a log
-	x := s.begin(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 4<<10+100))))
+	s := New(Config{
+		Edge:    edge.Config{MaxBody: 1 << 20},
+		Options: func() *edge.Options { return &edge.Options{LogLines: true} },
+	}) // panics without a log
+	x := s.begin(httptest.NewRecorder(),
+		httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 4<<10+100))))
 	x.Identity.AuthMethod, x.Route = account.Bearer, new(edge.CompiledRoute)
 	if _, err := s.bodies.Read(x); err != nil || s.bodies.Held() != 100 {
 		t.Fatal(err)

@@ -14,27 +14,44 @@ import (
 // with the page that shows their form. Where no page does, the form is our own.
 var powerQuery = []struct{ source, path string }{
 	// The address in the dialog is that of the service, or of an entity set.
-	{"https://learn.microsoft.com/power-query/connectors/odata-feed", "/"},
-	{"https://learn.microsoft.com/power-query/connectors/odata-feed", "/$metadata"},
+	{source: "https://learn.microsoft.com/power-query/connectors/odata-feed", path: "/"},
+	{source: "https://learn.microsoft.com/power-query/connectors/odata-feed", path: "/$metadata"},
 	// The navigator and Table.FirstN.
-	{"https://github.com/microsoft/DataConnectors/issues/107", "/DB_Class?$top=3"},
+	{source: "https://github.com/microsoft/DataConnectors/issues/107", path: "/DB_Class?$top=3"},
 	// A filtered row, and columns that were chosen; the comma is escaped, blanks are not.
-	{"https://learn.microsoft.com/power-query/querydiagnosticsfolding", "/IN_Colours?$filter=ColourCode eq 'RED'&$select=RecID%2CDescription"},
+	{
+		source: "https://learn.microsoft.com/power-query/querydiagnosticsfolding",
+		path:   "/IN_Colours?$filter=ColourCode eq 'RED'&$select=RecID%2CDescription",
+	},
 	// A column that is true or false.
-	{"https://github.com/microsoft/DataConnectors/issues/295", "/BM_Inputs?$filter=IsRatio eq true&$select=RecID,Quantity&$top=2"},
+	{
+		source: "https://github.com/microsoft/DataConnectors/issues/295",
+		path:   "/BM_Inputs?$filter=IsRatio eq true&$select=RecID,Quantity&$top=2",
+	},
 	// Sorting, skipped rows, and the number of rows.
-	{"https://learn.microsoft.com/power-query/samples/trippin/10-tableview1/readme", "/DB_Class?$orderby=Class desc&$skip=2&$top=2"},
-	{"https://learn.microsoft.com/power-query/samples/trippin/10-tableview1/readme", "/DB_Class/$count"},
+	{
+		source: "https://learn.microsoft.com/power-query/samples/trippin/10-tableview1/readme",
+		path:   "/DB_Class?$orderby=Class desc&$skip=2&$top=2",
+	},
+	{
+		source: "https://learn.microsoft.com/power-query/samples/trippin/10-tableview1/readme",
+		path:   "/DB_Class/$count",
+	},
 	// A row that another one refers to, by its key.
-	{"https://github.com/microsoft/DataConnectors/issues/250", "/SO_Totals('00120')"},
+	{source: "https://github.com/microsoft/DataConnectors/issues/250", path: "/SO_Totals('00120')"},
 	// RangeStart and RangeEnd, converted to instants.
-	{"https://docs.cognite.com/cdf/dashboards/references/rest/powerbi_rest_incremental_refresh", "/CR_BatchTransDocuments?$filter=LastSavedDateTime ge 2025-01-01T00:00:00Z and LastSavedDateTime lt 2025-01-05T00:00:00Z&$select=RecID,LastSavedDateTime&$orderby=LastSavedDateTime"},
+	{
+		source: "https://docs.cognite.com/cdf/dashboards/references/rest/powerbi_rest_incremental_refresh",
+		path:   "/CR_BatchTransDocuments?$filter=LastSavedDateTime ge 2025-01-01T00:00:00Z and LastSavedDateTime lt 2025-01-05T00:00:00Z&$select=RecID,LastSavedDateTime&$orderby=LastSavedDateTime",
+	},
 	// Table.SelectRows with two values of a column, without blanks around commas.
-	{"", "/DB_Class?$filter=Class eq 'B - Regular' or startswith(Class,'A')&$select=Class"},
+	{source: "", path: "/DB_Class?$filter=Class eq 'B - Regular' or startswith(Class,'A')&$select=Class"},
 	// The same with a column that is not null.
-	{"", "/IN_Colours?$filter=(DisplayOrder ge 1 and DisplayOrder le 2 or Description eq null) and ColourCode ne null&$select=RecID&$top=3"},
+	{
+		path: "/IN_Colours?$filter=(DisplayOrder ge 1 and DisplayOrder le 2 or Description eq null) and ColourCode ne null&$select=RecID&$top=3",
+	},
 	// A step that is not folded is not an error of the import.
-	{"", "/DB_Class?$apply=groupby((Class))"},
+	{source: "", path: "/DB_Class?$apply=groupby((Class))"},
 }
 
 // perRun matches the parts of responses that differ between runs.

@@ -31,7 +31,8 @@ func TestUnreadDocumentsTakeNoSlot(t *testing.T) {
 		unread(t, i, "GET /openapi.json HTTP/1.1")
 	}
 	c := asAdmin(t, i)
-	for began := time.Now(); time.Since(began) < time.Second; {
+	deadline := time.Now().Add(time.Second)
+	for time.Now().Before(deadline) {
 		if a := c.do("GET /json/reply/DB_ClassQuery", ""); a.status == 200 {
 			return
 		}
@@ -81,7 +82,8 @@ func TestRepliesOfChangesAreSent(t *testing.T) {
 	for n := range subscriptions {
 		subscriptions[n] = fmt.Sprintf(`{"SubscriberID":%q,"EventName":"salesorder.created","URL":"https://example.com/%0*d"}`, subscriber.RecID, 1000, n)
 	}
-	a := c.do("POST /json/reply/WebhooksSubscriptionsPOSTRequest[]", "["+strings.Join(subscriptions, ",")+"]").want(t, 200)
+	a := c.do("POST /json/reply/WebhooksSubscriptionsPOSTRequest[]",
+		"["+strings.Join(subscriptions, ",")+"]").want(t, 200)
 	if n := strings.Count(a.body, "https://example.com/"); n != len(subscriptions) {
 		t.Errorf("the response has %d subscriptions, want %d: %.200s", n, len(subscriptions), a.body)
 	}

@@ -91,7 +91,10 @@ func TestResumeAfterCuts(t *testing.T) {
 		return 1 + random.Int64N(1<<20)
 	})
 	type open = func(context.Context, goclient.Query) (*goclient.Rows, error)
-	for name, open := range map[string][2]open{"ndjson": {r.direct.Rows, r.through.Rows}, "csv": {r.direct.CSV, r.through.CSV}} {
+	for name, open := range map[string][2]open{
+		"ndjson": {r.direct.Rows, r.through.Rows},
+		"csv":    {r.direct.CSV, r.through.CSV},
+	} {
 		for _, order := range []string{"RecID", "-RecID"} {
 			r.service.Set(t, "query.max_take", "")
 			direct, err := open[0](t.Context(), colours(false, order))
@@ -105,7 +108,8 @@ func TestResumeAfterCuts(t *testing.T) {
 			paged, err := open[1](t.Context(), colours(true, order))
 			got := readText(t, paged, err, nil)
 			if got != want || strings.Count(got, "\n") != rows || r.retries == 0 {
-				t.Errorf("%s by %s: %d of %d rows after %d resets, equal: %t", name, order, paged.Count(), rows, r.retries, got == want)
+				t.Errorf("%s by %s: %d of %d rows after %d resets, equal: %t",
+					name, order, paged.Count(), rows, r.retries, got == want)
 			}
 			if notes := paged.Notes(); notes != (goclient.Notes{}) {
 				t.Errorf("%s by %s: notes %+v", name, order, notes)

@@ -16,29 +16,88 @@ import (
 // roleOf has the minimum role of each operation by the contract, "" for no login.
 // Queries of record kinds are missing; they require a reader.
 var roleOf = map[string]string{
-	"WH_AuditQuery": "admin", "QueryRequestLogsGETManyRequest": "admin",
+	"WH_AuditQuery":                  "admin",
+	"QueryRequestLogsGETManyRequest": "admin",
 
-	"UpdateBillStageCustomFieldValue": "writer", "GetBillStageCustomFieldValue": "reader", "GetBillStageCustomFieldValues": "reader",
+	"UpdateBillStageCustomFieldValue": "writer",
+	"GetBillStageCustomFieldValue":    "reader",
+	"GetBillStageCustomFieldValues":   "reader",
 
-	"Authenticate": "", "Logout": "", "Login": "", "KeepAlive": "reader", "GetSession": "reader", "EndSession": "reader",
-	"Users": "admin", "AddUser": "admin", "GetUser": "reader", "ChangeUser": "reader", "RemoveUser": "admin", // own data only for the last two
-	"ApiKeys": "admin", "AddApiKey": "admin", "GetApiKey": "admin", "RemoveApiKey": "admin",
+	"Authenticate": "",
+	"Logout":       "",
+	"Login":        "",
+	"KeepAlive":    "reader",
+	"GetSession":   "reader",
+	"EndSession":   "reader",
+	"Users":        "admin",
+	"AddUser":      "admin",
+	"GetUser":      "reader",
+	"ChangeUser":   "reader",
+	"RemoveUser":   "admin", // own data only for the last two
+	"ApiKeys":      "admin",
+	"AddApiKey":    "admin",
+	"GetApiKey":    "admin",
+	"RemoveApiKey": "admin",
 
-	"Events": "", "RaiseEvent": "publisher", "TestTarget": "",
-	"SubscriberQuery": "admin", "AddSubscriber": "admin", "GetSubscriber": "admin", "ChangeSubscriber": "admin", "RemoveSubscriber": "admin",
-	"Subscriptions": "", "AddSubscription": "", "GetSubscription": "", "ChangeSubscription": "", "RemoveSubscription": "",
-	"ReplaceRequestHeaders": "", "RemoveRequestHeaders": "", "RemoveRequestHeader": "",
-	"SubscriberMessages": "", "SubscriberResponses": "", "MessageResponses": "", "RemoveMessage": "", "RetryMessage": "", "TestSubscription": "",
-	"RotateSecret": "", "RetryMessages": "admin", "DeleteMessages": "admin",
-	"MessageQuery": "admin", "AttemptQuery": "admin", "SubscriptionQuery": "admin", "Stream": "admin", "Stats": "admin", "Why": "admin",
-	"Changes": "reader", "Captures": "admin", "ResumeCapture": "admin",
+	"Events":                "",
+	"RaiseEvent":            "publisher",
+	"TestTarget":            "",
+	"SubscriberQuery":       "admin",
+	"AddSubscriber":         "admin",
+	"GetSubscriber":         "admin",
+	"ChangeSubscriber":      "admin",
+	"RemoveSubscriber":      "admin",
+	"Subscriptions":         "",
+	"AddSubscription":       "",
+	"GetSubscription":       "",
+	"ChangeSubscription":    "",
+	"RemoveSubscription":    "",
+	"ReplaceRequestHeaders": "",
+	"RemoveRequestHeaders":  "",
+	"RemoveRequestHeader":   "",
+	"SubscriberMessages":    "",
+	"SubscriberResponses":   "",
+	"MessageResponses":      "",
+	"RemoveMessage":         "",
+	"RetryMessage":          "",
+	"TestSubscription":      "",
+	"RotateSecret":          "",
+	"RetryMessages":         "admin",
+	"DeleteMessages":        "admin",
+	"MessageQuery":          "admin",
+	"AttemptQuery":          "admin",
+	"SubscriptionQuery":     "admin",
+	"Stream":                "admin",
+	"Stats":                 "admin",
+	"Why":                   "admin",
+	"Changes":               "reader",
+	"Captures":              "admin",
+	"ResumeCapture":         "admin",
 
-	"ODataService": "reader", "ODataMetadata": "reader", "ODataFile": "reader", "ODataCount": "reader", "ODataEntity": "reader", "ODataRows": "reader",
+	"ODataService":  "reader",
+	"ODataMetadata": "reader",
+	"ODataFile":     "reader",
+	"ODataCount":    "reader",
+	"ODataEntity":   "reader",
+	"ODataRows":     "reader",
 
-	"Info": "", "Settings": "admin", "SystemInfo": "reader", "RestPaths": "", "Kinds": "reader", rest.MCPOperation: "reader",
+	"Info":            "",
+	"Settings":        "admin",
+	"SystemInfo":      "reader",
+	"RestPaths":       "",
+	"Kinds":           "reader",
+	rest.MCPOperation: "reader",
 
-	"Home": "", "GetMetadata": "", "OpenAPI": "", "Health": "", "Ready": "", "Metrics": "",
-	"Types": "", "TypeScript": "", "TypeScriptDeclarations": "", "CSharp": "",
+	"Home":                   "",
+	"GetMetadata":            "",
+	"OpenAPI":                "",
+	"Health":                 "",
+	"Ready":                  "",
+	"Metrics":                "",
+	"Types":                  "",
+	"TypeScript":             "",
+	"TypeScriptDeclarations": "",
+	"CSharp":                 "",
 }
 
 // TestRolesOfOperations compares the documented roles with roleOf.
@@ -92,9 +151,21 @@ func (a roleClient) pathFor(path, method string) string {
 		name = "missing"
 	}
 	const none = "00000000-0000-4000-8000-000000000000"
-	return strings.NewReplacer("{Format}", "json", "{UserName}", name, "{Date}", "2030-01-31",
-		"{Kind}", "SO_Totals", "{Key}", "'none'", "{KeyID}", none, "{BillID}", none, "{StageID}", none, "{SettingID}", none,
-		"{SubscriberID}", none, "{SubscriptionID}", none, "{MessageID}", none, "{SubscriptionRequestHeaderID}", none).Replace(path)
+	return strings.NewReplacer(
+		"{Format}", "json",
+		"{UserName}", name,
+		"{Date}", "2030-01-31",
+		"{Kind}", "SO_Totals",
+		"{Key}", "'none'",
+		"{KeyID}", none,
+		"{BillID}", none,
+		"{StageID}", none,
+		"{SettingID}", none,
+		"{SubscriberID}", none,
+		"{SubscriptionID}", none,
+		"{MessageID}", none,
+		"{SubscriptionRequestHeaderID}", none,
+	).Replace(path)
 }
 
 // oneInSome returns all operations except most of the queries of record kinds, which differ in
@@ -133,10 +204,13 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 			for _, name := range o.Aliases {
 				a.checkAccess(t, o, "GET", "/api/"+name)
 			}
+			// Lists of these are rejected, or empty, before access is checked. OData has no names.
+			hasNoLists := o.Name == "Stream" || o.Name == "Authenticate" || o.Name == rest.MCPOperation ||
+				strings.HasPrefix(o.Name, "OData")
+			if hasNoLists {
+				continue
+			}
 			for _, path := range []string{"/json/reply/", "/xml/oneway/", "/api/"} {
-				if o.Name == "Stream" || o.Name == "Authenticate" || o.Name == rest.MCPOperation || strings.HasPrefix(o.Name, "OData") { // lists of these are rejected, or empty, before access is checked; OData has no names
-					break
-				}
 				a.checkAccess(t, o, "POST", path+o.Name+"[]") // without a list
 			}
 		}
@@ -165,9 +239,15 @@ func (a roleClient) checkAccess(t *testing.T, o wire.Operation, method, path str
 	default:
 		want = http.StatusForbidden
 	}
-	refused := status == http.StatusUnauthorized || status == http.StatusForbidden
-	if want != 0 && status != want || want == 0 && (refused || status >= 500 || status == http.StatusMethodNotAllowed) {
-		t.Errorf("%s (%s) as %q: status %d, want %d", line, o.Name, a.role, status, want)
+	if want != 0 {
+		if status != want {
+			t.Errorf("%s (%s) as %q: status %d, want %d", line, o.Name, a.role, status, want)
+		}
+		return
+	}
+	isRefused := status == http.StatusUnauthorized || status == http.StatusForbidden
+	if isRefused || status >= 500 || status == http.StatusMethodNotAllowed {
+		t.Errorf("%s (%s) as %q: status %d, want one of the handler", line, o.Name, a.role, status)
 	}
 }
 
@@ -208,7 +288,10 @@ func TestUsersSeeOnlyThemselves(t *testing.T) {
 func TestAnonymousSettings(t *testing.T) {
 	personal := []string{"KeepAlive", "GetSession", "EndSession", "GetUser", "ChangeUser"}
 	for flag, opens := range map[string]func(wire.Operation) bool{
-		"--auth-queries":     func(o wire.Operation) bool { return o.Role == "reader" && !slices.Contains(personal, o.Name) },
+		"--auth-queries": func(o wire.Operation) bool {
+			return o.Role == "reader" &&
+				!slices.Contains(personal, o.Name)
+		},
 		"--webhooks-publish": func(o wire.Operation) bool { return o.Name == "RaiseEvent" },
 	} {
 		i := daemontest.Start(t, flag, "anonymous", "--webhooks-publish-from", "127.0.0.0/8", "--mcp-enabled")

@@ -61,9 +61,10 @@ func TestEquivalentPaths(t *testing.T) {
 	} {
 		a := c.do("GET "+path+"?Take=3", "").want(t, 200)
 		if a.body != want.body {
-			t.Errorf("%s: %s", path, shortened(a.body))
+			t.Errorf("%s: got %s, want the same rows as with other slashes and letter case", path, shortened(a.body))
 		}
 	}
+
 	for _, path := range []string{
 		"/json/reply/SO_TotalsQuery", // without the base path
 		"/erp/json/reply/SO_TotalsQuery",
@@ -86,6 +87,7 @@ func TestEquivalentPaths(t *testing.T) {
 			t.Errorf("%s: status %d, %s", path, a.status, shortened(a.body))
 		}
 	}
+
 	for _, path := range []string{"/erp/whd/healthz", "/erp/whd/READYZ/", "/erp/whd//metrics"} {
 		c.do("GET "+path, "").want(t, 200)
 	}
@@ -103,7 +105,8 @@ func TestSuffixes(t *testing.T) {
 	} {
 		for _, kind := range record.Builtin().Kinds() {
 			for _, path := range []string{"/Queries/" + kind.Name, "/api/" + kind.Operation()} {
-				c.do("GET "+path+suffix+"?Take=2", "", "Accept: application/json").want(t, 200).wantHeader(t, "Content-Type", contentType)
+				c.do("GET "+path+suffix+"?Take=2", "", "Accept: application/json").want(t, 200).
+					wantHeader(t, "Content-Type", contentType)
 			}
 		}
 	}
@@ -126,13 +129,14 @@ func TestUnknownOperationSuggestions(t *testing.T) {
 		a := anonymous(t, demo.start(t)).do("GET "+test.path, "").want(t, 404)
 		e := a.envelope(t).ResponseStatus
 		if e.ErrorCode != "NotFound" || !strings.Contains(e.Message, test.message) {
-			t.Errorf("%s: %s", test.path, a.body)
+			t.Errorf("%s: got %s, want NotFound with %q", test.path, a.body, test.message)
 		}
 	}
 	c := anonymous(t, demo.start(t))
 	c.do("GET /yaml/reply/SO_TotalsQuery", "").want(t, 404)
 	c.do("GET /yaml/reply/SO_TotalsQuery?format=json", "").want(t, 404)
-	if a := c.do("GET /csv/reply/SO_TotalQuery", "").want(t, 404); !strings.HasPrefix(a.body, "ErrorCode,Message,FieldName\r\nNotFound,") {
+	if a := c.do("GET /csv/reply/SO_TotalQuery", "").want(t, 404); !strings.HasPrefix(a.body,
+		"ErrorCode,Message,FieldName\r\nNotFound,") {
 		t.Errorf("not CSV: %s", a.body)
 	}
 }
@@ -140,8 +144,16 @@ func TestUnknownOperationSuggestions(t *testing.T) {
 func TestHeadIsGetWithoutBody(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	for _, path := range []string{
-		"/json/reply/DB_ClassQuery", "/csv/reply/DB_ClassQuery", "/Queries/DB_Class.html", "/healthz", "/readyz", "/auth",
-		"/json/reply/DB_ClassQuery?Take=-1", "/json/reply/NopeQuery", "/nothing", "/Queries/DB_Class?callback=f",
+		"/json/reply/DB_ClassQuery",
+		"/csv/reply/DB_ClassQuery",
+		"/Queries/DB_Class.html",
+		"/healthz",
+		"/readyz",
+		"/auth",
+		"/json/reply/DB_ClassQuery?Take=-1",
+		"/json/reply/NopeQuery",
+		"/nothing",
+		"/Queries/DB_Class?callback=f",
 	} {
 		get, head := c.do("GET "+path, "", "Want-Digest: sha-256"), c.do("HEAD "+path, "", "Want-Digest: sha-256")
 		got, want := noTiming(head.header), noTiming(get.header)
@@ -177,6 +189,6 @@ func TestOptions(t *testing.T) {
 	c.do("OPTIONS /nothing", "").want(t, 404).wantHeader(t, "Allow", "")
 	c.do("BREW /csv/reply/DB_ClassQuery", "").want(t, 405).wantHeader(t, "Content-Type", "text/csv; charset=utf-8")
 	if a := c.do("BREW /healthz", "").want(t, 405); !strings.Contains(a.body, `"ErrorCode":"MethodNotAllowed"`) {
-		t.Errorf("%s", a.body)
+		t.Errorf("BREW: got %s, want MethodNotAllowed", a.body)
 	}
 }

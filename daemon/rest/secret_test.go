@@ -32,7 +32,8 @@ func (d signedDelivery) signedBy(t *testing.T, secret string) bool {
 	}
 	mac := hmac.New(sha256.New, key)
 	io.WriteString(mac, d.header.Get("Webhook-Id")+"."+d.header.Get("Webhook-Timestamp")+"."+d.body)
-	return strings.Contains(" "+d.header.Get("Webhook-Signature")+" ", " v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil))+" ")
+	return strings.Contains(" "+d.header.Get("Webhook-Signature")+" ",
+		" v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil))+" ")
 }
 
 // subscriptionFixture is a subscription with its receiver.
@@ -45,15 +46,22 @@ type subscriptionFixture struct {
 
 func newSubscriptionFixture(t *testing.T, args ...string) *subscriptionFixture {
 	t.Helper()
-	s := &subscriptionFixture{Instance: daemontest.Start(t, append([]string{"--webhooks-allow-targets", "127.0.0.0/8"}, args...)...), got: make(chan signedDelivery, 16)}
+	s := &subscriptionFixture{
+		Instance: daemontest.Start(t, append([]string{
+			"--webhooks-allow-targets", "127.0.0.0/8",
+		}, args...)...),
+		got: make(chan signedDelivery, 16),
+	}
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.got <- signedDelivery{r.Header, string(body)}
 	}))
 	t.Cleanup(receiver.Close)
-	subscriber := read[wire.Subscriber](t, asAdmin(t, s.Instance).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
+	subscriber := read[wire.Subscriber](t,
+		asAdmin(t, s.Instance).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
 	s.path = "/Webhooks/Subscribers/" + subscriber.RecID + "/Subscriptions"
-	made := read[wire.Subscription](t, anonymous(t, s.Instance).do("POST "+s.path, `{"URL":"`+receiver.URL+`","EventName":"*"}`).want(t, 201))
+	made := read[wire.Subscription](t, anonymous(t, s.Instance).do("POST "+s.path,
+		`{"URL":"`+receiver.URL+`","EventName":"*"}`).want(t, 201))
 	s.path, s.secret = s.path+"/"+made.RecID, made.Secret
 	return s
 }
@@ -89,31 +97,39 @@ func TestRotationOfASecret(t *testing.T) {
 		d := s.deliver(t)
 		for _, secret := range secrets {
 			if d.signedBy(t, secret) != signs {
-				t.Errorf("signed by %d secrets; by %.10s...: %v", len(strings.Fields(d.header.Get("Webhook-Signature"))), secret, !signs)
+				t.Errorf("signed by %d secrets; by %.10s...: %v",
+					len(strings.Fields(d.header.Get("Webhook-Signature"))), secret, !signs)
 			}
 		}
 	}
 	expect(true, s.secret)
 	first := rotate("")
-	if !strings.HasPrefix(first.Secret, "whsec_") || first.Secret == s.secret || !around(first.OldSecretUntil, 24*time.Hour) {
+	if !strings.HasPrefix(first.Secret, "whsec_") || first.Secret == s.secret ||
+		!around(first.OldSecretUntil, 24*time.Hour) {
 		t.Errorf("until %v", time.Time(first.OldSecretUntil))
 	}
+
 	expect(true, first.Secret, s.secret)
 	chosen := "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("o", 24)))
-	if got := rotate(`{"Secret":"` + chosen + `","KeepFor":0}`); got.Secret != chosen || !time.Time(got.OldSecretUntil).IsZero() {
+	got := rotate(`{"Secret":"` + chosen + `","KeepFor":0}`)
+	if got.Secret != chosen || !time.Time(got.OldSecretUntil).IsZero() {
 		t.Errorf("immediately: until %v", time.Time(got.OldSecretUntil))
 	}
+
 	expect(true, chosen)
 	expect(false, first.Secret, s.secret)
 	last := rotate(`{"keepfor":"720h"}`)
 	if !around(last.OldSecretUntil, 720*time.Hour) {
 		t.Errorf("until %v", time.Time(last.OldSecretUntil))
 	}
+
 	expect(true, last.Secret, chosen)
 	expect(false, first.Secret)
-	if text := c.do("GET "+s.path, "").want(t, 200).body; strings.Contains(text, "whsec_") || strings.Contains(text, `"Secret"`) {
+	text := c.do("GET "+s.path, "").want(t, 200).body
+	if strings.Contains(text, "whsec_") || strings.Contains(text, `"Secret"`) {
 		t.Errorf("the subscription shows its secret: %s", text)
 	}
+
 	s.Log.Await(t, "the secret of a subscription was replaced", s.path[strings.LastIndexByte(s.path, '/')+1:])
 }
 
@@ -153,9 +169,12 @@ func TestInvalidRotations(t *testing.T) {
 			}
 		}
 	}
-	if d := s.deliver(t); !d.signedBy(t, s.secret) || strings.Contains(d.header.Get("Webhook-Signature"), " ") {
+
+	d := s.deliver(t)
+	if !d.signedBy(t, s.secret) || strings.Contains(d.header.Get("Webhook-Signature"), " ") {
 		t.Error("the secret has changed")
 	}
+
 	const unknownID = "00000000-0000-4000-8000-000000000000"
 	parts := strings.Split(s.path, "/")
 	for _, place := range []int{3, 5} { // another subscriber, another subscription
@@ -163,6 +182,7 @@ func TestInvalidRotations(t *testing.T) {
 		other[place] = unknownID
 		boss.do("POST "+strings.Join(other, "/")+"/Secret", "").want(t, 404)
 	}
+
 	anonymous(t, s.Instance).do("POST "+s.path+"/Secret", "", "Origin: https://evil.example").want(t, 403)
 	anonymous(t, s.Instance).do("GET "+s.path+"/Secret", "").want(t, 405)
 }
@@ -185,12 +205,14 @@ func TestSigningSecretsAreCounted(t *testing.T) {
 		if i > 0 {
 			rotated := read[wire.RotatedSecret](t, c.do("POST "+s.path+"/Secret", test.keep).want(t, 200))
 			if rotated.SigningSecrets != test.secrets || !endsIn(rotated.OldSecretsUntil, test.until) {
-				t.Errorf("rotation %s: %d secrets until %v, want %d for %v", test.keep, rotated.SigningSecrets, time.Time(rotated.OldSecretsUntil), test.secrets, test.until)
+				t.Errorf("rotation %s: %d secrets until %v, want %d for %v",
+					test.keep, rotated.SigningSecrets, time.Time(rotated.OldSecretsUntil), test.secrets, test.until)
 			}
 		}
 		shown := read[wire.Subscription](t, c.do("GET "+s.path, "").want(t, 200))
 		if shown.SigningSecrets != test.secrets || !endsIn(shown.OldSecretsUntil, test.until) {
-			t.Errorf("after %s: %d secrets until %v, want %d for %v", test.keep, shown.SigningSecrets, time.Time(shown.OldSecretsUntil), test.secrets, test.until)
+			t.Errorf("after %s: %d secrets until %v, want %d for %v",
+				test.keep, shown.SigningSecrets, time.Time(shown.OldSecretsUntil), test.secrets, test.until)
 		}
 	}
 }
@@ -238,7 +260,8 @@ func TestNoSecretOfASubscriptionReachesALog(t *testing.T) {
 		rotated(boss.do("POST "+s.path+"/Secret", ""))
 		rotated(boss.do("POST "+s.path+"/Secret", `{"Secret":"`+canary("1")+`"}`))
 		rotated(boss.do("POST "+s.path+"/Secret?Secret="+url.QueryEscape(canary("2")), ""))
-		rotated(boss.do("POST "+s.path+"/Secret", "Secret="+url.QueryEscape(canary("3")), "Content-Type: application/x-www-form-urlencoded"))
+		rotated(boss.do("POST "+s.path+"/Secret", "Secret="+url.QueryEscape(canary("3")),
+			"Content-Type: application/x-www-form-urlencoded"))
 		rotated(boss.do("POST "+s.path+"/Secret", `{"KeepFor":"0"}`)) // ends the earlier ones, which are five by now
 		boss.do("POST "+s.path+"/Secret.csv", "Secret\r\n"+canary("4")+"\r\n", "Content-Type: text/csv").want(t, 200)
 		boss.do("POST "+s.path+"/Secret.xml", `{"s\u0065cret":"`+canary("5")+`"}`).want(t, 200)
@@ -250,14 +273,17 @@ func TestNoSecretOfASubscriptionReachesALog(t *testing.T) {
 		if err := s.Stop(); err != nil {
 			t.Fatal(err)
 		}
+
 		files := logBytes(t, s.Dir)
 		if !strings.Contains(files, "/Secret") || !strings.Contains(s.Log.String(), "/Secret") {
 			t.Error("the requests are missing in the logs")
 		}
+
 		for _, secret := range secrets {
 			for name, text := range map[string]string{"request log": files, "log": s.Log.String()} {
 				if at := strings.Index(text, secret); at >= 0 {
-					t.Errorf("bodies=%s: the %s contains a secret: %q", bodies, name, text[max(0, at-120):min(len(text), at+60)])
+					t.Errorf("bodies=%s: the %s contains a secret: %q",
+						bodies, name, text[max(0, at-120):min(len(text), at+60)])
 				}
 			}
 		}

@@ -19,12 +19,20 @@ import (
 func TestKeepAlive(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
 	c := anonymous(t, i)
-	c.do("GET /KeepAlive", "").want(t, 401).wantHeader(t, "WWW-Authenticate", `credentials realm="/auth/credentials", Basic realm="whd"`)
+	c.do("GET /KeepAlive", "").want(t, 401).
+		wantHeader(t, "WWW-Authenticate", `credentials realm="/auth/credentials", Basic realm="whd"`)
 	c.do("GET /Sessions/Current", "").want(t, 401)
 	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
-	for _, proof := range []string{"Cookie: ss-id=" + id, "X-ss-id: " + id, basic("admin", daemontest.AdminPassword), "Authorization: Bearer " + i.Key(t, "reader")} {
-		if a := c.do("GET /keepalive/", "", proof).want(t, 204); a.body != "" || a.header.Get("Set-Cookie") != "" {
-			t.Errorf("%s: %q, %v", proof, a.body, a.header)
+	for _, proof := range []string{
+		"Cookie: ss-id=" + id,
+		"X-ss-id: " + id,
+		basic("admin", daemontest.AdminPassword),
+		"Authorization: Bearer " + i.Key(t, "reader"),
+	} {
+		a := c.do("GET /keepalive/", "", proof).want(t, 204)
+		if a.body != "" || a.header.Get("Set-Cookie") != "" {
+			t.Errorf("/keepalive with %s: got the body %q and the headers %v, want neither body nor cookie",
+				proof, a.body, a.header)
 		}
 	}
 }
@@ -36,9 +44,14 @@ func sessionServer(t *testing.T, passed *atomic.Int64) client {
 	begun := time.Now()
 	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
 		accounts, err := account.New(account.Config{
-			Store:     c.Store.(*storage.Store).AppDB.Accounts(),
-			Clock:     func() time.Time { return begun.Add(time.Duration(passed.Load())) },
-			Lifetimes: func() account.Lifetimes { return account.Lifetimes{Session: time.Hour, Remember: 200 * time.Minute} },
+			Store: c.Store.(*storage.Store).AppDB.Accounts(),
+			Clock: func() time.Time { return begun.Add(time.Duration(passed.Load())) },
+			Lifetimes: func() account.Lifetimes {
+				return account.Lifetimes{
+					Session:  time.Hour,
+					Remember: 200 * time.Minute,
+				}
+			},
 
 			CheapHashes: true,
 		})
@@ -86,7 +99,9 @@ func TestRememberedSessionCookieSlides(t *testing.T) {
 			continue
 		}
 		set++
-		if renewed := a.cookie(t); renewed.Value != cookie.Value || !renewed.HttpOnly || !renewed.Secure || renewed.Expires.Before(cookie.Expires) {
+		renewed := a.cookie(t)
+		if renewed.Value != cookie.Value || !renewed.HttpOnly || !renewed.Secure ||
+			renewed.Expires.Before(cookie.Expires) {
 			t.Fatalf("%v, was %v", renewed, cookie)
 		}
 	}
@@ -104,18 +119,25 @@ func TestCurrentSession(t *testing.T) {
 	addUser(t, i, "publisher")
 	c := anonymous(t, i)
 	id := c.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t).Value
-	for proof, via := range map[string]string{"Cookie: ss-id=" + id: "cookie", "X-ss-id: " + id: "header", basic("ann", annPassword): "basic"} {
+	for proof, via := range map[string]string{
+		"Cookie: ss-id=" + id:     "cookie",
+		"X-ss-id: " + id:          "header",
+		basic("ann", annPassword): "basic",
+	} {
 		s := read[wire.CurrentSession](t, c.do("GET /Sessions/Current", "", proof).want(t, 200))
 		if s.UserName != "Ann" || s.DisplayName != "Ann Other" || s.Role != "publisher" || s.Via != via {
-			t.Errorf("%s: %+v", via, s)
+			t.Errorf("got the session %+v, want that of Ann via %s", s, via)
 		}
-		if masked := len(s.SessionID) == 8 && !strings.Contains(id, s.SessionID); (via != "basic") != masked || (s.ExpiryDateTime != "") != masked {
-			t.Errorf("%s: %+v", via, s)
+		masked := len(s.SessionID) == 8 && !strings.Contains(id, s.SessionID)
+		if (via != "basic") != masked || (s.ExpiryDateTime != "") != masked {
+			t.Errorf("via %s: got %+v, want an expiry and a masked ID, for basic neither", via, s)
 		}
 	}
 	key := i.Key(t, "reader")
-	if s := read[wire.CurrentSession](t, c.do("GET /Sessions/Current", "", "Authorization: Bearer "+key).want(t, 200)); s.KeyID == "" || s.Via != "bearer" {
-		t.Errorf("%+v", s)
+	if s := read[wire.CurrentSession](t,
+		c.do("GET /Sessions/Current", "", "Authorization: Bearer "+key).want(t, 200)); s.KeyID == "" ||
+		s.Via != "bearer" {
+		t.Errorf("with an API key: got %+v, want its ID", s)
 	}
 	c.do("DELETE /Sessions/Current", "", "Cookie: ss-id="+id).want(t, 204).cookie(t)
 	c.do("GET /Sessions/Current", "", "Cookie: ss-id="+id).want(t, 401)
@@ -152,20 +174,34 @@ func TestPrecedenceOfCredentials(t *testing.T) {
 	c := anonymous(t, i)
 	id := c.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t).Value
 	key := i.Key(t, "writer")
-	right := map[string]string{"cookie": "Cookie: ss-id=" + id, "header": "X-ss-id: " + id, "basic": basic("admin", daemontest.AdminPassword), "bearer": "Authorization: Bearer " + key}
-	wrong := map[string]string{"cookie": "Cookie: ss-id=" + strings.Repeat("x", 20), "header": "X-ss-id: " + strings.Repeat("x", 20), "basic": basic("admin", "wrong one"), "bearer": "Authorization: Bearer x"}
+	right := map[string]string{
+		"cookie": "Cookie: ss-id=" + id,
+		"header": "X-ss-id: " + id,
+		"basic":  basic("admin", daemontest.AdminPassword),
+		"bearer": "Authorization: Bearer " + key,
+	}
+
+	wrong := map[string]string{
+		"cookie": "Cookie: ss-id=" + strings.Repeat("x", 20),
+		"header": "X-ss-id: " + strings.Repeat("x", 20),
+		"basic":  basic("admin", "wrong one"),
+		"bearer": "Authorization: Bearer x",
+	}
 	order := []string{"bearer", "basic", "header", "cookie"}
 	for n, strong := range order {
 		for _, weak := range order[n+1:] {
 			if strong == "bearer" && weak == "basic" {
 				continue // two Authorization headers: the first is used
 			}
-			if s := read[wire.CurrentSession](t, c.do("GET /Sessions/Current", "", right[strong], wrong[weak]).want(t, 200)); s.Via != strong {
+			s := read[wire.CurrentSession](t,
+				c.do("GET /Sessions/Current", "", right[strong], wrong[weak]).want(t, 200))
+			if s.Via != strong {
 				t.Errorf("%s with a wrong %s: %+v", strong, weak, s)
 			}
 			c.do("GET /Sessions/Current", "", wrong[strong], right[weak]).want(t, 401)
 		}
 	}
+
 	// Cookies of other services on the same host, and an older one of this service.
 	c.do("GET /KeepAlive", "", "Cookie: theme=dark; ss-pid=x; ss-id="+id+"; other=\"a b\"").want(t, 204)
 	c.do("GET /KeepAlive", "", "Cookie: ss-id=; theme=dark").want(t, 401)
@@ -173,23 +209,31 @@ func TestPrecedenceOfCredentials(t *testing.T) {
 
 func TestProviders(t *testing.T) {
 	c := anonymous(t, demo.start(t))
-	for _, line := range []string{"GET /auth?provider=Credentials&", "GET /Authenticate/Credentials?", "GET /authenticate?Provider=credentials&"} {
-		c.do(line+loginForm("State", "x", "UseTokenCookie", "false", "nonce", "1"), "").want(t, 200).wantHeader(t, "X-Ignored-Members", "")
+	for _, line := range []string{
+		"GET /auth?provider=Credentials&",
+		"GET /Authenticate/Credentials?",
+		"GET /authenticate?Provider=credentials&",
+	} {
+		c.do(line+loginForm("State", "x", "UseTokenCookie", "false", "nonce", "1"), "").want(t, 200).
+			wantHeader(t, "X-Ignored-Members", "")
 	}
-	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm("Colour", "red"), "").want(t, 200).wantHeader(t, "X-Ignored-Members", "Colour").cookie(t).Value
+	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm("Colour", "red"), "").want(t, 200).
+		wantHeader(t, "X-Ignored-Members", "Colour").cookie(t).Value
 	c.do("POST /auth", `{"provider":"logout"}`, cookie).want(t, 200).cookie(t)
 	c.do("GET /auth", "", cookie).want(t, 401)
 	c.do("POST /authenticate/logout", "").want(t, 200)
 	if a := c.do("GET /auth?provider=facebook&"+loginForm(), "").want(t, 404); !strings.Contains(a.body, "unknown provider facebook") {
-		t.Errorf("%s", a.body)
+		t.Errorf("provider=facebook: got %s, want an unknown provider", a.body)
 	}
-	if a := c.do("GET /auth?UserName=admin", "").want(t, 400); a.fieldNames(t) != "Password" || !strings.Contains(a.body, "NotEmpty") {
-		t.Errorf("%s", a.body)
+	if a := c.do("GET /auth?UserName=admin", "").want(t, 400); a.fieldNames(t) != "Password" ||
+		!strings.Contains(a.body, "NotEmpty") {
+		t.Errorf("without a password: got %s, want NotEmpty for Password", a.body)
 	}
 	for _, format := range []string{"json", "xml", "csv", "jsv", "html", "ndjson"} {
 		a := c.do("GET /"+format+"/reply/authenticate?"+loginForm(), "").want(t, 200)
-		if id := a.cookie(t).Value; !strings.Contains(a.body, id) || !strings.Contains(a.header.Get("Content-Type"), format) {
-			t.Errorf("%s: %s", format, a.body)
+		id := a.cookie(t).Value
+		if !strings.Contains(a.body, id) || !strings.Contains(a.header.Get("Content-Type"), format) {
+			t.Errorf("a login as %s: got %s, want the ID of the session", format, a.body)
 		}
 	}
 }
@@ -218,7 +262,8 @@ func TestRedirectToTheLoginPage(t *testing.T) {
 	c.do("GET /Queries/DB_Class", "").want(t, 401)
 	c.do("GET /auth", "", page...).want(t, 401)
 	c.url = strings.TrimSuffix(i.URL, "/erp")
-	c.do("GET //erp//Queries/DB_Class", "", page...).want(t, 302).wantHeader(t, "Location", "/erp/login?redirect="+url.QueryEscape("/erp//Queries/DB_Class"))
+	c.do("GET //erp//Queries/DB_Class", "", page...).want(t, 302).
+		wantHeader(t, "Location", "/erp/login?redirect="+url.QueryEscape("/erp//Queries/DB_Class"))
 }
 
 func TestLoginRedirectTarget(t *testing.T) {
@@ -234,13 +279,19 @@ func TestLoginRedirectTarget(t *testing.T) {
 		"/\t/evil.example":         "/metadata",
 		"evil.example":             "/metadata",
 	} {
-		a := c.do("POST /auth/credentials", loginForm("redirect", to), "Content-Type: application/x-www-form-urlencoded", "Accept: text/html")
-		if a.status != 302 && a.status != 303 || a.header.Get("Location") != want || a.cookie(t).Value == "" {
-			t.Errorf("%s: status %d to %s", to, a.status, a.header.Get("Location"))
+		a := c.do("POST /auth/credentials", loginForm("redirect", to),
+			"Content-Type: application/x-www-form-urlencoded", "Accept: text/html")
+		isRedirect := a.status == 302 || a.status == 303
+		if got := a.header.Get("Location"); !isRedirect || got != want {
+			t.Errorf("a login with redirect=%s: status %d to %s, want a redirect to %s", to, a.status, got, want)
+		}
+		if a.cookie(t).Value == "" {
+			t.Errorf("a login with redirect=%s sets no session cookie", to)
 		}
 	}
-	a := c.do("POST /auth/credentials", loginForm("redirect", "/x"), "Content-Type: application/x-www-form-urlencoded").want(t, 200)
+	a := c.do("POST /auth/credentials", loginForm("redirect", "/x"),
+		"Content-Type: application/x-www-form-urlencoded").want(t, 200)
 	if a.session(t).SessionID == "" {
-		t.Errorf("%s", a.body)
+		t.Errorf("got %s, want a session", a.body)
 	}
 }

@@ -39,11 +39,12 @@ func TestSettings(t *testing.T) {
 	boss := asAdmin(t, i)
 	all := settingsOf(t, boss.do("GET /settings", ""))
 	fromFile := all["query.max_take"]
-	if fromFile.Value != "7" || fromFile.Default != "0" || !strings.HasSuffix(fromFile.Origin, "whd.toml:2") || fromFile.Kind != "number" || fromFile.Help == "" {
-		t.Errorf("%+v", fromFile)
+	if fromFile.Value != "7" || fromFile.Default != "0" || !strings.HasSuffix(fromFile.Origin, "whd.toml:2") ||
+		fromFile.Kind != "number" || fromFile.Help == "" {
+		t.Errorf("query.max_take is %+v, want the number 7 from line 2 of whd.toml", fromFile)
 	}
 	if s := all["query.total"]; s.Origin != "flag --query-total" || len(s.Choices) != 3 {
-		t.Errorf("%+v", s)
+		t.Errorf("query.total is %+v, want a flag as its origin and three choices", s)
 	}
 	for _, name := range []string{"listen", "store", "admin_password"} {
 		if _, there := all[name]; there {
@@ -51,8 +52,9 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	i.Set(t, "query.max_take", "8")
-	if s := settingsOf(t, boss.do("GET /Settings", ""))["query.max_take"]; s.Value != "8" || s.Origin != "variable WHD_QUERY_MAX_TAKE" {
-		t.Errorf("%+v", s)
+	if s := settingsOf(t, boss.do("GET /Settings", ""))["query.max_take"]; s.Value != "8" ||
+		s.Origin != "variable WHD_QUERY_MAX_TAKE" {
+		t.Errorf("query.max_take is %+v, want 8 from a variable", s)
 	}
 	for _, format := range []string{".csv", ".xml", ".jsv", ".html", ".ndjson"} {
 		boss.do("GET /Settings"+format, "").want(t, 200).wantMessage(t, "requestlog.max_size")
@@ -68,17 +70,21 @@ func TestQuerySettings(t *testing.T) {
 	if role := documentedRole(t, anonymous, "DB_Class"); role != "reader" {
 		t.Errorf("role %q", role)
 	}
+
 	i.Set(t, "auth.queries", "anonymous")
 	page := func(total int64, clamped string) {
 		t.Helper()
-		e := anonymous.do("GET /Queries/DB_Class?Take=3", "").want(t, 200).wantHeader(t, "X-Take-Clamped", clamped).envelope(t)
+		e := anonymous.do("GET /Queries/DB_Class?Take=3", "").want(t, 200).
+			wantHeader(t, "X-Take-Clamped", clamped).envelope(t)
 		if *e.Total != total {
 			t.Errorf("total %d, want %d", *e.Total, total)
 		}
 	}
+
 	if role := documentedRole(t, anonymous, "DB_Class"); role != "" {
 		t.Errorf("role %q", role)
 	}
+
 	total := *anonymous.do("GET /Queries/DB_Class", "").envelope(t).Total
 	page(total, "")
 	i.Set(t, "query.total", "asked")
@@ -91,10 +97,12 @@ func TestQuerySettings(t *testing.T) {
 	if trace() {
 		t.Error("unexpected stack trace")
 	}
+
 	i.Set(t, "debug", "true")
 	if !trace() {
 		t.Error("missing stack trace")
 	}
+
 	i.Set(t, "auth.queries", "")
 	anonymous.do("GET /Queries/DB_Class?Take=3", "").want(t, 401)
 }
@@ -147,8 +155,11 @@ func TestSessionSettings(t *testing.T) {
 	i := daemontest.Start(t)
 	expiry := func(remember string) time.Duration {
 		t.Helper()
-		session := read[wire.AuthenticateResponse](t, anonymous(t, i).do("POST /auth", `{"UserName":"admin","Password":"`+daemontest.AdminPassword+`","RememberMe":`+remember+`}`).want(t, 200)).SessionID
-		current := read[wire.CurrentSession](t, anonymous(t, i).with("X-ss-id: "+session).do("GET /Sessions/Current", "").want(t, 200))
+		session := read[wire.AuthenticateResponse](t,
+			anonymous(t, i).do("POST /auth",
+				`{"UserName":"admin","Password":"`+daemontest.AdminPassword+`","RememberMe":`+remember+`}`).want(t, 200)).SessionID
+		current := read[wire.CurrentSession](t,
+			anonymous(t, i).with("X-ss-id: "+session).do("GET /Sessions/Current", "").want(t, 200))
 		at, err := time.Parse(wire.DateLayout, current.ExpiryDateTime)
 		if err != nil {
 			t.Fatal(err)
@@ -170,7 +181,8 @@ func TestSessionSettings(t *testing.T) {
 func TestEventSettings(t *testing.T) {
 	i := daemontest.Start(t)
 	boss, erp := asAdmin(t, i), anonymous(t, i)
-	shop := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers", `{"Name":"Shop","IsEnabled":false}`).want(t, 201)).RecID
+	shop := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers",
+		`{"Name":"Shop","IsEnabled":false}`).want(t, 201)).RecID
 	const event = `{"EventName":"job.created","Body":"x"}`
 	erp.do("POST /Webhooks/Events", event).want(t, 401)
 	i.Set(t, "webhooks.publish", "anonymous")
@@ -179,9 +191,10 @@ func TestEventSettings(t *testing.T) {
 	erp.do("POST /Webhooks/Events", event).want(t, 400).wantMessage(t, "not a published event")
 	i.Set(t, "webhooks.events", "job.created")
 	erp.do("GET /Webhooks/Events", "").want(t, 200).wantMessage(t, "job.created")
-	erp.do("POST /Webhooks/Subscribers/"+shop+"/Subscriptions", `{"EventName":"job.*","URL":"https://shop.example/"}`).want(t, 201)
+	erp.do("POST /Webhooks/Subscribers/"+shop+"/Subscriptions",
+		`{"EventName":"job.*","URL":"https://shop.example/"}`).want(t, 201)
 	if r := read[wire.EventReceipt](t, erp.do("POST /Webhooks/Events", event).want(t, 201)); r.Messages != 1 {
-		t.Errorf("%+v", r)
+		t.Errorf("publishing returned %+v, want one message", r)
 	}
 	i.Set(t, "webhooks.retry_schedule", "1s,2s")
 	erp.do("GET /Webhooks/Subscribers/"+shop+"/Messages", "").want(t, 200).wantMessage(t, `"MaxRetries":2`)
@@ -210,18 +223,37 @@ func TestLogSettings(t *testing.T) {
 
 // TestInfo checks the public information of the service.
 func TestInfo(t *testing.T) {
-	i := daemontest.Start(t, "--query-max-take", "500", "--query-time-zone", "Australia/Perth", "--http-max-body", "2KiB")
+	i := daemontest.Start(t, "--query-max-take", "500", "--query-time-zone", "Australia/Perth",
+		"--http-max-body", "2KiB")
 	began := time.Now().Add(-time.Second)
 	info := read[wire.Info](t, anonymous(t, i).do("GET /info.json", "").want(t, 200))
 	at, err := time.Parse(time.RFC3339, info.ServerTime)
-	if err != nil || at.Before(began) || !at.Equal(time.Time(info.ServerDateTime)) || !strings.HasSuffix(info.ServerTime, "+08:00") {
+	if err != nil || at.Before(began) || !at.Equal(time.Time(info.ServerDateTime)) ||
+		!strings.HasSuffix(info.ServerTime, "+08:00") {
 		t.Errorf("unexpected time %s and %v (%v)", info.ServerTime, time.Time(info.ServerDateTime), err)
 	}
-	if want := (wire.Limits{MaxTake: 500, MaxIn: 2000, MaxBody: 2048, MaxEventBody: 8192, MaxStreams: 64, MaxHead: 65536}); info.Limits != want || info.Version == "" {
+
+	if want := (wire.Limits{
+		MaxTake:      500,
+		MaxIn:        2000,
+		MaxBody:      2048,
+		MaxEventBody: 8192,
+		MaxStreams:   64,
+		MaxHead:      65536,
+	}); info.Limits != want || info.Version == "" {
 		t.Errorf("%+v, want %+v", info, want)
 	}
-	bare := read[wire.Info](t, anonymous(t, daemontest.Start(t, "--webhooks-enabled=false", "--requestlog-enabled=false")).do("GET /Info", "").want(t, 200))
-	for feature, there := range map[string]bool{"settings": true, "bills": true, "webhooks": false, "requestlog": false, "stream": false} {
+
+	bare := read[wire.Info](t, anonymous(t,
+		daemontest.Start(t, "--webhooks-enabled=false",
+			"--requestlog-enabled=false")).do("GET /Info", "").want(t, 200))
+	for feature, there := range map[string]bool{
+		"settings":   true,
+		"bills":      true,
+		"webhooks":   false,
+		"requestlog": false,
+		"stream":     false,
+	} {
 		has := func(i wire.Info) bool {
 			return strings.Contains(","+strings.Join(i.Features, ",")+",", ","+feature+",")
 		}
@@ -230,7 +262,7 @@ func TestInfo(t *testing.T) {
 		}
 	}
 	if bare.Limits.MaxEventBody != 0 {
-		t.Errorf("%+v", bare.Limits)
+		t.Errorf("without webhooks the limits are %+v, want none for events", bare.Limits)
 	}
 }
 
@@ -240,12 +272,14 @@ func TestLoopbackHostURLWarning(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-host-url", "http://localhost:5050")
 	i.Log.Await(t, "level=WARN", "webhooks.host_url is a loopback address")
 	body := anonymous(t, i).do("GET /readyz", "").want(t, 200).body
-	if !strings.HasPrefix(body, "ready\nwarning: webhooks.host_url is a loopback address") || strings.Contains(body, "5050") {
+	if !strings.HasPrefix(body, "ready\nwarning: webhooks.host_url is a loopback address") ||
+		strings.Contains(body, "5050") {
 		t.Errorf("got %s", body)
 	}
 	for _, request := range []string{"GET /Info", "GET /metadata.json"} {
-		if body := anonymous(t, i).do(request, "").want(t, 200).body; !strings.Contains(body, `"WebhooksHostURL":"http://localhost:5050"`) {
-			t.Errorf("%s: %s", request, body)
+		if body := anonymous(t, i).do(request, "").want(t, 200).body; !strings.Contains(body,
+			`"WebhooksHostURL":"http://localhost:5050"`) {
+			t.Errorf("%s returned %s, want the URL of the service", request, body)
 		}
 	}
 }

@@ -18,15 +18,21 @@ import (
 // TestIncompleteBodyClosesConnection checks that the connection is closed after BodyTimeout if
 // a body is incomplete, even if it is not read.
 func TestIncompleteBodyClosesConnection(t *testing.T) {
-	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) { c.Edge.BodyTimeout = 50 * time.Millisecond })
+	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()},
+		func(c *rest.Config) { c.Edge.BodyTimeout = 50 * time.Millisecond })
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	for line, status := range map[string]int{"POST /json/reply/DB_ClassQuery": 408, "GET /nothing": 404, "GET /healthz": 200, "POST /auth/logout": 408} {
+	for line, status := range map[string]int{
+		"POST /json/reply/DB_ClassQuery": 408,
+		"GET /nothing":                   404,
+		"GET /healthz":                   200,
+		"POST /auth/logout":              408,
+	} {
 		w := dialURL(t, server.URL)
 		fmt.Fprintf(w.conn, "%s HTTP/1.1\r\nHost: whd\r\nContent-Length: 10\r\n\r\n{", line)
 		a, err := w.readResponse()
 		if err != nil || a.status != status {
-			t.Errorf("%s: %v, %+v", line, err, a)
+			t.Errorf("%s: got %+v (%v), want status %d", line, a, err, status)
 		}
 		if _, err := w.in.ReadByte(); err != io.EOF {
 			t.Errorf("%s: the connection stays open: %v", line, err)
@@ -53,7 +59,7 @@ func TestBodyTimeoutDoesNotLimitQuery(t *testing.T) {
 	for range 2 {
 		fmt.Fprint(w.conn, "POST /json/reply/SY_FiltersQuery HTTP/1.1\r\nHost: whd\r\nContent-Length: 2\r\n\r\n{}")
 		if a, err := w.readResponse(); err != nil || a.status != 504 {
-			t.Fatalf("%v, %+v", err, a)
+			t.Fatalf("got %+v (%v), want status 504", a, err)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func holdSlot(t testing.TB, i *daemontest.Instance, path, body string) (finish f
 	w = dial(t, i)
 	w.send("", "POST "+path+" HTTP/1.1", fmt.Sprintf("Content-Length: %d", len(body)), "Expect: 100-continue")
 	if got := w.line(); got != "HTTP/1.1 100 Continue" {
-		t.Fatalf("%s: %s", path, got)
+		t.Fatalf("POST %s: got %s, want HTTP/1.1 100 Continue", path, got)
 	}
 	w.line()
 	return func() (answer, error) {

@@ -73,9 +73,12 @@ func TestLargeResponsesEndWithTrailers(t *testing.T) {
 func TestOffsetAndTotalInCSV(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	rows := fmt.Sprint(demodata.Count("SO_Totals"))
-	c.do("GET /csv/reply/SO_TotalsQuery?Skip=5&Take=3", "").want(t, 200).wantHeader(t, "X-Offset", "5").wantHeader(t, "X-Total", rows)
-	c.do("GET /csv/reply/SO_TotalsQuery?Take=3&Include=NoTotal", "").want(t, 200).wantHeader(t, "X-Offset", "0").wantHeader(t, "X-Total", "")
-	c.do("GET /csv/reply/DB_ClassQuery", "").want(t, 200).wantHeader(t, "X-Total", fmt.Sprint(demodata.Count("DB_Class")))
+	c.do("GET /csv/reply/SO_TotalsQuery?Skip=5&Take=3", "").want(t, 200).wantHeader(t, "X-Offset", "5").
+		wantHeader(t, "X-Total", rows)
+	c.do("GET /csv/reply/SO_TotalsQuery?Take=3&Include=NoTotal", "").want(t, 200).wantHeader(t, "X-Offset", "0").
+		wantHeader(t, "X-Total", "")
+	c.do("GET /csv/reply/DB_ClassQuery", "").want(t, 200).
+		wantHeader(t, "X-Total", fmt.Sprint(demodata.Count("DB_Class")))
 	c.do("GET /csv/reply/SO_TotalsQuery", "").want(t, 200).wantHeader(t, "X-Offset", "0").wantHeader(t, "X-Total", "")
 	c.do("GET /json/reply/SO_TotalsQuery?Skip=5&Take=3", "").want(t, 200).wantHeader(t, "X-Offset", "")
 }

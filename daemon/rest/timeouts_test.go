@@ -20,21 +20,26 @@ import (
 
 func TestStatementTimeLimit(t *testing.T) {
 	settings := filepath.Join(t.TempDir(), "whd.toml")
-	if err := os.WriteFile(settings, []byte("[query]\ntimeout = '100ms'\ncount_timeout = '100ms'\n"), 0o600); err != nil {
+	err := os.WriteFile(settings, []byte("[query]\ntimeout = '100ms'\ncount_timeout = '100ms'\n"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	i := startWithView(t, "SY_Filters", noRows, "--config", settings)
 	c := asAdmin(t, i)
-	for _, line := range []string{"GET /json/reply/SY_FiltersQuery", "GET /Queries/SY_Filters?Take=5&OrderBy=Name", "HEAD /csv/reply/SY_FiltersQuery"} {
+	for _, line := range []string{
+		"GET /json/reply/SY_FiltersQuery",
+		"GET /Queries/SY_Filters?Take=5&OrderBy=Name",
+		"HEAD /csv/reply/SY_FiltersQuery",
+	} {
 		a := c.do(line, "").want(t, 504).wantHeader(t, "Retry-After", "")
 		if !strings.HasPrefix(line, "HEAD") && a.envelope(t).ResponseStatus.ErrorCode != "Timeout" {
-			t.Errorf("%s: %s", line, a.body)
+			t.Errorf("%s: got %s, want the error Timeout", line, a.body)
 		}
 		checkNoInternals(t, a)
 	}
 	a := c.do("GET /json/reply/SY_FiltersQuery?Take=0", "").want(t, 200)
 	if e := a.envelope(t); *e.Total != 0 || !strings.Contains(e.Meta["Total"], "not counted") {
-		t.Errorf("%s", a.body)
+		t.Errorf("got %s, want the total 0 with a note that it was not counted", a.body)
 	}
 	c.do("GET /json/reply/SY_FiltersQuery?Take=0&Include=Total", "").want(t, 504)
 	// The connections of interrupted statements can be used again.
@@ -61,11 +66,14 @@ func readFor(c client, span time.Duration) error {
 		return err
 	}
 	defer reply.Body.Close()
-	for began := time.Now(); err == nil && time.Since(began) < span; {
-		_, err = io.CopyN(io.Discard, reply.Body, 64<<10)
+	end := time.Now().Add(span)
+	for time.Now().Before(end) {
+		if _, err := io.CopyN(io.Discard, reply.Body, 64<<10); err != nil {
+			return err
+		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return err
+	return nil
 }
 
 func TestDisconnectCancelsStatement(t *testing.T) {
@@ -96,7 +104,7 @@ func TestWriteStallDisconnects(t *testing.T) {
 	w.send("", "GET /csv/reply/SY_FiltersQuery HTTP/1.1")
 	line := i.Log.Await(t, "msg=request", "path=/csv/reply/SY_FiltersQuery", "aborted=true")
 	if !strings.Contains(line, "status=200") {
-		t.Errorf("%s", line)
+		t.Errorf("the log has %s, want status=200", line)
 	}
 	// The client receives the buffered data, then the connection is closed.
 	if a, err := w.readResponse(); err == nil {
@@ -127,12 +135,12 @@ func TestWriteStallDoesNotLimitKeepAlive(t *testing.T) {
 		w.send("", "GET /json/reply/SY_FiltersQuery HTTP/1.1")
 		a, err := w.readResponse()
 		if err != nil || a.status != 504 {
-			t.Fatalf("%v, %+v", err, a)
+			t.Fatalf("got %+v (%v), want status 504", a, err)
 		}
 	}
 	w.send("", "POST /json/reply/IN_ColoursQuery HTTP/1.1", "Content-Length: 2", "Expect: 100-continue")
 	if got := w.line(); got != "HTTP/1.1 100 Continue" {
-		t.Errorf("%s", got)
+		t.Errorf("got %s, want HTTP/1.1 100 Continue", got)
 	}
 }
 

@@ -38,7 +38,8 @@ func TestTypeScriptIsWellFormed(t *testing.T) {
 // one class each.
 func TestTypeScriptHasEveryClass(t *testing.T) {
 	c := anonymous(t, demo.start(t))
-	text := c.do("GET /types/typescript", "").want(t, 200).wantHeader(t, "Content-Type", "text/plain; charset=utf-8").body
+	text := c.do("GET /types/typescript", "").want(t, 200).
+		wantHeader(t, "Content-Type", "text/plain; charset=utf-8").body
 	var classes []string
 	for _, m := range regexp.MustCompile(`(?m)^export class (\w+)`).FindAllStringSubmatch(text, -1) {
 		if slices.Contains(classes, m[1]) {
@@ -86,13 +87,23 @@ func TestTypesCompileAndWork(t *testing.T) {
 	tools := clientstest.NodeModules(t, ".")
 	i := demo.start(t)
 	dir := inDirectory(t, tools, map[string]string{
-		"dtos.ts": typesOf(t, i, "typescript"), "inside.ts": typesOf(t, i, "typescript?GlobalNamespace=Post.Office"),
-		"declared.d.ts": typesOf(t, i, "typescript.d"), "global.d.ts": typesOf(t, i, "typescript.d?GlobalNamespace=dtos"),
-		"openapi.json": anonymous(t, i).do("GET /openapi.json", "").body, "program.ts": clientProgram, "package.json": `{"type":"commonjs"}`,
+		"dtos.ts":       typesOf(t, i, "typescript"),
+		"inside.ts":     typesOf(t, i, "typescript?GlobalNamespace=Post.Office"),
+		"declared.d.ts": typesOf(t, i, "typescript.d"),
+		"global.d.ts":   typesOf(t, i, "typescript.d?GlobalNamespace=dtos"),
+		"openapi.json":  anonymous(t, i).do("GET /openapi.json", "").body,
+		"program.ts":    clientProgram,
+		"package.json":  `{"type":"commonjs"}`,
 	})
 	bin := filepath.Join(tools, "node_modules", ".bin")
 	runIn(t, dir, filepath.Join(bin, "openapi-typescript"), "openapi.json", "-o", "schema.d.ts")
-	runIn(t, dir, filepath.Join(bin, "tsc"), "--strict", "--target", "es2022", "--module", "commonjs", "--moduleResolution", "node10", "--skipLibCheck", "false", "--noEmitOnError", "--types", "node",
+	runIn(t, dir, filepath.Join(bin, "tsc"), "--strict",
+		"--target", "es2022",
+		"--module", "commonjs",
+		"--moduleResolution", "node10",
+		"--skipLibCheck", "false",
+		"--noEmitOnError",
+		"--types", "node",
 		"program.ts", "schema.d.ts", "inside.ts", "declared.d.ts", "global.d.ts")
 	out := runIn(t, dir, "node", "program.js", i.URL, daemontest.AdminPassword)
 	if want := "7 00120,00122\nadmin\nArgumentException GET\n"; out != want {
@@ -108,23 +119,38 @@ func TestCSharpTypesCompileAndWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	i := demo.start(t)
-	dir := inDirectory(t, t.TempDir(), map[string]string{"stubs.cs": string(stubs), "dtos.cs": typesOf(t, i, "csharp"), "inside.cs": typesOf(t, i, "csharp?GlobalNamespace=Post.Office")})
+	dir := inDirectory(t, t.TempDir(), map[string]string{
+		"stubs.cs":  string(stubs),
+		"dtos.cs":   typesOf(t, i, "csharp"),
+		"inside.cs": typesOf(t, i, "csharp?GlobalNamespace=Post.Office"),
+	})
 	runIn(t, dir, compiler, "-warnaserror", "-warn:4", "-out:program.exe", "stubs.cs", "dtos.cs", "inside.cs")
 	out := runIn(t, dir, mono, "program.exe")
 	for _, want := range []string{
 		"SO_TotalsQuery: POST, returns QueryResponse<SO_Totals>, GET,POST /Queries/SO_Totals, GET,POST /api/SO_TotalsQuery\n",
 		"WebhooksSubscriptionsPOSTRequest: POST, returns SubscriptionDocument, POST /Webhooks/Subscribers/{SubscriberID}/Subscriptions\n",
-		"LoginPOSTRequest: POST, returns AuthenticateResponse\n", "TodayLogsGETManyRequest: POST, returns QueryResponse<RequestLog>\n",
-		"RemoveSubscriber: DELETE, DELETE /Webhooks/Subscribers/{SubscriberID}\n", "WebhooksEventsGETRequest: GET, returns List<Event>, GET /Webhooks/Events\n",
+		"LoginPOSTRequest: POST, returns AuthenticateResponse\n",
+		"TodayLogsGETManyRequest: POST, returns QueryResponse<RequestLog>\n",
+		"RemoveSubscriber: DELETE, DELETE /Webhooks/Subscribers/{SubscriberID}\n",
+		"WebhooksEventsGETRequest: GET, returns List<Event>, GET /Webhooks/Events\n",
 		"UpdateBillStageCustomFieldValue: PATCH, returns CustomFieldValue, PATCH /Bills/{BillID}/Stages/{StageID}/CustomFieldValues/{SettingID}\n",
-		"SO_Totals.InvoiceTotal Decimal?\n", "SO_TotalsQuery.InvoiceTotalBetween Decimal[]\n", "BM_Inputs.ItemNo Int32\n", "BM_InputsQuery.ItemNo Int32?\n", "BM_Inputs.RowHash Byte[]\n",
-		"BM_InputsQuery.SubAssemblyExplodePolicyIn Byte[]\n", "RequestLog.Headers Dictionary<String,String>\n", "Subscription.LastSavedDateTime DateTime\n", "AddSubscription.Headers Header[]\n",
+		"SO_Totals.InvoiceTotal Decimal?\n",
+		"SO_TotalsQuery.InvoiceTotalBetween Decimal[]\n",
+		"BM_Inputs.ItemNo Int32\n",
+		"BM_InputsQuery.ItemNo Int32?\n",
+		"BM_Inputs.RowHash Byte[]\n",
+		"BM_InputsQuery.SubAssemblyExplodePolicyIn Byte[]\n",
+		"RequestLog.Headers Dictionary<String,String>\n",
+		"Subscription.LastSavedDateTime DateTime\n",
+		"AddSubscription.Headers Header[]\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the program does not print %q", want)
 		}
 	}
+
 	for _, o := range rest.Describe().Operations {
 		for _, name := range append(o.Aliases, o.Name) {
 			if o.Media == "" && name != "Authenticate" && !strings.Contains(out, "\n"+name+": ") {
@@ -192,7 +218,8 @@ func TestVendorToolsAcceptTypes(t *testing.T) {
 			t.Errorf("%s: the file is %s", l.Name, shortened(string(saved)))
 		}
 		line := regexp.MustCompile(`(?m)^//GlobalNamespace: .*$`)
-		if err := os.WriteFile(path, line.ReplaceAll(saved, []byte("GlobalNamespace: Post.Office")), 0o600); err != nil {
+		if err := os.WriteFile(path, line.ReplaceAll(saved,
+			[]byte("GlobalNamespace: Post.Office")), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // the option remains
@@ -200,7 +227,9 @@ func TestVendorToolsAcceptTypes(t *testing.T) {
 				t.Errorf("%s prints %q, want %q", l.Name, out, want)
 			}
 		}
-		if updated, err := os.ReadFile(path); err != nil || !bytes.Contains(updated, []byte("\nGlobalNamespace: Post.Office\n")) || !bytes.Contains(updated, []byte("namespace Post.Office")) {
+		if updated, err := os.ReadFile(path); err != nil ||
+			!bytes.Contains(updated, []byte("\nGlobalNamespace: Post.Office\n")) ||
+			!bytes.Contains(updated, []byte("namespace Post.Office")) {
 			t.Errorf("%s: the updated file is %s (%v)", l.Name, shortened(string(updated)), err)
 		}
 	}
@@ -212,32 +241,49 @@ func TestSmallSurfaces(t *testing.T) {
 	i := demo.start(t)
 	c := anonymous(t, i)
 	for _, file := range read[[]wire.TypesFile](t, c.do("GET /types", "").want(t, 200)) {
-		c.do("GET "+strings.TrimPrefix(file.URL, i.URL), "").want(t, 200).wantHeader(t, "Content-Type", "text/plain; charset=utf-8").wantText(t, "\nBaseUrl: "+i.URL+"\n")
+		c.do("GET "+strings.TrimPrefix(file.URL, i.URL), "").want(t, 200).
+			wantHeader(t, "Content-Type", "text/plain; charset=utf-8").
+			wantText(t, "\nBaseUrl: "+i.URL+"\n")
 		for _, namespace := range []string{"a b", "a..b", "1a", "a{", "."} {
-			c.do("GET /types/"+file.Language+"?GlobalNamespace="+url.QueryEscape(namespace), "").want(t, 400).wantText(t, `"FieldName":"GlobalNamespace"`)
+			c.do("GET /types/"+file.Language+"?GlobalNamespace="+url.QueryEscape(namespace), "").want(t, 400).
+				wantText(t, `"FieldName":"GlobalNamespace"`)
 		}
 	}
+
 	asBrowser(c).do("GET /types/", "").want(t, 200).wantText(t, "/types/csharp")
 	c.do("GET /types/cobol", "").want(t, 404)
-	for path, to := range map[string]string{"/swagger-ui": "/metadata", "/swagger-ui/": "/metadata", "/Swagger-UI?op=Info": "/metadata?op=Info", "/requestlogs?Take=5": "/Logs?Take=5"} {
+	for path, to := range map[string]string{
+		"/swagger-ui":         "/metadata",
+		"/swagger-ui/":        "/metadata",
+		"/Swagger-UI?op=Info": "/metadata?op=Info",
+		"/requestlogs?Take=5": "/Logs?Take=5",
+	} {
 		c.do("GET "+path, "").want(t, 302).wantHeader(t, "Location", to)
 	}
+
 	paths := read[[]wire.RestPath](t, c.do("GET /RestPaths", "").want(t, 200))
 	for _, want := range []wire.RestPath{
-		{Path: "/Webhooks/Subscribers/{SubscriberID}/Subscriptions", RequestType: "AddSubscription", AllowedVerbs: "POST"},
+		{
+			Path:         "/Webhooks/Subscribers/{SubscriberID}/Subscriptions",
+			RequestType:  "AddSubscription",
+			AllowedVerbs: "POST",
+		},
 		{Path: "/Queries/SO_Totals", RequestType: "SO_TotalsQuery", AllowedVerbs: "GET,POST"},
 		{Path: "/Logs/Today", RequestType: "QueryRequestLogsGETManyRequest", AllowedVerbs: "GET"},
 	} {
 		if !slices.ContainsFunc(paths, func(p wire.RestPath) bool {
-			return p.Path == want.Path && p.RequestType == want.RequestType && p.AllowedVerbs == want.AllowedVerbs && p.Summary != ""
+			return p.Path == want.Path && p.RequestType == want.RequestType &&
+				p.AllowedVerbs == want.AllowedVerbs && p.Summary != ""
 		}) {
 			t.Errorf("no path %+v", want)
 		}
 	}
+
 	c.do("GET /SystemInfo", "").want(t, 401)
 	system := read[wire.SystemInfo](t, asAdmin(t, i).do("GET /SystemInfo/", "").want(t, 200))
-	if _, err := time.Parse(wire.DateLayout, string(system.SQLServerDateTime)); err != nil || system.JiwaVersion != "" || system.Version == "" {
-		t.Errorf("%+v, %v", system, err)
+	_, err := time.Parse(wire.DateLayout, string(system.SQLServerDateTime))
+	if err != nil || system.JiwaVersion != "" || system.Version == "" {
+		t.Errorf("got %+v (%v), want a time and the version of whd only", system, err)
 	}
 }
 

@@ -13,20 +13,41 @@ import (
 // programs have the headers that programs send with a request of their user's, as far as the
 // service reads them.
 var programs = map[string][]string{
-	"Windows PowerShell":   {"User-Agent: Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowerShell/5.1.19041.1"},
-	"PowerShell":           {"User-Agent: Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.22631; en-US) PowerShell/7.4.2", "Accept-Encoding: gzip, deflate, br"},
-	"VBA with WinHTTP":     {"User-Agent: Mozilla/4.0 (compatible; Win32; WinHttp.WinHttpRequest.5)", "Accept: */*"},
-	"VBA with MSXML":       {"User-Agent: Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 10.0; Win64; x64; Trident/8.0; .NET4.0C; .NET4.0E)", "Accept: */*", "Accept-Language: en-AU"},
-	"Excel":                {"User-Agent: Mozilla/4.0 (compatible; ms-office; MSOffice 16)", "Accept: */*"},
-	"Power Query":          {"User-Agent: Microsoft.Data.Mashup (https://go.microsoft.com/fwlink/?LinkID=304225)"},
-	"curl":                 {"User-Agent: curl/8.5.0", "Accept: */*"},
-	"wget":                 {"User-Agent: Wget/1.21.3", "Accept: */*", "Accept-Encoding: identity"},
-	"requests of Python":   {"User-Agent: python-requests/2.31.0", "Accept: */*", "Accept-Encoding: gzip, deflate"},
-	"HttpClient of Java":   {"User-Agent: Java-http-client/17.0.9"},
-	"Go":                   {"User-Agent: Go-http-client/1.1", "Accept-Encoding: gzip"},
-	"Apps Script":          {"User-Agent: Mozilla/5.0 (compatible; Google-Apps-Script; beanserver; +https://script.google.com; id: UAEmdDd8nuc)", "Accept-Encoding: gzip, deflate, br"},
-	"Indy that reads JSON": {"User-Agent: Mozilla/3.0 (compatible; Indy Library)", "Accept: application/json", "Accept-Encoding: identity"},
-	"no User-Agent":        {"User-Agent: "},
+	"Windows PowerShell": {"User-Agent: Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowerShell/5.1.19041.1"},
+	"PowerShell": {
+		"User-Agent: Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.22631; en-US) PowerShell/7.4.2",
+		"Accept-Encoding: gzip, deflate, br",
+	},
+	"VBA with WinHTTP": {
+		"User-Agent: Mozilla/4.0 (compatible; Win32; WinHttp.WinHttpRequest.5)",
+		"Accept: */*",
+	},
+	"VBA with MSXML": {
+		"User-Agent: Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 10.0; Win64; x64; Trident/8.0; .NET4.0C; .NET4.0E)",
+		"Accept: */*",
+		"Accept-Language: en-AU",
+	},
+	"Excel":       {"User-Agent: Mozilla/4.0 (compatible; ms-office; MSOffice 16)", "Accept: */*"},
+	"Power Query": {"User-Agent: Microsoft.Data.Mashup (https://go.microsoft.com/fwlink/?LinkID=304225)"},
+	"curl":        {"User-Agent: curl/8.5.0", "Accept: */*"},
+	"wget":        {"User-Agent: Wget/1.21.3", "Accept: */*", "Accept-Encoding: identity"},
+	"requests of Python": {
+		"User-Agent: python-requests/2.31.0",
+		"Accept: */*",
+		"Accept-Encoding: gzip, deflate",
+	},
+	"HttpClient of Java": {"User-Agent: Java-http-client/17.0.9"},
+	"Go":                 {"User-Agent: Go-http-client/1.1", "Accept-Encoding: gzip"},
+	"Apps Script": {
+		"User-Agent: Mozilla/5.0 (compatible; Google-Apps-Script; beanserver; +https://script.google.com; id: UAEmdDd8nuc)",
+		"Accept-Encoding: gzip, deflate, br",
+	},
+	"Indy that reads JSON": {
+		"User-Agent: Mozilla/3.0 (compatible; Indy Library)",
+		"Accept: application/json",
+		"Accept-Encoding: identity",
+	},
+	"no User-Agent": {"User-Agent: "},
 }
 
 // indy has the headers of Indy unless a program sets Accept. They are those of a form.
@@ -51,10 +72,12 @@ func TestProgramsChangeSomething(t *testing.T) {
 			}
 			for proof, header := range proofs {
 				c := c.with(header)
-				subscriber := read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"`+name+` by `+proof+`"}`).want(t, 201))
+				subscriber := read[wire.Subscriber](t,
+					c.do("POST /Webhooks/Subscribers", `{"Name":"`+name+` by `+proof+`"}`).want(t, 201))
 				path := "/Webhooks/Subscribers/" + subscriber.RecID
 				c.do("PATCH "+path, `{"IsEnabled":false}`).want(t, 200)
-				c.do("POST "+path+"/Subscriptions", `{"URL":"https://shop.example/","EventName":"debtor.created"}`).want(t, 201)
+				c.do("POST "+path+"/Subscriptions",
+					`{"URL":"https://shop.example/","EventName":"debtor.created"}`).want(t, 201)
 				c.do("POST /Webhooks/Events", `{"EventName":"debtor.created","Body":"{}"}`).want(t, 201)
 				c.do("DELETE "+path, "").want(t, 204)
 				c.do("GET /Queries/DB_Class?Take=1", "").want(t, 200)
@@ -89,6 +112,7 @@ func TestProgramsThatResembleBrowsers(t *testing.T) {
 			}
 		}
 	}
+
 	c := anonymous(t, i).with(indy...)
 	for _, line := range []string{
 		"POST /auth",
@@ -97,9 +121,11 @@ func TestProgramsThatResembleBrowsers(t *testing.T) {
 	} {
 		c.do(line, loginJSON(), cookie).want(t, 403).wantMessage(t, "without text/html in Accept")
 	}
+
 	c.do("POST /json/reply/RemoveUser?UserName=missing", "", "Authorization: Bearer "+i.Key(t, "admin")).want(t, 404)
 	override := "X-HTTP-Method-Override: GET"
-	anonymous(t, i).with(programs["PowerShell"]...).do("POST /api/RemoveUser?UserName=missing", "", cookie, override).want(t, 403)
+	anonymous(t, i).with(programs["PowerShell"]...).do("POST /api/RemoveUser?UserName=missing",
+		"", cookie, override).want(t, 403)
 }
 
 // plainPages have the headers of requests that a page with the referrer policy no-referrer
@@ -108,17 +134,70 @@ var plainPages = []struct {
 	name, method string
 	headers      []string
 }{
-	{"link in Chrome", "GET", []string{chrome, "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8", "Upgrade-Insecure-Requests: 1"}},
-	{"link in Firefox", "GET", []string{firefox, "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}},
-	{"image in Chrome", "GET", []string{chrome, "Accept: image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8"}},
-	{"image in Firefox", "GET", []string{firefox, "Accept: image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"}},
-	{"script in Chrome", "GET", []string{chrome, "Accept: */*"}},
-	{"script in Safari", "GET", []string{safari, "Accept: */*"}},
-	{"form in Chrome", "POST", []string{chrome, "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "Origin: null", formHeader}},
-	{"form in Firefox", "POST", []string{firefox, "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "Origin: null", formHeader}},
-	{"form in Internet Explorer", "POST", []string{explorer, "Accept: text/html, application/xhtml+xml, image/jxr, */*", formHeader}},
-	{"form as plain text", "POST", []string{firefox, "Accept: text/html,*/*;q=0.8", "Origin: null", "Content-Type: text/plain"}},
-	{"fetch without CORS", "POST", []string{chrome, "Accept: */*", "Origin: null", "Content-Type: text/plain;charset=UTF-8"}},
+	{
+		name:   "link in Chrome",
+		method: "GET",
+		headers: []string{
+			chrome,
+			"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8",
+			"Upgrade-Insecure-Requests: 1",
+		},
+	},
+	{
+		name:    "link in Firefox",
+		method:  "GET",
+		headers: []string{firefox, "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
+	},
+	{
+		name:    "image in Chrome",
+		method:  "GET",
+		headers: []string{chrome, "Accept: image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8"},
+	},
+	{
+		name:   "image in Firefox",
+		method: "GET",
+		headers: []string{
+			firefox,
+			"Accept: image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
+		},
+	},
+	{name: "script in Chrome", method: "GET", headers: []string{chrome, "Accept: */*"}},
+	{name: "script in Safari", method: "GET", headers: []string{safari, "Accept: */*"}},
+	{
+		name:   "form in Chrome",
+		method: "POST",
+		headers: []string{
+			chrome,
+			"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+			"Origin: null",
+			formHeader,
+		},
+	},
+	{
+		name:   "form in Firefox",
+		method: "POST",
+		headers: []string{
+			firefox,
+			"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+			"Origin: null",
+			formHeader,
+		},
+	},
+	{
+		name:    "form in Internet Explorer",
+		method:  "POST",
+		headers: []string{explorer, "Accept: text/html, application/xhtml+xml, image/jxr, */*", formHeader},
+	},
+	{
+		name:    "form as plain text",
+		method:  "POST",
+		headers: []string{firefox, "Accept: text/html,*/*;q=0.8", "Origin: null", "Content-Type: text/plain"},
+	},
+	{
+		name:    "fetch without CORS",
+		method:  "POST",
+		headers: []string{chrome, "Accept: */*", "Origin: null", "Content-Type: text/plain;charset=UTF-8"},
+	},
 }
 
 const (
@@ -143,11 +222,13 @@ func TestPlainPagesChangeNothing(t *testing.T) {
 					line := page.method + " " + path + name + query
 					a := c.do(line, "")
 					if a.status != 403 || a.header.Get("Set-Cookie") != "" {
-						t.Errorf("%s (%s) returned %d %v %s, want 403 without a cookie", line, page.name, a.status, a.header, a.body)
+						t.Errorf("%s (%s) returned %d %v %s, want 403 without a cookie",
+							line, page.name, a.status, a.header, a.body)
 					}
 				}
 			}
 		}
+
 		for _, path := range []string{
 			"/auth",
 			"/auth/credentials",
@@ -159,12 +240,14 @@ func TestPlainPagesChangeNothing(t *testing.T) {
 		} {
 			c.do(page.method+" "+path, "").want(t, 403)
 		}
+
 		for _, line := range changing {
 			if page.method == "POST" && strings.HasPrefix(line, "POST ") {
 				c.do(line, "").want(t, 403)
 			}
 		}
 	}
+
 	anonymous(t, i).do("GET /auth", "", cookie).want(t, 200)
 }
 

@@ -45,26 +45,35 @@ func (a answer) fieldNames(t testing.TB) string {
 func TestAddUserByHTTP(t *testing.T) {
 	i := daemontest.Start(t, "--http-base-path", "/erp")
 	c := asAdmin(t, i)
-	a := c.do("POST /Users?role=WRITER&Colour=red&format=json", `{"userName":"Ärne +%","Password":"`+annPassword+`","DisplayName":""}`).want(t, 201)
+	a := c.do("POST /Users?role=WRITER&Colour=red&format=json",
+		`{"userName":"Ärne +%","Password":"`+annPassword+`","DisplayName":""}`).want(t, 201)
 	a.wantHeader(t, "Location", "/erp/Users/%C3%84rne%20+%25").wantHeader(t, "X-Ignored-Members", "Colour")
 	u := read[wire.User](t, a)
-	if u.UserName != "Ärne +%" || u.Role != "writer" || u.AddedDateTime == "" || strings.Contains(a.body, annPassword) {
-		t.Errorf("%s", a.body)
+	if u.UserName != "Ärne +%" || u.Role != "writer" || u.AddedDateTime == "" ||
+		strings.Contains(a.body, annPassword) {
+		t.Errorf("adding a user returned %s, want Ärne +%% as a writer, without the password", a.body)
 	}
-	if got := c.do("GET "+strings.TrimPrefix(a.header.Get("Location"), "/erp"), "").want(t, 200); got.body != a.body {
+
+	got := c.do("GET "+strings.TrimPrefix(a.header.Get("Location"), "/erp"), "").want(t, 200)
+	if got.body != a.body {
 		t.Errorf("%s, was %s", got.body, a.body)
 	}
+
 	form := url.Values{"UserName": {"Bob"}, "Password": {annPassword}, "Role": {"reader"}}.Encode()
-	c.do("POST /Users.csv", form, "Content-Type: application/x-www-form-urlencoded").want(t, 201).wantHeader(t, "Content-Type", "text/csv; charset=utf-8")
-	c.do("POST /Users", "UserName,Password,Role\r\nCarl,"+annPassword+",reader\r\n", "Content-Type: text/csv").want(t, 201)
+	c.do("POST /Users.csv", form, "Content-Type: application/x-www-form-urlencoded").want(t, 201).
+		wantHeader(t, "Content-Type", "text/csv; charset=utf-8")
+	c.do("POST /Users", "UserName,Password,Role\r\nCarl,"+annPassword+",reader\r\n",
+		"Content-Type: text/csv").want(t, 201)
 	users := read[[]wire.User](t, c.do("GET /users/", "").want(t, 200).wantHeader(t, "X-Total", "4"))
 	if len(users) != 4 || users[0].UserName != "admin" || users[3].UserName != "Ärne +%" {
 		t.Errorf("users are %+v", users)
 	}
+
 	for _, format := range []string{"xml", "csv", "jsv", "html", "ndjson"} {
 		a := c.do("GET /Users."+format, "").want(t, 200)
-		if text := html.UnescapeString(a.body); !strings.Contains(text, "Ärne +%") || strings.Contains(a.body, "argon2") {
-			t.Errorf("%s: %s", format, text)
+		text := html.UnescapeString(a.body)
+		if !strings.Contains(text, "Ärne +%") || strings.Contains(a.body, "argon2") {
+			t.Errorf("the users as %s are %s, want Ärne +%% and no hash", format, text)
 		}
 	}
 }
@@ -79,27 +88,69 @@ func TestInvalidUsers(t *testing.T) {
 		code   string
 		fields string
 	}{
-		{``, 400, "NotEmpty", "UserName,Password,Role"},
-		{`{"UserName":"","Role":"reader","Password":null}`, 400, "NotEmpty", "UserName,Password"},
-		{`{"UserName":"x","Role":"root","Password":"12345678"}`, 400, "ArgumentException", "Role"},
-		{`{"UserName":["x","y"],"Role":{},"Password":"12345678"}`, 400, "ArgumentException", "UserName,Role,UserName,Role"},
-		{`{"UserName":"a\r\nSet-Cookie: x=y","Role":"reader","Password":"1"}`, 400, "ArgumentException", "UserName,Password"},
-		{`{"UserName":"a:b","Role":"reader","Password":"12345678"}`, 400, "ArgumentException", "UserName"},
-		{`{"UserName":"ANN","Role":"reader","Password":"12345678"}`, 409, "Conflict", "UserName"},
-		{`{"UserName":"x","Role":"reader","Password":"12345678","Colour":"red","Strict":true}`, 400, "ArgumentException", "Colour"},
-		{`{"UserName":`, 400, "SerializationException", ""},
+		{body: ``, status: 400, code: "NotEmpty", fields: "UserName,Password,Role"},
+		{
+			body:   `{"UserName":"","Role":"reader","Password":null}`,
+			status: 400,
+			code:   "NotEmpty",
+			fields: "UserName,Password",
+		},
+		{
+			body:   `{"UserName":"x","Role":"root","Password":"12345678"}`,
+			status: 400,
+			code:   "ArgumentException",
+			fields: "Role",
+		},
+		{
+			body:   `{"UserName":["x","y"],"Role":{},"Password":"12345678"}`,
+			status: 400,
+			code:   "ArgumentException",
+			fields: "UserName,Role,UserName,Role",
+		},
+		{
+			body:   `{"UserName":"a\r\nSet-Cookie: x=y","Role":"reader","Password":"1"}`,
+			status: 400,
+			code:   "ArgumentException",
+			fields: "UserName,Password",
+		},
+		{
+			body:   `{"UserName":"a:b","Role":"reader","Password":"12345678"}`,
+			status: 400,
+			code:   "ArgumentException",
+			fields: "UserName",
+		},
+		{
+			body:   `{"UserName":"ANN","Role":"reader","Password":"12345678"}`,
+			status: 409,
+			code:   "Conflict",
+			fields: "UserName",
+		},
+		{
+			body:   `{"UserName":"x","Role":"reader","Password":"12345678","Colour":"red","Strict":true}`,
+			status: 400,
+			code:   "ArgumentException",
+			fields: "Colour",
+		},
+		{body: `{"UserName":`, status: 400, code: "SerializationException", fields: ""},
 	} {
 		a := c.do("POST /Users", test.body).want(t, test.status)
-		if f := read[wire.Failure](t, a).ResponseStatus; f.ErrorCode != test.code || a.fieldNames(t) != test.fields {
-			t.Errorf("%s: %s", test.body, a.body)
+		f := read[wire.Failure](t, a).ResponseStatus
+		if f.ErrorCode != test.code || a.fieldNames(t) != test.fields {
+			t.Errorf("%s: got %s, want %s for %s", test.body, a.body, test.code, test.fields)
 		}
 		if strings.Contains(a.body, "12345678") {
 			t.Errorf("the response contains the password: %s", a.body)
 		}
 	}
-	for _, query := range []string{"a%0d%0aSet-Cookie:x", "%7B%22Password%22:%2212345678%22%7D", strings.Repeat("x", 61)} {
+
+	for _, query := range []string{
+		"a%0d%0aSet-Cookie:x",
+		"%7B%22Password%22:%2212345678%22%7D",
+		strings.Repeat("x", 61),
+	} {
 		c.do("GET /auth?"+query+"=1", "").want(t, 200).wantHeader(t, "X-Ignored-Members", "***")
 	}
+
 	c.do("GET /Users/dan", "").want(t, 404)
 	c.do("PATCH /Users/dan", `{"DisplayName":"Dan"}`).want(t, 404)
 	c.do("DELETE /Users/dan", "").want(t, 404)
@@ -111,8 +162,9 @@ func TestChangeUserByHTTP(t *testing.T) {
 	c := asAdmin(t, i)
 	ann := addUser(t, i, "reader")
 	changed := c.do("PATCH /Users/ANN", `{"UserName":"other","DisplayName":"Ann O.","Role":"publisher"}`).want(t, 200)
-	if u := read[wire.User](t, changed); u.UserName != "Ann" || u.DisplayName != "Ann O." || u.Role != "publisher" {
-		t.Errorf("%s", changed.body)
+	u := read[wire.User](t, changed)
+	if u.UserName != "Ann" || u.DisplayName != "Ann O." || u.Role != "publisher" {
+		t.Errorf("got %s, want Ann with the name Ann O. and the role publisher", changed.body)
 	}
 	if repeated := c.do("PATCH /Users/Ann", "{}").want(t, 200); repeated.body != changed.body {
 		t.Errorf("unchanged, but got %s, was %s", repeated.body, changed.body)
@@ -123,7 +175,7 @@ func TestChangeUserByHTTP(t *testing.T) {
 	c.do("PATCH /Users/admin", `{"Role":"reader"}`).want(t, 409)
 	c.do("DELETE /Users/admin", "").want(t, 409)
 	if a := c.do("PATCH /Users/Ann", `{"Password":"short"}`).want(t, 400); a.fieldNames(t) != "Password" {
-		t.Errorf("%s", a.body)
+		t.Errorf("a short password: got %s, want an error for Password", a.body)
 	}
 	c.do("DELETE /Users/Ann", "").want(t, 204)
 	c.do("DELETE /Users/Ann", "").want(t, 404)
@@ -135,27 +187,39 @@ func TestUserChangesOwnAccount(t *testing.T) {
 	session := ann.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t)
 	browser := anonymous(t, i).with("Cookie: ss-id=" + session.Value)
 	if u := read[wire.User](t, browser.do("GET /Users/ANN", "").want(t, 200)); u.UserName != "Ann" {
-		t.Errorf("%+v", u)
+		t.Errorf("GET /Users/ANN returned %+v, want Ann", u)
 	}
-	for _, line := range []string{"GET /Users", "GET /Users/admin", "GET /Users/missing", "DELETE /Users/Ann", "GET /ApiKeys", "POST /ApiKeys", "DELETE /ApiKeys/x", "POST /Users"} {
+
+	for _, line := range []string{
+		"GET /Users", "GET /Users/admin", "GET /Users/missing",
+		"DELETE /Users/Ann", "GET /ApiKeys", "POST /ApiKeys",
+		"DELETE /ApiKeys/x", "POST /Users",
+	} {
 		browser.do(line, "").want(t, 403)
 	}
+
 	browser.do("PATCH /Users/Ann", `{"DisplayName":"A."}`).want(t, 200)
 	browser.do("PATCH /Users/admin", `{"DisplayName":"A."}`).want(t, 403)
 	if a := browser.do("PATCH /Users/Ann", `{"Role":"admin"}`).want(t, 403); a.fieldNames(t) != "Role" {
-		t.Errorf("%s", a.body)
+		t.Errorf("changing the own role: got %s, want an error for Role", a.body)
 	}
-	if a := browser.do("PATCH /Users/Ann", `{"Password":"another password"}`).want(t, 400); a.fieldNames(t) != "CurrentPassword" {
-		t.Errorf("%s", a.body)
+	if a := browser.do("PATCH /Users/Ann",
+		`{"Password":"another password"}`).want(t, 400); a.fieldNames(t) != "CurrentPassword" {
+		t.Errorf("a password without the current one: got %s, want an error for CurrentPassword", a.body)
 	}
+
 	a := browser.do("PATCH /Users/Ann", `{"Password":"another password","CurrentPassword":"a guess"}`).want(t, 400)
-	if a.fieldNames(t) != "CurrentPassword" || strings.Contains(a.body, "another password") || strings.Contains(a.body, "a guess") {
-		t.Errorf("%s", a.body)
+	if a.fieldNames(t) != "CurrentPassword" || strings.Contains(a.body, "another password") ||
+		strings.Contains(a.body, "a guess") {
+		t.Errorf("a wrong current password: got %s, want an error for CurrentPassword without passwords", a.body)
 	}
-	gone := browser.do("PATCH /Users/Ann", `{"Password":"another password","CurrentPassword":"`+annPassword+`"}`).want(t, 200).cookie(t)
+
+	gone := browser.do("PATCH /Users/Ann",
+		`{"Password":"another password","CurrentPassword":"`+annPassword+`"}`).want(t, 200).cookie(t)
 	if gone.MaxAge >= 0 {
 		t.Errorf("the cookie is not deleted: %v", gone)
 	}
+
 	browser.do("GET /KeepAlive", "").want(t, 401)
 	anonymous(t, i).do("GET /auth", "", basic("ann", "another password")).want(t, 200)
 
@@ -186,26 +250,34 @@ func TestKeysByHTTP(t *testing.T) {
 	if days := time.Until(expires).Hours() / 24; err != nil || days < 89 || days > 91 {
 		t.Errorf("expires %s (%v)", made.ExpiryDateTime, err)
 	}
+
 	never := read[wire.APIKey](t, c.do("POST /ApiKeys?Name=forever&Role=reader&ExpiryDateTime=NEVER", "").want(t, 201))
-	dated := read[wire.APIKey](t, c.do("POST /ApiKeys", `{"Name":"dated","Role":"reader","ExpiryDateTime":"/Date(4102444800000)/"}`).want(t, 201))
+	dated := read[wire.APIKey](t, c.do("POST /ApiKeys",
+		`{"Name":"dated","Role":"reader","ExpiryDateTime":"/Date(4102444800000)/"}`).want(t, 201))
 	if never.ExpiryDateTime != "" || dated.ExpiryDateTime != "2100-01-01T00:00:00.0000000" {
 		t.Errorf("never %+v, dated %+v", never, dated)
 	}
+
 	list := c.do("GET /ApiKeys", "").want(t, 200).wantHeader(t, "X-Total", "3")
 	keys := read[[]wire.APIKey](t, list)
-	if len(keys) != 3 || keys[2].Name != "till" || keys[2].LastUsedDateTime == "" || strings.Contains(list.body, made.Key) {
-		t.Errorf("%s", list.body)
+	if len(keys) != 3 || keys[2].Name != "till" || keys[2].LastUsedDateTime == "" ||
+		strings.Contains(list.body, made.Key) {
+		t.Errorf("got the keys %s, want three, the last one till, used and without its secret", list.body)
 	}
+
 	for body, fields := range map[string]string{
 		`{}`:                              "Name,Role",
 		`{"Name":"TILL","Role":"reader"}`: "Name",
 		`{"Name":"x","Role":"reader","ExpiryDateTime":"tomorrow"}`:   "ExpiryDateTime",
 		`{"Name":"x","Role":"reader","ExpiryDateTime":"2001-01-01"}`: "ExpiryDateTime",
 	} {
-		if a := c.do("POST /ApiKeys", body); a.status != 400 && a.status != 409 || a.fieldNames(t) != fields {
-			t.Errorf("%s: status %d, %s", body, a.status, a.body)
+		a := c.do("POST /ApiKeys", body)
+		isRefused := a.status == 400 || a.status == 409
+		if !isRefused || a.fieldNames(t) != fields {
+			t.Errorf("adding the key %s: status %d, %s; want 400 or 409 for %s", body, a.status, a.body, fields)
 		}
 	}
+
 	c.do("GET /ApiKeys/"+made.KeyID, "").want(t, 200)
 	c.do("DELETE /ApiKeys/"+made.KeyID, "").want(t, 204)
 	c.do("GET /ApiKeys/"+made.KeyID, "").want(t, 404)

@@ -13,23 +13,36 @@ func TestWhyOfKeys(t *testing.T) {
 	i := daemontest.Start(t)
 	c := asAdmin(t, i)
 	shop := read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
-	c.do("POST /Webhooks/Subscribers/"+shop.RecID+"/Subscriptions", `{"URL":"https://shop.example/","EventName":"debtor.*","IsEnabled":false}`).want(t, 201)
+	c.do("POST /Webhooks/Subscribers/"+shop.RecID+"/Subscriptions",
+		`{"URL":"https://shop.example/","EventName":"debtor.*","IsEnabled":false}`).want(t, 201)
 	c.do("POST /Webhooks/Events", `{"EventName":"debtor.created","Key":"Døb 1","Body":"x"}`).want(t, 201)
-	for _, line := range []string{"GET /Webhooks/Why/D%C3%B8b%201", "GET /Webhooks/Why?Key=D%C3%B8b%201", "GET /Webhooks/Why/D%C3%B8b%201/"} {
+	for _, line := range []string{
+		"GET /Webhooks/Why/D%C3%B8b%201",
+		"GET /Webhooks/Why?Key=D%C3%B8b%201",
+		"GET /Webhooks/Why/D%C3%B8b%201/",
+	} {
 		why := read[wire.Why](t, c.do(line, "").want(t, 200))
 		var steps []string
 		for _, s := range why.Steps {
 			steps = append(steps, s.Step)
 		}
-		if got := strings.Join(steps, ", "); why.Key != "Døb 1" || got != "event, message, disabled, not captured" {
-			t.Errorf("%s: %s: %s", line, why.Key, got)
+		got := strings.Join(steps, ", ")
+		if why.Key != "Døb 1" || got != "event, message, disabled, not captured" {
+			t.Errorf("%s: the history of %s is %s, want event, message, disabled, not captured of Døb 1",
+				line, why.Key, got)
 		}
 	}
-	for _, line := range []string{"GET /Webhooks/Why", "GET /Webhooks/Why?Key=", "GET /Webhooks/Why/" + strings.Repeat("x", 129)} {
+
+	for _, line := range []string{
+		"GET /Webhooks/Why",
+		"GET /Webhooks/Why?Key=",
+		"GET /Webhooks/Why/" + strings.Repeat("x", 129),
+	} {
 		if a := c.do(line, "").want(t, 400); !strings.Contains(a.body, `"FieldName":"Key"`) {
-			t.Errorf("%s: %s", line, a.body)
+			t.Errorf("%s: got %s, want an error for Key", line, a.body)
 		}
 	}
+
 	anonymous(t, i).with("Authorization: Bearer "+i.Key(t, "writer")).do("GET /Webhooks/Why/x", "").want(t, 403)
 }
 
@@ -39,7 +52,8 @@ func TestWhyOfMessages(t *testing.T) {
 	i := daemontest.Start(t)
 	c := asAdmin(t, i)
 	shop := read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
-	c.do("POST /Webhooks/Subscribers/"+shop.RecID+"/Subscriptions", `{"URL":"https://shop.example/","EventName":"debtor.*","IsEnabled":false}`).want(t, 201)
+	c.do("POST /Webhooks/Subscribers/"+shop.RecID+"/Subscriptions",
+		`{"URL":"https://shop.example/","EventName":"debtor.*","IsEnabled":false}`).want(t, 201)
 	for _, key := range []string{"", "D1"} {
 		for range 2 {
 			c.do("POST /Webhooks/Events", `{"EventName":"debtor.created","Key":"`+key+`","Body":"x"}`).want(t, 201)

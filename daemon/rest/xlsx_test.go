@@ -44,21 +44,41 @@ func TestWorkbooks(t *testing.T) {
 		if test.headers != "" {
 			headers = []string{test.headers}
 		}
-		a := c.do("GET "+test.path, "", append(headers, "Want-Digest: sha-256", "Accept-Encoding: gzip")...).want(t, 200)
+		a := c.do("GET "+test.path, "", append(headers, "Want-Digest: sha-256",
+			"Accept-Encoding: gzip")...).want(t, 200)
 		a.wantHeader(t, "Content-Type", xlsxType).wantHeader(t, "Content-Encoding", "")
 		if test.file != "" {
-			a.wantHeader(t, "Content-Disposition", "attachment; filename="+test.file+".xlsx").wantHeader(t, "X-Offset", "0").wantHeader(t, "X-Digest", digestOf(a.body))
+			a.wantHeader(t, "Content-Disposition", "attachment; filename="+test.file+".xlsx").
+				wantHeader(t, "X-Offset", "0").
+				wantHeader(t, "X-Digest", digestOf(a.body))
 		}
 		rows, err := encodetest.Rows("xlsx", []byte(a.body), nil)
 		if err != nil {
 			t.Errorf("%s: %v", test.path, err)
-		} else if n := len(rows); test.column != "" && (n == 0 || test.value != "" && rows[n-1][test.column] != test.value) {
-			t.Errorf("%s: %v, want %s %s", test.path, rows, test.column, test.value)
+			continue
+		}
+		if test.column == "" {
+			continue
+		}
+		if len(rows) == 0 {
+			t.Errorf("%s has no rows, want the column %s", test.path, test.column)
+			continue
+		}
+		got := rows[len(rows)-1][test.column]
+		if test.value != "" && got != test.value {
+			t.Errorf("%s: %s of the last row is %q, want %q", test.path, test.column, got, test.value)
 		}
 	}
-	for path, status := range map[string]int{"/Queries/DB_Class.xlsx?Take=x": 400, "/xlsx/reply/DB_ClassQuery": 404, "/Queries/Nothing.xlsx": 404} {
-		c.do("GET "+path, "").want(t, status).wantHeader(t, "Content-Type", "application/json; charset=utf-8").wantHeader(t, "Content-Disposition", "")
+
+	for path, status := range map[string]int{
+		"/Queries/DB_Class.xlsx?Take=x": 400,
+		"/xlsx/reply/DB_ClassQuery":     404,
+		"/Queries/Nothing.xlsx":         404,
+	} {
+		c.do("GET "+path, "").want(t, status).wantHeader(t, "Content-Type", "application/json; charset=utf-8").
+			wantHeader(t, "Content-Disposition", "")
 	}
+
 	c.do("HEAD /Queries/DB_Class.xlsx", "").want(t, 200).wantHeader(t, "Content-Type", xlsxType)
 }
 
@@ -66,18 +86,22 @@ func TestWorkbooks(t *testing.T) {
 // was not known before the first byte.
 func TestWorkbookLimits(t *testing.T) {
 	c := asAdmin(t, startWithView(t, "DB_Class", "SELECT %s FROM numbers LIMIT 1048576"))
-	a := c.do("GET /Queries/DB_Class.xlsx", "").want(t, 400).wantHeader(t, "Content-Type", "application/json; charset=utf-8")
+	a := c.do("GET /Queries/DB_Class.xlsx", "").want(t, 400).
+		wantHeader(t, "Content-Type", "application/json; charset=utf-8")
 	a.wantMessage(t, "1048576 rows match, but a sheet of a workbook holds at most 1048575")
 	a, err := c.try("GET /Queries/DB_Class.xlsx?Include=NoTotal", "")
 	if a.status != 200 || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("status %d, %v, want an aborted response", a.status, err)
 	}
 	a = c.do("GET /Queries/DB_Class.xlsx?Skip=1&Include=NoTotal", "", "Want-Digest: sha-256").want(t, 200)
-	if trailer := a.http.Trailer; trailer.Get("X-Row-Count") != "1048575" || trailer.Get("X-Digest") != digestOf(a.body) {
+	trailer := a.http.Trailer
+	if trailer.Get("X-Row-Count") != "1048575" || trailer.Get("X-Digest") != digestOf(a.body) {
 		t.Errorf("trailers %v", trailer)
 	}
-	c = asAdmin(t, startWithView(t, "DB_Class", "SELECT replace(hex(zeroblob(16384)), '0', 'x') AS Class /* %s */ FROM numbers LIMIT 1"))
-	c.do("GET /Queries/DB_Class.xlsx", "").want(t, 400).wantMessage(t, "row 1 does not fit into a workbook: a cell holds at most 32767 characters")
+	c = asAdmin(t, startWithView(t, "DB_Class",
+		"SELECT replace(hex(zeroblob(16384)), '0', 'x') AS Class /* %s */ FROM numbers LIMIT 1"))
+	c.do("GET /Queries/DB_Class.xlsx", "").want(t, 400).
+		wantMessage(t, "row 1 does not fit into a workbook: a cell holds at most 32767 characters")
 }
 
 // formulas is a view with texts and numbers that spreadsheets may change.
@@ -107,20 +131,32 @@ func TestCSVForSpreadsheets(t *testing.T) {
 				body = "{" + body
 			}
 			guard := strconv.FormatBool(want == guarded)
-			if a := c.do(line, body).want(t, 200).wantHeader(t, "X-Ignored-Members", "").wantHeader(t, "X-Formula-Guard", guard); a.body != mark+names+want {
+			a := c.do(line, body).want(t, 200).wantHeader(t, "X-Ignored-Members", "").
+				wantHeader(t, "X-Formula-Guard", guard)
+			if a.body != mark+names+want {
 				t.Errorf("%s\ngot  %q\nwant %q", request, a.body, mark+names+want)
 			}
 		}
-		c.do("GET /Queries/"+kind+".csv", "", "X-Formula-Guard: false").want(t, 200).wantHeader(t, "X-Formula-Guard", "false").wantText(t, plain)
+
+		c.do("GET /Queries/"+kind+".csv", "", "X-Formula-Guard: false").want(t, 200).
+			wantHeader(t, "X-Formula-Guard", "false").
+			wantText(t, plain)
 		c.do("GET /Queries/"+kind+".json", "").want(t, 200).wantHeader(t, "X-Formula-Guard", "")
-		for _, line := range []string{"GET /Queries/" + kind + ".csv?bom=maybe", "GET /Queries/" + kind + ".csv?Strict=true&bom=t", "GET /Users?bom=1&bom=1", "GET /Users.csv?bom=maybe"} {
+		for _, line := range []string{
+			"GET /Queries/" + kind + ".csv?bom=maybe",
+			"GET /Queries/" + kind + ".csv?Strict=true&bom=t",
+			"GET /Users?bom=1&bom=1",
+			"GET /Users.csv?bom=maybe",
+		} {
 			c.do(line, "").want(t, 400).wantText(t, "bom")
 		}
+
 		c.do("POST /csv/reply/"+kind+"Query", `{"bom":"maybe"}`).want(t, 400).wantText(t, "must be true or false,bom")
 		c.do("POST /Users", `{"bom":"maybe","UserName":"Ann","DisplayName":"=A1","Role":"reader","Password":"`+annPassword+`"}`).want(t, 400)
 		c.do("POST /Users", `{"UserName":"Ann","DisplayName":"=A1","Role":"reader","Password":"`+annPassword+`"}`).want(t, 201)
 		users := c.do("GET /Users.csv?bom=true", "").want(t, 200).body
-		if guard := strings.Contains(users, ",'=A1,"); !strings.HasPrefix(users, "\ufeffUserName,") || guard != (want == guarded) {
+		if guard := strings.Contains(users, ",'=A1,"); !strings.HasPrefix(users, "\ufeffUserName,") ||
+			guard != (want == guarded) {
 			t.Errorf("with %v: %q", args, users)
 		}
 	}
@@ -133,6 +169,7 @@ func TestResponsesInLibreOffice(t *testing.T) {
 	if !clientstest.Wanted() {
 		t.Skip("make clients runs this test: each start of LibreOffice takes seconds")
 	}
+
 	office := clientstest.Tool(t, "soffice")
 	const kind = "JB_EstimateResourceLines"
 	c := asAdmin(t, startWithView(t, kind, formulas))
@@ -142,16 +179,30 @@ func TestResponsesInLibreOffice(t *testing.T) {
 		dates  []string
 		amount string
 	}{
-		"rows.xlsx": {"Calc MS Excel 2007 XML", []string{"2019-05-01 10:11:12.123", "1753-01-01T00:00:00.0000000"}, "-12.5"},
-		"rows.csv":  {"CSV:44,34,76,1,1/2/2/2/3/2/4/2/5/2/6/2/7/2/8/2/9/2/10/2/11/2/12/2/13/2", []string{"2019-05-01T10:11:12.1230000", "1753-01-01T00:00:00.0000000"}, "-12.50"},
+		"rows.xlsx": {
+			filter: "Calc MS Excel 2007 XML",
+			dates:  []string{"2019-05-01 10:11:12.123", "1753-01-01T00:00:00.0000000"},
+			amount: "-12.5",
+		},
+		"rows.csv": {
+			filter: "CSV:44,34,76,1,1/2/2/2/3/2/4/2/5/2/6/2/7/2/8/2/9/2/10/2/11/2/12/2/13/2",
+			dates:  []string{"2019-05-01T10:11:12.1230000", "1753-01-01T00:00:00.0000000"},
+			amount: "-12.50",
+		},
 	} {
 		dir := t.TempDir()
-		body := c.do("GET /Queries/"+kind+"?bom=true&format="+strings.TrimPrefix(filepath.Ext(file), "."), "").want(t, 200).body
+		format := strings.TrimPrefix(filepath.Ext(file), ".")
+		body := c.do("GET /Queries/"+kind+"?bom=true&format="+format, "").want(t, 200).body
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(body), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.CommandContext(t.Context(), office, "-env:UserInstallation="+clientstest.FileURL(filepath.Join(dir, "profile")), "--headless", "--infilter="+test.filter,
-			"--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true", "--outdir", filepath.Join(dir, "out"), filepath.Join(dir, file))
+		cmd := exec.CommandContext(t.Context(), office,
+			"-env:UserInstallation="+clientstest.FileURL(filepath.Join(dir, "profile")),
+			"--headless",
+			"--infilter="+test.filter,
+			"--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true",
+			"--outdir", filepath.Join(dir, "out"),
+			filepath.Join(dir, file))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -160,7 +211,14 @@ func TestResponsesInLibreOffice(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-		want := [][]string{k.FieldNames(), {"00120", `=1+"1"`, "+1", test.dates[0], test.amount, "922337203685477.5807", "0.0001", "@é 😀", test.dates[1], "\ta", "", "-", "a-b=c"}}
+		want := [][]string{
+			k.FieldNames(),
+			{
+				"00120", `=1+"1"`, "+1", test.dates[0], test.amount,
+				"922337203685477.5807", "0.0001", "@é 😀", test.dates[1], "\ta", "",
+				"-", "a-b=c",
+			},
+		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v\ngot  %q\nwant %q", file, err, got, want)
 		}

@@ -43,12 +43,14 @@ func TestSlots(t *testing.T) {
 				held = append(held, slot)
 			}
 		}
+
 		if got := take(tt.anonymous); got != tt.slots {
 			t.Errorf("%s: %d slots of %d, want %d", tt.name, got, tt.size, tt.slots)
 		}
 		if got := take(false); got != tt.slotsToo {
 			t.Errorf("%s: others get %d slots of %d, want %d", tt.name, got, tt.size, tt.slotsToo)
 		}
+
 		streams := 0
 		for _, slot := range held {
 			if tt.stream && slot.Stream() == nil {
@@ -58,6 +60,7 @@ func TestSlots(t *testing.T) {
 		if streams != tt.streams {
 			t.Errorf("%s: %d streams in %d slots, want %d", tt.name, streams, tt.size, tt.streams)
 		}
+
 		for i, slot := range held {
 			if i%2 == 0 {
 				slot.Release()
@@ -65,6 +68,7 @@ func TestSlots(t *testing.T) {
 			}
 			slot.End()
 		}
+
 		if used := len(a.slots) + len(a.anonymous) + len(a.streams); used > 0 || *gauge != 0 {
 			t.Errorf("%s: after the end %d places are in use, and the gauge has changed by %d", tt.name, used, *gauge)
 		}

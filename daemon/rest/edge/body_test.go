@@ -30,6 +30,7 @@ func TestBodyDeadline(t *testing.T) {
 		}
 		return 0
 	}
+
 	for name, test := range map[string]struct {
 		rate func(second int) int
 		cut  time.Duration
@@ -78,7 +79,8 @@ func TestMemoryOfABody(t *testing.T) {
 	for _, announced := range []int64{size, -1} {
 		allocated, body, err := receive(announced, size)
 		if err != nil || len(body) != size || allocated > 2*size+size/4 {
-			t.Errorf("announced %d: %d bytes allocated for a body of %d (%v), want %d for %d", announced, allocated, len(body), err, 2*size, size)
+			t.Errorf("announced %d: %d bytes allocated for a body of %d (%v), want %d for %d",
+				announced, allocated, len(body), err, 2*size, size)
 		}
 	}
 	if allocated, _, _ := receive(size, 100); allocated > 3*bodyFree {

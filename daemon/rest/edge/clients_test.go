@@ -21,6 +21,7 @@ func serveClients(t *testing.T, limit int) (clients *Clients, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	ended := make(chan struct{})
 	clients = NewClients(limit, slog.New(slog.DiscardHandler))
 	server := &http.Server{
@@ -82,10 +83,12 @@ func isClosed(conn net.Conn, wait time.Duration) bool {
 // await waits until a condition holds.
 func await(t *testing.T, description string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
+	deadline := time.Now().Add(time.Minute)
+	for !holds() {
+		if time.Now().After(deadline) {
 			t.Fatalf("%s: not within a minute", description)
 		}
+		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -100,18 +103,28 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 		"one that was authenticated stays":        {before: []string{"/in", "", ""}, closed: 1},
 		"one without credentials, despite a page": {before: []string{"/in", "/public", "/in"}, closed: 1},
 		"an idle one if all are authenticated":    {before: []string{"/wait", "/in", "/in"}, closed: 1},
-		"none if all are in use":                  {before: []string{"/wait", "/wait", "/wait"}, noneCloses: true},
+		"none if all are in use": {
+			before:     []string{"/wait", "/wait", "/wait"},
+			noneCloses: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clients, address := serveClients(t, len(tt.before))
 			var conns []net.Conn
 			var want [kept + 1]int
-			rankOf := map[string]int{"": unauthenticated, "/public": unauthenticated, "/in": idle, "/wait": kept}
+			rankOf := map[string]int{
+				"":        unauthenticated,
+				"/public": unauthenticated,
+				"/in":     idle,
+				"/wait":   kept,
+			}
+
 			for _, path := range tt.before {
 				conns = append(conns, connect(t, address, path))
 				want[rankOf[path]]++
 				await(t, "connection in its state", func() bool { return clients.ranks() == want })
 			}
+
 			if tt.noneCloses {
 				if late := connect(t, address, ""); !isClosed(late, time.Minute) {
 					t.Error("another connection was accepted although all are in use")
@@ -121,6 +134,7 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 				}
 				return
 			}
+
 			connect(t, address, "/in")
 			if !isClosed(conns[tt.closed], time.Minute) {
 				t.Errorf("connection %d is still open", tt.closed)

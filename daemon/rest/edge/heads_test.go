@@ -21,6 +21,7 @@ func serveHeads(t *testing.T, limit int) (heads *Heads, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	heads = NewHeads(limit)
 	server := &http.Server{
 		MaxHeaderBytes: heads.Max(),
@@ -169,7 +170,8 @@ func TestRefusedConnectionsLinger(t *testing.T) {
 		if err != nil && !errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("connection %d: %v", i, err)
 		}
-		if n := strings.Count(string(answer), "HTTP/1.1 "); n != 1 || !strings.HasPrefix(string(answer), "HTTP/1.1 431 ") {
+		n := strings.Count(string(answer), "HTTP/1.1 ")
+		if n != 1 || !strings.HasPrefix(string(answer), "HTTP/1.1 431 ") {
 			t.Errorf("connection %d: %d responses, want one with status 431: %q", i, n, answer)
 		}
 	}

@@ -10,12 +10,21 @@ import (
 )
 
 func FuzzNegotiate(f *testing.F) {
-	for _, accept := range []string{"", "*/*", "text/html,application/xml;q=0.9,*/*;q=0.8", "text/csv;q=NaN", "text/csv;q=1e-9", ",;=", "text/csv;q=.5;q=0"} {
+	for _, accept := range []string{
+		"",
+		"*/*",
+		"text/html,application/xml;q=0.9,*/*;q=0.8",
+		"text/csv;q=NaN",
+		"text/csv;q=1e-9",
+		",;=",
+		"text/csv;q=.5;q=0",
+	} {
 		f.Add("", "", "", "", accept)
 		f.Add("csv", "json", "f", "xml", accept)
 		f.Add("", "csv", "a(b)", "nope", accept)
 		f.Add("nope", "", "", "json", accept)
 	}
+
 	f.Fuzz(func(t *testing.T, prefix, suffix, callback, format, accept string) {
 		if _, known := encode.ByName(suffix); !known {
 			suffix = "" // the router returns no other suffix
@@ -38,7 +47,8 @@ func FuzzNegotiate(f *testing.F) {
 			t.Errorf("unexpected HTML page for %q", accept)
 		}
 		h := make(http.Header)
-		if got := string(r.Close(r.Open(h, []byte{}))); r.callback != "" && got != r.callback+"()" || r.callback == "" && got != "" {
+		got := string(r.Close(r.Open(h, []byte{})))
+		if r.callback != "" && got != r.callback+"()" || r.callback == "" && got != "" {
 			t.Errorf("wrapped: %q", got)
 		}
 	})

@@ -30,7 +30,12 @@ func TestAnonymousResponsesArePaced(t *testing.T) {
 		kept   bool
 		took   time.Duration
 	}{
-		{name: "anonymous", method: "GET", size: size, took: (responses*size - anonymousBurst) * time.Second / anonymousRate},
+		{
+			name:   "anonymous",
+			method: "GET",
+			size:   size,
+			took:   (responses*size - anonymousBurst) * time.Second / anonymousRate,
+		},
 		{name: "anonymous, short", method: "GET", size: replyFree},
 		{name: "anonymous, without a body", method: "HEAD", size: size},
 		{name: "anonymous change", method: "POST", size: size},
@@ -59,7 +64,8 @@ func TestAnonymousResponsesArePaced(t *testing.T) {
 			}
 			all.Wait()
 			if took := time.Since(start).Round(10 * time.Millisecond); took != tt.took.Round(10*time.Millisecond) {
-				t.Errorf("%s: %d responses of %d bytes within %v, want %v", tt.name, responses, tt.size, took, tt.took)
+				t.Errorf("%s: %d responses of %d bytes within %v, want %v",
+					tt.name, responses, tt.size, took, tt.took)
 			}
 		})
 	}
@@ -86,11 +92,13 @@ func TestWaitForThePaceIsBounded(t *testing.T) {
 			}
 			if network == 0 {
 				synctest.Wait()
-				if n := refused.Load(); n != maxPacedOfClient/anonymousBurst-1 { // the first one was sent at once
+				n := refused.Load()
+				if n != maxPacedOfClient/anonymousBurst-1 { // the first one was sent at once
 					t.Errorf("%d responses to the first network were refused", n)
 				}
 			}
 		}
+
 		all.Wait()
 		if took := time.Since(start); took > maxPaced*time.Second/anonymousRate {
 			t.Errorf("the last response waited for %v", took)

@@ -12,7 +12,9 @@ func TestLimiter(t *testing.T) {
 	l, now := NewLimiter(Rate{PerSecond: 2, Burst: 3}), time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	allowed := func(key string) bool {
 		err := l.Take(key, now)
-		if err != nil && (!fault.Is(err, fault.TooMany) || fault.From(err).RetryAfter <= 0 || fault.From(err).RetryAfter > time.Second/2) {
+		if err != nil &&
+			(!fault.Is(err, fault.TooMany) || fault.From(err).RetryAfter <= 0 ||
+				fault.From(err).RetryAfter > time.Second/2) {
 			t.Errorf("%v, after %v", err, fault.From(err).RetryAfter)
 		}
 		return err == nil

@@ -46,28 +46,37 @@ func TestPartitionsSeek(t *testing.T) {
 	}{{"ID", record.Int}, {"Stamp", record.DateTime}, {"Other", record.DateTime}} {
 		times.Fields = append(times.Fields, record.Field{Name: f.name, Type: f.of, Filter: f.of.Filter()})
 	}
+
 	registry, err := record.NewRegistry(times)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	kind, _ := registry.Lookup(times.Name)
 	conn, err := sqlite.Open(filepath.Join(t.TempDir(), "records.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	for _, statement := range []string{"CREATE TABLE Times (ID int NOT NULL PRIMARY KEY, Stamp datetime2, Other datetime2)", "CREATE INDEX Times_Stamp ON Times (Stamp)"} {
+	for _, statement := range []string{
+		"CREATE TABLE Times (ID int NOT NULL PRIMARY KEY, Stamp datetime2, Other datetime2)",
+		"CREATE INDEX Times_Stamp ON Times (Stamp)",
+	} {
 		if err := conn.Exec(statement); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	const (
 		seek  = "SEARCH Times USING INDEX Times_Stamp (Stamp>? AND Stamp<?)"
 		same  = "SEARCH Times USING INDEX Times_Stamp (Stamp=?)"
 		byKey = "SCAN Times USING INDEX sqlite_autoindex_Times_1"
 	)
 	for filter, want := range map[string][2]string{
-		"Stamp ge 2024-01-01T00:00:00Z and Stamp lt 2024-02-01T00:00:00Z":             {seek, same + "; USE TEMP B-TREE FOR ORDER BY; " + seek},
+		"Stamp ge 2024-01-01T00:00:00Z and Stamp lt 2024-02-01T00:00:00Z": {
+			seek,
+			same + "; USE TEMP B-TREE FOR ORDER BY; " + seek,
+		},
 		"Other ge 2024-01-01T00:00:00Z and Other lt 2024-02-01T00:00:00Z":             {byKey, ""},
 		"Stamp ge 2024-01-01T00:00:00Z":                                               {byKey, ""},
 		"Stamp ge 2024-01-01T00:00:00Z or Stamp lt 2024-02-01T00:00:00Z":              {byKey, ""},
@@ -87,24 +96,32 @@ func TestPartitionsSeek(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		r, err := h.read(x, odata.Rows)
 		if err != nil {
 			t.Fatalf("%s: %v", filter, err)
 		}
+
 		req, err := h.request(r)
 		if err != nil {
 			t.Fatalf("%s: %v", filter, err)
 		}
+
 		req.Take = r.pageSize(r.Top)
 		plan, err := query.NewPlan(req, false)
 		if err != nil {
 			t.Fatalf("%s: %v", filter, err)
 		}
+
 		plans := [2]string{explainPage(t, conn, plan)}
 		if want[1] != "" {
-			plan.Place.After = []query.Position{{Data: []byte("2024-01-02T00:00:00.0000000")}, {Data: []byte("7")}}
+			plan.Place.After = []query.Position{
+				{Data: []byte("2024-01-02T00:00:00.0000000")},
+				{Data: []byte("7")},
+			}
 			plans[1] = explainPage(t, conn, plan)
 		}
+
 		for i := range plans {
 			if !strings.HasPrefix(plans[i], want[i]) {
 				t.Errorf("%s, page %d: %s, want %s", filter, i+1, plans[i], want[i])
@@ -123,7 +140,8 @@ func explainPage(t *testing.T, conn *sqlite.Conn, plan *query.Plan) string {
 	for _, part := range parts {
 		st, err := query.Compile(&part, d, "Times")
 		if err == nil {
-			err = conn.Query("EXPLAIN QUERY PLAN "+st.SQL, func(s *sqlite.Stmt) error { steps = append(steps, s.Text(3)); return nil })
+			err = conn.Query("EXPLAIN QUERY PLAN "+st.SQL,
+				func(s *sqlite.Stmt) error { steps = append(steps, s.Text(3)); return nil })
 		}
 		if err != nil {
 			t.Fatal(fmt.Errorf("%s: %w", st.SQL, err))

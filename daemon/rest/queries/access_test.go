@@ -14,9 +14,16 @@ func TestMayRead(t *testing.T) {
 		user account.Role
 		want bool
 	}{
-		{"", account.NoRole, true}, {"", account.Reader, true}, {"reader", account.NoRole, false}, {"reader", account.Reader, true},
-		{"writer", account.Reader, false}, {"writer", account.Publisher, false}, {"writer", account.Writer, true}, {"writer", account.Admin, true},
-		{"admin", account.Writer, false}, {"owner", account.Admin, false},
+		{kind: "", user: account.NoRole, want: true},
+		{kind: "", user: account.Reader, want: true},
+		{kind: "reader", user: account.NoRole, want: false},
+		{kind: "reader", user: account.Reader, want: true},
+		{kind: "writer", user: account.Reader, want: false},
+		{kind: "writer", user: account.Publisher, want: false},
+		{kind: "writer", user: account.Writer, want: true},
+		{kind: "writer", user: account.Admin, want: true},
+		{kind: "admin", user: account.Writer, want: false},
+		{kind: "owner", user: account.Admin, want: false},
 	} {
 		x := &edge.Context{Identity: account.Identity{Role: tt.user}}
 		if got := MayRead(x, &record.Kind{Role: tt.kind}); got != tt.want {

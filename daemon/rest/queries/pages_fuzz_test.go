@@ -12,11 +12,20 @@ import (
 // not a form, and can be parsed.
 func FuzzFormAddress(f *testing.F) {
 	for _, seed := range []string{
-		"A.op=Equal&A.value=x", "A.op=GreaterThan&A.value=+1+&Take=5", "A.op=&A.value=%3Cb%3E", "A.op=In&A.value=a%2Cb&B.op=Equal&B.value=",
-		"a.op=X&A.value=1", "A.op=Equal&A.value=1&A.op=In", ".op=&.value=/", "A%2Eop=Equal&A.op=In&A.value=1", "%zz.op=1&A.op=2&A.value=%", "x.op.op=1&x.op.value=2",
+		"A.op=Equal&A.value=x",
+		"A.op=GreaterThan&A.value=+1+&Take=5",
+		"A.op=&A.value=%3Cb%3E",
+		"A.op=In&A.value=a%2Cb&B.op=Equal&B.value=",
+		"a.op=X&A.value=1",
+		"A.op=Equal&A.value=1&A.op=In",
+		".op=&.value=/",
+		"A%2Eop=Equal&A.op=In&A.value=1",
+		"%zz.op=1&A.op=2&A.value=%",
+		"x.op.op=1&x.op.value=2",
 	} {
 		f.Add("/Queries/A", seed)
 	}
+
 	f.Add("//evil.example/x", "A.op=Equal&A.value=1")
 	f.Add("/a/%2f%2fb", "A.op=Equal&A.value=1")
 	f.Fuzz(func(t *testing.T, path, rawQuery string) {

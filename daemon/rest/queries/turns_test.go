@@ -34,15 +34,18 @@ func TestTurns(t *testing.T) {
 		}
 		running = append(running, turn)
 	}
+
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := takeTurn(gone, &turns, "first"); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("turn %d of a reader: %v, want Unavailable", maxTurns, err)
 	}
+
 	another, err := takeTurn(t.Context(), &turns, "second")
 	if err != nil {
 		t.Fatalf("a turn of another reader: %v", err)
 	}
+
 	another.end(0)
 	next := make(chan *turn)
 	go func() {
