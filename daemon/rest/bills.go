@@ -31,35 +31,35 @@ func (h *bills) form(x *edge.Context) (*form.Form, erp.StageField) {
 
 // set updates a custom field value of a bill's stage.
 func (h *bills) set(x *edge.Context) error {
-	f, at := h.form(x)
+	f, field := h.form(x)
 	f.Knows(readOnly...)
 	contents := form.Value(f, erp.MemberContents, form.Text)
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	v, err := h.service.Set(x.Request.Context(), at, contents)
+	v, err := h.service.Set(x.Request.Context(), field, contents)
 	return x.Respond("CustomFieldValue", billDocument(x, f)(v), err)
 }
 
 // value returns one custom field value of a bill's stage.
 func (h *bills) value(x *edge.Context) error {
-	f, at := h.form(x)
+	f, field := h.form(x)
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	v, err := h.service.Value(x.Request.Context(), at)
+	v, err := h.service.Value(x.Request.Context(), field)
 	return x.Respond("CustomFieldValue", billDocument(x, f)(v), err)
 }
 
 // values returns all custom fields of a bill's stage in the display order of the
 // ERP. A field without a stored value has no Contents.
 func (h *bills) values(x *edge.Context) error {
-	f, at := h.form(x)
+	f, field := h.form(x)
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	all, err := h.service.Values(x.Request.Context(), at.BillID, at.StageID)
-	return edge.List(x, "CustomFieldValues", all, err, billDocument(x, f))
+	values, err := h.service.Values(x.Request.Context(), field.BillID, field.StageID)
+	return edge.List(x, "CustomFieldValues", values, err, billDocument(x, f))
 }
 
 // fullValue is a value with its null members included.
@@ -74,10 +74,10 @@ type fullValue struct {
 // billDocument returns the conversion of values to documents. Tabular formats have
 // all columns even if members are null.
 func billDocument(x *edge.Context, f *form.Form) func(wire.CustomFieldValue) any {
-	columns := x.Format.Attachment || x.Format.Name == "html"
-	nulls := columns || strings.EqualFold(f.Members.Text(query.Nulls), "include")
+	isTabular := x.Format.Attachment || x.Format.Name == "html"
+	withNulls := isTabular || strings.EqualFold(f.Members.Text(query.Nulls), "include")
 	return func(v wire.CustomFieldValue) any {
-		if nulls {
+		if withNulls {
 			return fullValue(v)
 		}
 		return v

@@ -209,11 +209,12 @@ func (a *Admission) holdReply(x *Context, n int) (release func(), err error) {
 		size = 0
 	}
 	if !a.replies.take(size, anonymous) {
-		known := anonymous && a.identified(x) && a.replies.take(size, false)
-		if !known && x.Route != nil && x.Route.Changes {
+		hasCredentials := anonymous && a.identified(x)
+		isTaken := hasCredentials && a.replies.take(size, false)
+		if !isTaken && x.Route != nil && x.Route.Changes {
 			return func() {}, nil
 		}
-		if !known {
+		if !isTaken {
 			return nil, busy("too many responses are being read")
 		}
 		anonymous = false

@@ -126,10 +126,10 @@ func (b *Bodies) receive(x *Context, in io.Reader) ([]byte, error) {
 
 	var pieces [][]byte
 	size := int64(bodyFree)
-	left := x.Request.ContentLength // stays negative for an unknown length
-	for left != 0 {
-		if left > 0 {
-			size = min(size, left)
+	remaining := x.Request.ContentLength // stays negative for an unknown length
+	for remaining != 0 {
+		if remaining > 0 {
+			size = min(size, remaining)
 		}
 		if pieces != nil {
 			if err := b.reserve(x, size); err != nil {
@@ -145,7 +145,7 @@ func (b *Bodies) receive(x *Context, in io.Reader) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		left -= int64(n)
+		remaining -= int64(n)
 		size = bodyStep
 	}
 	return b.join(pieces), nil
@@ -192,7 +192,8 @@ func (r *pacedReader) fill(b []byte) (int, error) {
 // step at the minimum rate.
 func (b *Bodies) deadline(until, now time.Time, n int) time.Time {
 	until = until.Add(time.Duration(n) * time.Second / bodyRate)
-	if latest := now.Add(b.timeout + bodyStep*time.Second/bodyRate); until.After(latest) {
+	latest := now.Add(b.timeout + bodyStep*time.Second/bodyRate)
+	if until.After(latest) {
 		return latest
 	}
 	return until

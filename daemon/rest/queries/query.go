@@ -187,12 +187,12 @@ func (h *Handler) Kind(o *edge.Options, r *edge.CompiledRoute, p edge.Params) (*
 	}
 	noun := "operation"
 	nameOf := (*record.Kind).Operation
-	others := h.Names
+	otherNames := h.Names
 	name := p.Get(edge.ParamOperation)
 	if name == "" {
 		noun = "record kind"
 		nameOf = func(k *record.Kind) string { return k.Name }
-		others = nil
+		otherNames = nil
 		name = p.Get(edge.ParamKind)
 	}
 	if name == "" {
@@ -213,7 +213,7 @@ func (h *Handler) Kind(o *edge.Options, r *edge.CompiledRoute, p edge.Params) (*
 		return nil, fault.New(fault.NotFound, "%s is not served: %s", edge.Clean(name), reason)
 	}
 	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", noun, edge.Clean(name),
-		instead(kinds, name, nameOf, others))
+		instead(kinds, name, nameOf, otherNames))
 }
 
 // reasonNotServed returns the reason why a kind, named by its own name or that of its
