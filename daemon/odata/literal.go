@@ -266,18 +266,18 @@ func (c *Clock) dateSpan(value string) (span, error) {
 	if zone > len("2006-01-02") && value[zone] == ' ' { // a plus sign that was not escaped
 		value = value[:zone] + "+" + value[zone+1:]
 	}
-	at, zoned, err := parseDate(value)
+	instant, zoned, err := parseDate(value)
 	if err != nil {
 		return span{}, err
 	}
 	if !zoned {
-		at = c.instantOf(at)
+		instant = c.instantOf(instant)
 	}
 
-	below := at.Truncate(tick)
+	below := instant.Truncate(tick)
 	first, last := c.dates(below)
 	kind := rangeSpan
-	if !below.Equal(at) { // between two values
+	if !below.Equal(instant) { // between two values
 		first, _ = c.dates(below.Add(tick))
 		kind = gapSpan
 	} else if first.After(last) {
@@ -294,14 +294,14 @@ func (c *Clock) instantOf(date time.Time) time.Time {
 	if skipped {
 		date = date.Truncate(time.Second)
 	}
-	at := time.Unix(seconds, int64(date.Nanosecond()))
-	if at.Before(firstDate) {
+	instant := time.Unix(seconds, int64(date.Nanosecond()))
+	if instant.Before(firstDate) {
 		return firstDate
 	}
-	if at.After(lastDate) {
+	if instant.After(lastDate) {
 		return lastDate
 	}
-	return at
+	return instant
 }
 
 // Layouts of dates with and without a zone.
@@ -311,31 +311,32 @@ var (
 )
 
 // parseDate parses a date, as if it were in UTC if it has no zone.
-func parseDate(value string) (at time.Time, zoned bool, err error) {
+func parseDate(value string) (date time.Time, zoned bool, err error) {
 	for _, layout := range zonedLayouts {
-		at, err = time.Parse(layout, value)
+		date, err = time.Parse(layout, value)
 		if err == nil {
-			return at, true, nil
+			return date, true, nil
 		}
 	}
 	for _, layout := range zonelessLayouts {
-		at, err = time.Parse(layout, value)
+		date, err = time.Parse(layout, value)
 		if err == nil {
-			return at, false, nil
+			return date, false, nil
 		}
 	}
 	return time.Time{}, false, errors.New("must be a date that exists")
 }
 
 // dateBound returns a date, as if it were in UTC, as a bound.
-func dateBound(at time.Time) bound {
-	if at.Before(firstDate) {
+func dateBound(date time.Time) bound {
+	if date.Before(firstDate) {
 		return bound{outside: -1}
 	}
-	if at.After(lastDate) {
+	if date.After(lastDate) {
 		return bound{outside: 1}
 	}
-	return bound{value: wire.Value{Text: at.Format(dateLayout)}}
+	return bound{value: wire.Value{Text: date.Format(dateLayout)}}
 }
 
+// itoa formats a number.
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
