@@ -67,70 +67,74 @@ func shop(t *testing.T) *Service {
 
 	kind := registry.Kinds()[0]
 	id := Member{Name: "ParcelID", Type: "string", Required: true}
-	return &Service{Version: "1.2", Base: "/erp", Operations: []Operation{
-		{
-			Name:    "ParcelsQuery",
-			Group:   "Post office",
-			Summary: "Parcels on their way",
-			Kind:    kind,
-			Role:    "reader",
-			Routes: []Route{
-				{
-					Methods: []string{"GET", "POST", "PUT", "PATCH", "DELETE"},
-					Path:    "/{Format}/reply/ParcelsQuery",
-					Summary: "Rows",
-				},
-				{Methods: []string{"GET", "POST"}, Path: "/Queries/Parcels", Summary: "The same"},
-				{
-					Methods: []string{"POST"},
-					Path:    "/{Format}/oneway/ParcelsQuery",
-					Summary: "Nothing",
-					Status:  204,
+	return &Service{
+		Version: "1.2",
+		Base:    "/erp",
+		Operations: []Operation{
+			{
+				Name:    "ParcelsQuery",
+				Group:   "Post office",
+				Summary: "Parcels on their way",
+				Kind:    kind,
+				Role:    "reader",
+				Routes: []Route{
+					{
+						Methods: []string{"GET", "POST", "PUT", "PATCH", "DELETE"},
+						Path:    "/{Format}/reply/ParcelsQuery",
+						Summary: "Rows",
+					},
+					{Methods: []string{"GET", "POST"}, Path: "/Queries/Parcels", Summary: "The same"},
+					{
+						Methods: []string{"POST"},
+						Path:    "/{Format}/oneway/ParcelsQuery",
+						Summary: "Nothing",
+						Status:  204,
+					},
 				},
 			},
-		},
-		{
-			Name:    "ChangeParcel",
-			Aliases: []string{"ParcelPATCHRequest"},
-			NameRoutes: []Route{{
-				Methods: []string{"GET", "POST"},
-				Path:    "/api/ChangeParcel",
-				Summary: "By name",
-			}},
-			Group:    "Post office",
-			Summary:  "Change a parcel",
-			Role:     "writer",
-			Response: parcel{},
-			Members: []Member{
-				id,
-				{Name: "Weight", Type: "decimal"},
-				{Name: "Tags", Type: "string[]", Help: "<all> of them"},
+			{
+				Name:    "ChangeParcel",
+				Aliases: []string{"ParcelPATCHRequest"},
+				NameRoutes: []Route{{
+					Methods: []string{"GET", "POST"},
+					Path:    "/api/ChangeParcel",
+					Summary: "By name",
+				}},
+				Group:    "Post office",
+				Summary:  "Change a parcel",
+				Role:     "writer",
+				Response: parcel{},
+				Members: []Member{
+					id,
+					{Name: "Weight", Type: "decimal"},
+					{Name: "Tags", Type: "string[]", Help: "<all> of them"},
+				},
+				Routes: []Route{{Methods: []string{"PATCH"}, Path: "/Parcels/{ParcelID}"}},
 			},
-			Routes: []Route{{Methods: []string{"PATCH"}, Path: "/Parcels/{ParcelID}"}},
+			{
+				Name:    "DropParcel",
+				Group:   "Post office",
+				Summary: "Drop a parcel",
+				Role:    "writer",
+				Members: []Member{id},
+				Routes:  []Route{{Methods: []string{"DELETE"}, Path: "/Parcels/{ParcelID}", Status: 204}},
+			},
+			{
+				Name:     "AllParcels",
+				Group:    "Post office",
+				Summary:  "All parcels",
+				Response: []parcel{},
+				Routes:   []Route{{Methods: []string{"GET"}, Path: "/Parcels"}},
+			},
+			{
+				Name:    "Health",
+				Group:   "Service itself",
+				Summary: "Whether it's there",
+				Media:   "text/plain",
+				Routes:  []Route{{Methods: []string{"GET"}, Path: "/healthz"}},
+			},
 		},
-		{
-			Name:    "DropParcel",
-			Group:   "Post office",
-			Summary: "Drop a parcel",
-			Role:    "writer",
-			Members: []Member{id},
-			Routes:  []Route{{Methods: []string{"DELETE"}, Path: "/Parcels/{ParcelID}", Status: 204}},
-		},
-		{
-			Name:     "AllParcels",
-			Group:    "Post office",
-			Summary:  "All parcels",
-			Response: []parcel{},
-			Routes:   []Route{{Methods: []string{"GET"}, Path: "/Parcels"}},
-		},
-		{
-			Name:    "Health",
-			Group:   "Service itself",
-			Summary: "Whether it's there",
-			Media:   "text/plain",
-			Routes:  []Route{{Methods: []string{"GET"}, Path: "/healthz"}},
-		},
-	}}
+	}
 }
 
 const at = "https://whd.example:8443/erp"
@@ -294,8 +298,8 @@ func TestCompactQuery(t *testing.T) {
 	if got := open.Components.Parameters["Parcels.members"]; !reflect.DeepEqual(got, want) {
 		t.Errorf("parameter %v, want %v", got, want)
 	}
-	if p := open.Paths["/Queries/Parcels"].Parameters; len(p) != 1 ||
-		p[0]["$ref"] != "#/components/parameters/Parcels.members" {
+	p := open.Paths["/Queries/Parcels"].Parameters
+	if len(p) != 1 || p[0]["$ref"] != "#/components/parameters/Parcels.members" {
 		t.Errorf("parameters %v", p)
 	}
 	if p := old.Paths["/Queries/Parcels"].Parameters; len(p) > 0 || old.Parameters["Parcels.members"] != nil {

@@ -206,8 +206,8 @@ func mainFirst(methods []string) []string {
 	if !slices.Contains(methods, http.MethodPost) {
 		return methods
 	}
-	others := slices.DeleteFunc(slices.Clone(methods), func(m string) bool { return m == http.MethodPost })
-	return append([]string{http.MethodPost}, others...)
+	isPost := func(method string) bool { return method == http.MethodPost }
+	return append([]string{http.MethodPost}, slices.DeleteFunc(slices.Clone(methods), isPost)...)
 }
 
 // id returns a unique operationId for one method of one path; generators derive
