@@ -42,9 +42,13 @@ var sendings = []filterRequest{
 				strings.ToUpper(field), list, field)
 		},
 	},
-	{name: "query string", headers: nil, request: func(field string, values []string) (string, string) {
-		return url.Values{field + "In": {listText(values)}, "OrderByDesc": {field}}.Encode(), ""
-	}},
+	{
+		name:    "query string",
+		headers: nil,
+		request: func(field string, values []string) (string, string) {
+			return url.Values{field + "In": {listText(values)}, "OrderByDesc": {field}}.Encode(), ""
+		},
+	},
 	{
 		name: "query string with repeated names",
 		request: func(field string, values []string) (string, string) {
@@ -83,9 +87,13 @@ var sendings = []filterRequest{
 			return "", v.Encode()
 		},
 	},
-	{name: "PHP query string", headers: nil, request: func(field string, values []string) (string, string) {
-		return url.Values{field + "In[]": values, "OrderByDesc": {field}}.Encode(), ""
-	}},
+	{
+		name:    "PHP query string",
+		headers: nil,
+		request: func(field string, values []string) (string, string) {
+			return url.Values{field + "In[]": values, "OrderByDesc": {field}}.Encode(), ""
+		},
+	},
 	{
 		name:    "multipart form",
 		headers: []string{multipartType},

@@ -116,22 +116,37 @@ var bodyWriters = []bodyWriter{
 		members:      multipartBody,
 		subscription: func(url string, v [2]string) string { return multipartBody(phpHeaders(url, v)...) },
 	},
-	{name: "XML", contentType: xmlType, members: xmlOf, subscription: func(url string, v [2]string) string {
-		return xmlBody("<URL>" + url + "</URL><EventName>debtor.*</EventName><Headers><Header><Name>X-First</Name><Value>" + xmlText(v[0]) +
-			"</Value></Header><Header><Name>X-Second</Name><Value>" + xmlText(v[1]) + "</Value></Header></Headers>")
-	}},
-	{name: "JSV", contentType: jsvType, members: jsvOf, subscription: func(url string, v [2]string) string {
-		return "{URL:" + url + ",EventName:debtor.*,Headers:[{Name:X-First,Value:" + jsvText(v[0]) + "},{Name:X-Second,Value:" + jsvText(v[1]) + "}]}"
-	}},
-	{name: "CSV", contentType: "Content-Type: text/csv", members: func(pairs ...string) string {
-		var names, values []string
-		for i := 0; i < len(pairs); i += 2 {
-			names, values = append(names, pairs[i]), append(values, jsvText(pairs[i+1]))
-		}
-		return strings.Join(names, ",") + "\r\n" + strings.Join(values, ",") + "\r\n"
-	}, subscription: func(url string, v [2]string) string {
-		return "URL,EventName,Headers\r\n" + url + ",debtor.*," + jsvText(listHeaders(v)) + "\r\n"
-	}},
+	{
+		name:        "XML",
+		contentType: xmlType,
+		members:     xmlOf,
+		subscription: func(url string, v [2]string) string {
+			return xmlBody("<URL>" + url + "</URL><EventName>debtor.*</EventName><Headers><Header><Name>X-First</Name><Value>" + xmlText(v[0]) +
+				"</Value></Header><Header><Name>X-Second</Name><Value>" + xmlText(v[1]) + "</Value></Header></Headers>")
+		},
+	},
+	{
+		name:        "JSV",
+		contentType: jsvType,
+		members:     jsvOf,
+		subscription: func(url string, v [2]string) string {
+			return "{URL:" + url + ",EventName:debtor.*,Headers:[{Name:X-First,Value:" + jsvText(v[0]) + "},{Name:X-Second,Value:" + jsvText(v[1]) + "}]}"
+		},
+	},
+	{
+		name:        "CSV",
+		contentType: "Content-Type: text/csv",
+		members: func(pairs ...string) string {
+			var names, values []string
+			for i := 0; i < len(pairs); i += 2 {
+				names, values = append(names, pairs[i]), append(values, jsvText(pairs[i+1]))
+			}
+			return strings.Join(names, ",") + "\r\n" + strings.Join(values, ",") + "\r\n"
+		},
+		subscription: func(url string, v [2]string) string {
+			return "URL,EventName,Headers\r\n" + url + ",debtor.*," + jsvText(listHeaders(v)) + "\r\n"
+		},
+	},
 }
 
 // TestWebhooksInEveryBodyType makes a subscriber and a subscription with headers and

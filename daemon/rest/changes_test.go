@@ -369,8 +369,8 @@ func TestChanges(t *testing.T) {
 	}
 
 	f.feed.first = true
-	if a := reader.do("GET /Queries/CR_Classification/Changes", ""); a.status != 503 ||
-		a.header.Get("Retry-After") != "2" {
+	a := reader.do("GET /Queries/CR_Classification/Changes", "")
+	if a.status != 503 || a.header.Get("Retry-After") != "2" {
 		t.Errorf("before the end of the first look: %d %v", a.status, a.header)
 	}
 }

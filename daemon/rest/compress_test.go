@@ -121,8 +121,8 @@ func TestAbortedCompressedResponseIsIncomplete(t *testing.T) {
 		checkNoInternals(t, a)
 		// Compressors of aborted responses must not affect later ones.
 		a = c.do("GET /json/reply/IN_ColoursQuery?Take=500", "", "Accept-Encoding: "+coding).want(t, 200)
-		if text, err := unpacked(t, a.header, strings.NewReader(a.body)); err != nil ||
-			!strings.HasSuffix(text, "}}") {
+		text, err := unpacked(t, a.header, strings.NewReader(a.body))
+		if err != nil || !strings.HasSuffix(text, "}}") {
 			t.Errorf("%s: got %.100s (%v), want complete JSON", coding, text, err)
 		}
 	}

@@ -31,8 +31,15 @@ type failingRequest struct {
 }
 
 var failures = []failingRequest{
-	{name: "a value that is no number", line: "POST /json/reply/SY_FiltersQuery", body: `{"ItemNo":"x"}`,
-		status: 400, code: "ArgumentException", fields: []string{"ItemNo"}, message: "ItemNo "},
+	{
+		name:    "a value that is no number",
+		line:    "POST /json/reply/SY_FiltersQuery",
+		body:    `{"ItemNo":"x"}`,
+		status:  400,
+		code:    "ArgumentException",
+		fields:  []string{"ItemNo"},
+		message: "ItemNo ",
+	},
 	{
 		name:   "a number too large for its type",
 		line:   "GET /json/reply/BM_InputsQuery?SubAssemblyExplodePolicy=256",
@@ -57,12 +64,29 @@ var failures = []failingRequest{
 		fields:  []string{"ItemNoContains"},
 		message: "ItemNoGreaterThan",
 	},
-	{name: "an unknown order field", line: "GET /json/reply/SY_FiltersQuery?OrderBy=Nam",
-		status: 400, code: "ArgumentException", fields: []string{"OrderBy"}, message: "Name"},
-	{name: "a negative page", line: "GET /json/reply/SY_FiltersQuery?Skip=-1&Take=-1",
-		status: 400, code: "ArgumentException", fields: []string{"Skip", "Take"}},
-	{name: "an unknown member of a strict request", line: "GET /json/reply/SY_FiltersQuery?Nam=x&Strict=true",
-		status: 400, code: "ArgumentException", fields: []string{"Nam"}, message: "did you mean Name"},
+	{
+		name:    "an unknown order field",
+		line:    "GET /json/reply/SY_FiltersQuery?OrderBy=Nam",
+		status:  400,
+		code:    "ArgumentException",
+		fields:  []string{"OrderBy"},
+		message: "Name",
+	},
+	{
+		name:   "a negative page",
+		line:   "GET /json/reply/SY_FiltersQuery?Skip=-1&Take=-1",
+		status: 400,
+		code:   "ArgumentException",
+		fields: []string{"Skip", "Take"},
+	},
+	{
+		name:    "an unknown member of a strict request",
+		line:    "GET /json/reply/SY_FiltersQuery?Nam=x&Strict=true",
+		status:  400,
+		code:    "ArgumentException",
+		fields:  []string{"Nam"},
+		message: "did you mean Name",
+	},
 	{
 		name:    "several at once",
 		line:    "POST /json/reply/SY_FiltersQuery",
@@ -88,8 +112,14 @@ var failures = []failingRequest{
 		code:       "NotEmpty",
 		fields:     []string{"Password"},
 	},
-	{name: "no credentials", line: "GET /json/reply/SY_FiltersQuery", as: anonymous,
-		status: 401, code: "Unauthorized", header: `Www-Authenticate: credentials realm="/auth/credentials"`},
+	{
+		name:   "no credentials",
+		line:   "GET /json/reply/SY_FiltersQuery",
+		as:     anonymous,
+		status: 401,
+		code:   "Unauthorized",
+		header: `Www-Authenticate: credentials realm="/auth/credentials"`,
+	},
 	{
 		name:    "a wrong key",
 		line:    "GET /json/reply/SY_FiltersQuery",
@@ -99,8 +129,15 @@ var failures = []failingRequest{
 		code:    "Unauthorized",
 		header:  `Www-Authenticate: credentials realm="/auth/credentials"`,
 	},
-	{name: "a wrong login", line: "GET /auth?UserName=mallory&Password=x", as: anonymous, noEnvelope: true,
-		status: 401, code: "Unauthorized", message: "Invalid Username or Password"},
+	{
+		name:       "a wrong login",
+		line:       "GET /auth?UserName=mallory&Password=x",
+		as:         anonymous,
+		noEnvelope: true,
+		status:     401,
+		code:       "Unauthorized",
+		message:    "Invalid Username or Password",
+	},
 	{
 		name:       "an unknown operation",
 		line:       "GET /json/reply/SY_FilterQuery",

@@ -125,8 +125,8 @@ func FuzzRouter(f *testing.F) {
 		if found, _, _ := based.Find(method, "/ERP//"+path); !sameMatch(found, m) {
 			t.Errorf("below a base path: %v, not %v", found, m)
 		}
-		if found, _, _ := plain.Find(method, asciiUpper(path)); found.Route != nil && m.Route != nil &&
-			found.Route.Pattern != m.Route.Pattern {
+		found, _, _ := plain.Find(method, asciiUpper(path))
+		if found.Route != nil && m.Route != nil && found.Route.Pattern != m.Route.Pattern {
 			t.Errorf("in upper case: %v, not %v", found, m)
 		}
 	})

@@ -128,11 +128,16 @@ var pythonRequests = []struct {
 		status:      200,
 		want:        []string{`[{"offset":0,"results":[{"invoiceID":"00120"}],`},
 	},
-	{line: "GET /api/SO_TotalsQuery?orderBy=Nothing&jsconfig=eccn", body: "", contentType: "", status: 400,
+	{
+		line:        "GET /api/SO_TotalsQuery?orderBy=Nothing&jsconfig=eccn",
+		body:        "",
+		contentType: "",
+		status:      400,
 		want: []string{
 			`"responseStatus":{"errorCode":"ArgumentException","message":"orderBy names Nothing`,
 			`"errors":[{"errorCode":"ArgumentException","fieldName":"orderBy",`,
-		}},
+		},
+	},
 }
 
 // TestRequestsOfPythonClient replays the recorded requests.

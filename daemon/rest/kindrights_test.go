@@ -372,7 +372,8 @@ func TestCapturedEvents(t *testing.T) {
 		}
 	}
 
-	if list := writer.do("GET /Webhooks/Events", "").body; !strings.Contains(list,
+	list := writer.do("GET /Webhooks/Events", "").body
+	if !strings.Contains(list,
 		`{"Name":"debtor.created","Description":"Occurs when a record of the kind debtor (customer) is created"}`) {
 		t.Errorf("a posted event has other members: %s", shortened(list))
 	}

@@ -79,8 +79,8 @@ func TestListsOfQueries(t *testing.T) {
 			`{"InvoiceID":"00120"}`,
 			`{"Take":0}`,
 		} {
-			if want := c.do("POST /json/reply/SO_TotalsQuery", request).want(t, 200).body; len(all) != 3 ||
-				string(all[i]) != want {
+			want := c.do("POST /json/reply/SO_TotalsQuery", request).want(t, 200).body
+			if len(all) != 3 || string(all[i]) != want {
 				t.Errorf("%s: item %d is %s, want %s", line, i, all, want)
 			}
 		}

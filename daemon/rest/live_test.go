@@ -62,15 +62,20 @@ func startStreams(t testing.TB, stall time.Duration) *streamsFixture {
 
 	s.key = s.addKey(t, "all")
 	s.rest = rest.New(rest.Config{
-		Store: kept, Accounts: s.accounts, Log: slog.New(slog.DiscardHandler), Streams: s.hub,
-		Engine: delivery.New(delivery.Config{Store: kept.Webhooks.Engine}), // webhooks must be enabled
+		Store:    kept,
+		Accounts: s.accounts,
+		Log:      slog.New(slog.DiscardHandler),
+		Streams:  s.hub,
+		Engine:   delivery.New(delivery.Config{Store: kept.Webhooks.Engine}), // webhooks must be enabled
 		Edge: edge.Config{
 			MaxRequests: 2,
 			MaxBody:     1 << 20,
 			MaxHead:     64 << 10,
 			BodyTimeout: time.Minute,
 			WriteStall:  time.Minute,
-		}, StreamStall: stall, ServeMetrics: true,
+		},
+		StreamStall:  stall,
+		ServeMetrics: true,
 	})
 	s.http = httptest.NewUnstartedServer(s.rest)
 	s.http.Config.ConnContext = edge.ConnContext
@@ -166,8 +171,8 @@ func TestLiveStreamHead(t *testing.T) {
 	}
 
 	beginning := make([]byte, 4096)
-	if _, err := io.ReadFull(reply.Body, beginning); err != nil ||
-		!bytes.HasPrefix(beginning, []byte("retry: 2000\n: ")) {
+	_, err = io.ReadFull(reply.Body, beginning)
+	if err != nil || !bytes.HasPrefix(beginning, []byte("retry: 2000\n: ")) {
 		t.Errorf("the stream starts with %q (%v), want retry and padding", beginning, err)
 	}
 	if n := s.hub.Counts().Readers; n != 1 {
@@ -317,11 +322,12 @@ func TestLiveStreamEndsWhenAccessIsRevoked(t *testing.T) {
 func TestLiveStreamEndsDuringLockout(t *testing.T) {
 	s, us := startStreams(t, time.Minute), audit.System()
 	const before, after = "the-old-password", "the-new-password"
-	if _, err := s.accounts.As(us).AddUser(t.Context(), account.NewUser{
+	_, err := s.accounts.As(us).AddUser(t.Context(), account.NewUser{
 		Name:     "eve",
 		Role:     account.Admin,
 		Password: before,
-	}); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	unauthenticated := client{t: t, url: s.url}
@@ -476,8 +482,8 @@ func TestLiveStreamInTheRequestLog(t *testing.T) {
 		}
 	}
 	i.Log.Await(t, "msg=request", "path=/Webhooks/Stream", "status=200")
-	if a := asAdmin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 1 ||
-		!strings.Contains(a.body, `"StatusCode":200`) {
+	a := asAdmin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200)
+	if *a.envelope(t).Total != 1 || !strings.Contains(a.body, `"StatusCode":200`) {
 		t.Error(a.body)
 	}
 }

@@ -100,33 +100,45 @@ func TestEveryRequestIsLogged(t *testing.T) {
 		headers    []string
 		want       logEntry
 	}{
-		{line: "POST /json/reply/DB_ClassQuery?Take=1", body: `{"Class":"x","ClassIn":["a","b"]}`, client: c,
+		{
+			line:   "POST /json/reply/DB_ClassQuery?Take=1",
+			body:   `{"Class":"x","ClassIn":["a","b"]}`,
+			client: c,
 			want: logEntry{
 				StatusCode:        200,
 				StatusDescription: "OK",
 				UserAuthID:        "admin",
 				RequestDto:        map[string]any{"Take": "1", "Class": "x", "ClassIn": []any{"a", "b"}},
-			}},
-		{line: "GET /csv/reply/DB_ClassQuery?Class=a%20b&Skip=1", client: c,
+			},
+		},
+		{
+			line:   "GET /csv/reply/DB_ClassQuery?Class=a%20b&Skip=1",
+			client: c,
 			want: logEntry{
 				StatusCode:        200,
 				StatusDescription: "OK",
 				UserAuthID:        "admin",
 				RequestDto:        map[string]any{"Class": "a b", "Skip": "1"},
-			}},
+			},
+		},
 		{
 			line:   "HEAD /Queries/DB_Class",
 			client: c,
 			want:   logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin"},
 		},
-		{line: "POST /Queries/DB_Class?Take=2", body: "Class=x&Skip=1", client: c, headers: []string{form},
+		{
+			line:    "POST /Queries/DB_Class?Take=2",
+			body:    "Class=x&Skip=1",
+			client:  c,
+			headers: []string{form},
 			want: logEntry{
 				StatusCode:        200,
 				StatusDescription: "OK",
 				UserAuthID:        "admin",
 				RequestDto:        map[string]any{"Take": "2", "Class": "x", "Skip": "1"},
 				FormData:          map[string]string{"Class": "x", "Skip": "1"},
-			}},
+			},
+		},
 		{
 			line:    "POST /Queries/DB_Class",
 			body:    "ClassIn=x&ClassIn=y&Skip=",
@@ -159,13 +171,16 @@ func TestEveryRequestIsLogged(t *testing.T) {
 			client: c,
 			want:   logEntry{StatusCode: 204, StatusDescription: "No Content", UserAuthID: "admin"},
 		},
-		{line: "GET /json/reply/DB_ClassQuery?Take=x", client: c,
+		{
+			line:   "GET /json/reply/DB_ClassQuery?Take=x",
+			client: c,
 			want: logEntry{
 				StatusCode:        400,
 				StatusDescription: "Bad Request",
 				UserAuthID:        "admin",
 				RequestDto:        map[string]any{"Take": "x"},
-			}},
+			},
+		},
 		{
 			line:   "GET /csv/reply/DB_ClassQuery",
 			client: anonymous(t, i),
@@ -263,8 +278,8 @@ func checkCommon(t *testing.T, i *daemontest.Instance, line string, got logEntry
 	if err != nil || at.Before(began.UTC().Add(-time.Second)) || at.After(time.Now().UTC().Add(time.Second)) {
 		t.Errorf("%s: at %s (%v)", line, got.DateTime, err)
 	}
-	if ticks, err := wire.ParseTimeSpan(got.RequestDuration); err != nil || ticks <= 0 ||
-		time.Duration(ticks*100) > took {
+	ticks, err := wire.ParseTimeSpan(got.RequestDuration)
+	if err != nil || ticks <= 0 || time.Duration(ticks*100) > took {
 		t.Errorf("%s: took %s (%v) of the %v that the client saw", line, got.RequestDuration, err, took)
 	}
 	if got.HTTPMethod != method || got.PathInfo != path || !strings.HasPrefix(got.AbsoluteURI, i.URL+path) ||
@@ -350,9 +365,9 @@ func TestLogRoutes(t *testing.T) {
 		}
 	}
 
-	if a := c.do("POST /json/reply/QueryRequestLogsGETManyRequest",
-		`{"ViewErrors":true,"IdLessThan":4,"Take":1}`).want(t, 200); len(a.envelope(t).Results) != 1 ||
-		*a.envelope(t).Total != 2 {
+	a := c.do("POST /json/reply/QueryRequestLogsGETManyRequest",
+		`{"ViewErrors":true,"IdLessThan":4,"Take":1}`).want(t, 200)
+	if len(a.envelope(t).Results) != 1 || *a.envelope(t).Total != 2 {
 		t.Errorf("got %s, want one of two failed requests", a.body)
 	}
 
@@ -393,7 +408,8 @@ func TestLogFormats(t *testing.T) {
 		"/Logs?Include=Total,MAX(RequestDuration)&Take=0": `"MAX(RequestDuration)":"PT`,
 		"/json/reply/QueryRequestLogsGETManyRequest?format=csv&Id=1&Fields=Items": `RequestId`,
 	} {
-		if a := c.do("GET "+path, "").want(t, 200); !strings.Contains(a.body, part) &&
+		a := c.do("GET "+path, "").want(t, 200)
+		if !strings.Contains(a.body, part) &&
 			utcDate(0) == today { // midnight has not passed
 			t.Errorf("%s: no %s in %s", path, part, shortened(a.body))
 		}
@@ -495,8 +511,8 @@ func TestLoggedBodies(t *testing.T) {
 		t.Errorf("got the entry %+v, want both bodies and the session of admin", got)
 	}
 	id = c.do("GET /auth?"+loginForm(), "").want(t, 200).header.Get("X-Request-Id")
-	if got := c.entry(id); got.RequestBody != "" || got.ResponseDto != nil || got.RequestDto != nil ||
-		got.Session != nil {
+	got = c.entry(id)
+	if got.RequestBody != "" || got.ResponseDto != nil || got.RequestDto != nil || got.Session != nil {
 		t.Errorf("got the entry %+v, want neither bodies nor a session", got)
 	}
 }

@@ -120,8 +120,9 @@ func TestLifeOfASubscriptionByName(t *testing.T) {
 		if shown.EventName != "debtor.*" || shown.RecID != updated.RecID || len(shown.Headers) != 1 {
 			t.Errorf("got %+v, want the subscription to debtor.* with one header", shown)
 		}
-		if all := read[[]wire.Subscription](t,
-			c.do("GET "+n.base+n.all+"?SubscriberID="+made.RecID, "").want(t, 200)); len(all) != 1 {
+		all := read[[]wire.Subscription](t,
+			c.do("GET "+n.base+n.all+"?SubscriberID="+made.RecID, "").want(t, 200))
+		if len(all) != 1 {
 			t.Errorf("%d subscriptions", len(all))
 		}
 

@@ -135,8 +135,8 @@ func TestUnknownOperationSuggestions(t *testing.T) {
 	c := anonymous(t, demo.start(t))
 	c.do("GET /yaml/reply/SO_TotalsQuery", "").want(t, 404)
 	c.do("GET /yaml/reply/SO_TotalsQuery?format=json", "").want(t, 404)
-	if a := c.do("GET /csv/reply/SO_TotalQuery", "").want(t, 404); !strings.HasPrefix(a.body,
-		"ErrorCode,Message,FieldName\r\nNotFound,") {
+	a := c.do("GET /csv/reply/SO_TotalQuery", "").want(t, 404)
+	if !strings.HasPrefix(a.body, "ErrorCode,Message,FieldName\r\nNotFound,") {
 		t.Errorf("not CSV: %s", a.body)
 	}
 }

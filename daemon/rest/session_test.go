@@ -134,9 +134,9 @@ func TestCurrentSession(t *testing.T) {
 		}
 	}
 	key := i.Key(t, "reader")
-	if s := read[wire.CurrentSession](t,
-		c.do("GET /Sessions/Current", "", "Authorization: Bearer "+key).want(t, 200)); s.KeyID == "" ||
-		s.Via != "bearer" {
+	s := read[wire.CurrentSession](t,
+		c.do("GET /Sessions/Current", "", "Authorization: Bearer "+key).want(t, 200))
+	if s.KeyID == "" || s.Via != "bearer" {
 		t.Errorf("with an API key: got %+v, want its ID", s)
 	}
 	c.do("DELETE /Sessions/Current", "", "Cookie: ss-id="+id).want(t, 204).cookie(t)

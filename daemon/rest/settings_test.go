@@ -52,8 +52,8 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	i.Set(t, "query.max_take", "8")
-	if s := settingsOf(t, boss.do("GET /Settings", ""))["query.max_take"]; s.Value != "8" ||
-		s.Origin != "variable WHD_QUERY_MAX_TAKE" {
+	s := settingsOf(t, boss.do("GET /Settings", ""))["query.max_take"]
+	if s.Value != "8" || s.Origin != "variable WHD_QUERY_MAX_TAKE" {
 		t.Errorf("query.max_take is %+v, want 8 from a variable", s)
 	}
 	for _, format := range []string{".csv", ".xml", ".jsv", ".html", ".ndjson"} {
@@ -277,7 +277,8 @@ func TestLoopbackHostURLWarning(t *testing.T) {
 		t.Errorf("got %s", body)
 	}
 	for _, request := range []string{"GET /Info", "GET /metadata.json"} {
-		if body := anonymous(t, i).do(request, "").want(t, 200).body; !strings.Contains(body,
+		body := anonymous(t, i).do(request, "").want(t, 200).body
+		if !strings.Contains(body,
 			`"WebhooksHostURL":"http://localhost:5050"`) {
 			t.Errorf("%s returned %s, want the URL of the service", request, body)
 		}

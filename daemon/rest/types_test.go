@@ -218,8 +218,9 @@ func TestVendorToolsAcceptTypes(t *testing.T) {
 			t.Errorf("%s: the file is %s", l.Name, shortened(string(saved)))
 		}
 		line := regexp.MustCompile(`(?m)^//GlobalNamespace: .*$`)
-		if err := os.WriteFile(path, line.ReplaceAll(saved,
-			[]byte("GlobalNamespace: Post.Office")), 0o600); err != nil {
+		err = os.WriteFile(path, line.ReplaceAll(saved,
+			[]byte("GlobalNamespace: Post.Office")), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // the option remains
@@ -227,7 +228,8 @@ func TestVendorToolsAcceptTypes(t *testing.T) {
 				t.Errorf("%s prints %q, want %q", l.Name, out, want)
 			}
 		}
-		if updated, err := os.ReadFile(path); err != nil ||
+		updated, err := os.ReadFile(path)
+		if err != nil ||
 			!bytes.Contains(updated, []byte("\nGlobalNamespace: Post.Office\n")) ||
 			!bytes.Contains(updated, []byte("namespace Post.Office")) {
 			t.Errorf("%s: the updated file is %s (%v)", l.Name, shortened(string(updated)), err)

@@ -155,8 +155,8 @@ func TestCSVForSpreadsheets(t *testing.T) {
 		c.do("POST /Users", `{"bom":"maybe","UserName":"Ann","DisplayName":"=A1","Role":"reader","Password":"`+annPassword+`"}`).want(t, 400)
 		c.do("POST /Users", `{"UserName":"Ann","DisplayName":"=A1","Role":"reader","Password":"`+annPassword+`"}`).want(t, 201)
 		users := c.do("GET /Users.csv?bom=true", "").want(t, 200).body
-		if guard := strings.Contains(users, ",'=A1,"); !strings.HasPrefix(users, "\ufeffUserName,") ||
-			guard != (want == guarded) {
+		guard := strings.Contains(users, ",'=A1,")
+		if !strings.HasPrefix(users, "\ufeffUserName,") || guard != (want == guarded) {
 			t.Errorf("with %v: %q", args, users)
 		}
 	}
