@@ -161,19 +161,23 @@ func fullView() *View {
 		Path:     []Link{{Name: "Mixed", URL: "/metadata#mixed"}, {Name: "Rows"}},
 		Feed:     "https://host/odata/Mixed",
 		FeedFile: "/odata/Mixed.pbids",
-		Form: FilterForm{Action: "/api/MixedQuery", Hidden: []Pair{{"OrderBy", "int"}}, Filters: []Filter{
-			NewFilter(record.Field{
-				Name:   "int",
-				Type:   record.Int,
-				Filter: record.OrderedFilter,
-			}, record.GreaterThan, "5"),
-			NewFilter(record.Field{
-				Name:   "bool",
-				Type:   record.Bool,
-				Filter: record.EqualFilter,
-				Null:   true,
-			}, record.Equal, "true"),
-		}},
+		Form: FilterForm{
+			Action: "/api/MixedQuery",
+			Hidden: []Pair{{"OrderBy", "int"}},
+			Filters: []Filter{
+				NewFilter(record.Field{
+					Name:   "int",
+					Type:   record.Int,
+					Filter: record.OrderedFilter,
+				}, record.GreaterThan, "5"),
+				NewFilter(record.Field{
+					Name:   "bool",
+					Type:   record.Bool,
+					Filter: record.EqualFilter,
+					Null:   true,
+				}, record.Equal, "true"),
+			},
+		},
 		Conditions: []Condition{{
 			Field:     "int",
 			Operator:  "is over",
@@ -222,13 +226,17 @@ func TestHTMLIsSafe(t *testing.T) {
 		ClearURL: attack,
 		CountURL: attack,
 		Take:     1,
-		Form: FilterForm{Action: attack, Hidden: []Pair{{attack, attack}}, Filters: []Filter{
-			NewFilter(record.Field{
-				Name:   attack,
-				Type:   record.Text,
-				Filter: record.TextFilter,
-			}, record.Equal, attack),
-		}},
+		Form: FilterForm{
+			Action: attack,
+			Hidden: []Pair{{attack, attack}},
+			Filters: []Filter{
+				NewFilter(record.Field{
+					Name:   attack,
+					Type:   record.Text,
+					Filter: record.TextFilter,
+				}, record.Equal, attack),
+			},
+		},
 		Conditions: []Condition{{Field: attack, Operator: attack, Value: attack, RemoveURL: attack}},
 		Sort:       []SortLink{{URL: attack, Sorted: attack}},
 		Page:       func(int64, int64) string { return attack },

@@ -66,10 +66,11 @@ func TestJSONNumber(t *testing.T) {
 			quoted, _ := json.Marshal(test.in)
 			want = `{"V":` + string(quoted) + `}`
 		}
-		if got := rowOf(format(t, "json"), Shape{Columns: []Column{{
+		got := rowOf(format(t, "json"), Shape{Columns: []Column{{
 			Name: "V",
 			Type: record.Decimal,
-		}}}, text(test.in)); got != want {
+		}}}, text(test.in))
+		if got != want {
 			t.Errorf("%q: got %s, want %s", test.in, got, want)
 		}
 	}

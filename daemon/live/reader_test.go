@@ -113,8 +113,8 @@ func TestChangeIsEncodedOnce(t *testing.T) {
 		t.Error("the second reader encoded it again")
 	}
 	h.Publish(changes(4, ringSize))
-	if out, _, _, err := h.readFrames(nil, ringSize+1); err != nil ||
-		!strings.HasPrefix(string(out), "id: "+h.id(ringSize+2)) {
+	out, _, _, err := h.readFrames(nil, ringSize+1)
+	if err != nil || !strings.HasPrefix(string(out), "id: "+h.id(ringSize+2)) {
 		t.Errorf("got %.100s (%v), want the changes after the number %d", out, err, ringSize+1)
 	}
 }

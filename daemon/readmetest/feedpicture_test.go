@@ -164,8 +164,9 @@ func TestFeedPicture(t *testing.T) {
 	if *drawPages {
 		const width, height = 900, 426
 		shapes := layout(t, page, width, 1000)
-		if err := os.WriteFile(name, []byte(drawPage(shapes, width, height,
-			"The web page of a record kind, with its address for Excel and its file for Power BI above the rows")), 0o644); err != nil {
+		err := os.WriteFile(name, []byte(drawPage(shapes, width, height,
+			"The web page of a record kind, with its address for Excel and its file for Power BI above the rows")), 0o644)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -63,8 +63,9 @@ func TestServiceIsStoppedWithShell(t *testing.T) {
 		t.Skip("the commands are for a Unix shell")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "Makefile"),
-		[]byte("run:\n\t@echo $$$$ >started; exec sleep 99\n"), 0o600); err != nil {
+	err := os.WriteFile(filepath.Join(dir, "Makefile"),
+		[]byte("run:\n\t@echo $$$$ >started; exec sleep 99\n"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	s := begin(t, dir, freeAddress(t))
