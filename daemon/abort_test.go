@@ -17,7 +17,8 @@ import (
 
 // goneClients is small since each costs a connection to the server, which takes
 // Babelfish half a second on a busy machine. Releases run 1,000.
-var goneClients = flag.Int("gone-clients", 24, "number of clients that TestDisconnectedClientsLeakNothing disconnects in mid-stream")
+var goneClients = flag.Int("gone-clients", 24,
+	"number of clients that TestDisconnectedClientsLeakNothing disconnects in mid-stream")
 
 // TestDisconnectedClientsLeakNothing disconnects clients in mid-stream. Their goroutines
 // end, and their database connections return to the pool in a usable state.
@@ -43,7 +44,8 @@ func TestDisconnectedClientsLeakNothing(t *testing.T) {
 	all.Wait()
 	after := runtime.NumGoroutine()
 	sessions := mssqltest.AwaitSessions(t, dsn, connections+others)
-	t.Logf("%d clients disconnected; %d goroutines, %d before; %d sessions on the server", *goneClients, after, before, sessions)
+	t.Logf("%d clients disconnected; %d goroutines, %d before; %d sessions on the server",
+		*goneClients, after, before, sessions)
 	if after > before+*goneClients/2 {
 		t.Errorf("%d goroutines, %d before", after, before)
 	}

@@ -31,9 +31,10 @@ func TestSessionsShowCallers(t *testing.T) {
 		r.SetBasicAuth("admin", daemontest.AdminPassword)
 		r.Header.Set(wire.HeaderRequestID, c.id)
 		if status, body := o.send(r); status >= 500 {
-			t.Fatalf("%s: %d %s", c.path, status, body)
+			t.Fatalf("%s: status %d, %s", c.path, status, body)
 		}
-		rows, err := server.DB().QueryContext(t.Context(), `SELECT CAST(context_info AS varchar(128)) FROM sys.dm_exec_sessions WHERE program_name = 'whd' AND database_id = DB_ID() AND context_info IS NOT NULL`)
+		rows, err := server.DB().QueryContext(t.Context(),
+			`SELECT CAST(context_info AS varchar(128)) FROM sys.dm_exec_sessions WHERE program_name = 'whd' AND database_id = DB_ID() AND context_info IS NOT NULL`)
 		if err != nil {
 			t.Fatal(err)
 		}

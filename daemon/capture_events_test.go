@@ -54,7 +54,10 @@ func (s *captureStory) with(role string) *client.Client {
 func (s *captureStory) subscribe(c *client.Client, subscriber, event string) (*wire.Subscription, <-chan delivery) {
 	s.t.Helper()
 	to, got := receiver(s.t, 200)
-	sub, err := c.AddSubscription(s.t.Context(), subscriber, wire.SubscriptionRequest{URL: &to, EventName: &event})
+	sub, err := c.AddSubscription(s.t.Context(), subscriber, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: &event,
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -80,7 +83,8 @@ func verified(t *testing.T, d delivery, secret, event, want string) {
 	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(d.header.Get("Webhook-Id") + "." + d.header.Get("Webhook-Timestamp") + "." + d.body))
-	if signature := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); d.header.Get("Webhook-Signature") != signature {
+	signature := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	if d.header.Get("Webhook-Signature") != signature {
 		t.Errorf("the signature is %q, want %q", d.header.Get("Webhook-Signature"), signature)
 	}
 	if name := d.header.Get("X-Event-Name"); name != event {
@@ -113,54 +117,78 @@ func TestCapturedEventsAreDelivered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		t.Cleanup(anonymous.Close)
 		_, anonymousGot := s.subscribe(anonymous, shop, "*")
 		all, allGot := s.subscribe(reader, shop, "*")
 		if c := s.capture("Debtor"); c.Phase != "" {
 			t.Errorf("a subscription to all events has started capture: %+v", c)
 		}
-		if _, err := anonymous.AddSubscription(t.Context(), shop, wire.SubscriptionRequest{URL: pointer("http://127.0.0.1:9/"), EventName: pointer("debtor.updated")}); !client.Is(err, client.Unauthorized) {
+
+		_, err = anonymous.AddSubscription(t.Context(), shop, wire.SubscriptionRequest{
+			URL:       pointer("http://127.0.0.1:9/"),
+			EventName: pointer("debtor.updated"),
+		})
+		if !client.Is(err, client.Unauthorized) {
 			t.Errorf("a subscription without a login: %v", err)
 		}
+
 		got, secrets := make(map[string]<-chan delivery), make(map[string]string)
 		for _, op := range []string{wire.OpCreated, wire.OpUpdated, wire.OpDeleted} {
 			sub, deliveries := s.subscribe(reader, shop, "debtor."+op)
 			got[op], secrets[op] = deliveries, sub.Secret
 		}
+
 		s.capturing("Debtor")
 		for _, step := range []struct{ op, sql, body string }{
-			{wire.OpCreated, "INSERT INTO Debtors VALUES (N'D2', N'Bob \"the\" builder', NULL, '7.00')",
-				`{"ChangeID":1,"Kind":"Debtor","Op":"created","Key":"D2","KeyFields":{"No":"D2"},"Record":{"No":"D2","Name":"Bob \"the\" builder","Balance":7.00}}`},
-			{wire.OpUpdated, "UPDATE Debtors SET Status = 2, Balance = NULL WHERE No = N'D1'",
-				`{"ChangeID":2,"Kind":"Debtor","Op":"updated","Key":"D1","KeyFields":{"No":"D1"},"Record":{"No":"D1","Name":"Ann","Status":2},"Changed":["Status","Balance"],"Before":{"Status":1,"Balance":10.50}}`},
-			{wire.OpDeleted, "DELETE FROM Debtors WHERE No = N'D1'",
-				`{"ChangeID":3,"Kind":"Debtor","Op":"deleted","Key":"D1","KeyFields":{"No":"D1"},"Before":{"Status":2}}`},
+			{
+				op:   wire.OpCreated,
+				sql:  "INSERT INTO Debtors VALUES (N'D2', N'Bob \"the\" builder', NULL, '7.00')",
+				body: `{"ChangeID":1,"Kind":"Debtor","Op":"created","Key":"D2","KeyFields":{"No":"D2"},"Record":{"No":"D2","Name":"Bob \"the\" builder","Balance":7.00}}`,
+			},
+			{
+				op:   wire.OpUpdated,
+				sql:  "UPDATE Debtors SET Status = 2, Balance = NULL WHERE No = N'D1'",
+				body: `{"ChangeID":2,"Kind":"Debtor","Op":"updated","Key":"D1","KeyFields":{"No":"D1"},"Record":{"No":"D1","Name":"Ann","Status":2},"Changed":["Status","Balance"],"Before":{"Status":1,"Balance":10.50}}`,
+			},
+			{
+				op:   wire.OpDeleted,
+				sql:  "DELETE FROM Debtors WHERE No = N'D1'",
+				body: `{"ChangeID":3,"Kind":"Debtor","Op":"deleted","Key":"D1","KeyFields":{"No":"D1"},"Before":{"Status":2}}`,
+			},
 		} {
 			s.exec(step.sql)
 			verified(t, await(t, got[step.op]), secrets[step.op], "debtor."+step.op, step.body)
 			verified(t, await(t, allGot), all.Secret, "debtor."+step.op, step.body)
 		}
 
-		if _, err := s.admin.RaiseEvent(t.Context(), "debtor.updated", "x"); err == nil || !strings.Contains(err.Error(), "published for changes of the record kind Debtor") {
+		_, err = s.admin.RaiseEvent(t.Context(), "debtor.updated", "x")
+		if err == nil ||
+			!strings.Contains(err.Error(), "published for changes of the record kind Debtor") {
 			t.Errorf("posting a captured event: %v", err)
 		}
-		if receipt, err := s.admin.RaiseEvent(t.Context(), "creditor.updated", "posted"); err != nil || receipt.Messages != 2 {
+		receipt, err := s.admin.RaiseEvent(t.Context(), "creditor.updated", "posted")
+		if err != nil || receipt.Messages != 2 {
 			t.Errorf("posting another event: %+v, %v", receipt, err)
 		}
+
 		for _, c := range []<-chan delivery{anonymousGot, allGot} {
 			if d := await(t, c); d.body != "posted" {
 				t.Errorf("delivered %s", d.body)
 			}
 		}
+
 		for op, c := range got {
 			if len(c) > 0 {
 				t.Errorf("debtor.%s was delivered again: %s", op, (<-c).body)
 			}
 		}
+
 		events, err := reader.Events(t.Context())
 		i := slices.IndexFunc(events, func(e wire.Event) bool { return e.Name == "debtor.updated" })
-		if err != nil || i < 0 || events[i].Source != wire.SourceCaptured || events[i].Kind != "Debtor" || !events[i].Before || !events[i].Deletes {
-			t.Errorf("%+v, %v", events, err)
+		if err != nil || i < 0 || events[i].Source != wire.SourceCaptured || events[i].Kind != "Debtor" ||
+			!events[i].Before || !events[i].Deletes {
+			t.Errorf("got the events %+v (%v), want a captured one of Debtor with Before and Deletes", events, err)
 		}
 	})
 }
@@ -170,17 +198,27 @@ func TestCapturedEventsAreDelivered(t *testing.T) {
 func TestOwnerLosesItsRole(t *testing.T) {
 	t.Parallel()
 	for name, store := range map[string]func(*testing.T) []string{
-		"file":   func(*testing.T) []string { return nil },
-		"server": func(t *testing.T) []string { return []string{"--store", mssqltest.Database(t), "--migrate"} },
+		"file": func(*testing.T) []string { return nil },
+		"server": func(t *testing.T) []string {
+			return []string{
+				"--store", mssqltest.Database(t),
+				"--migrate",
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newCaptureStory(t, "", store(t)...)
 			s.exec(debtors...)
 			s.start(strings.Replace(eventKinds, "[Debtor.fields]", "role = 'writer'\n[Debtor.fields]", 1))
 			ctx, shop := t.Context(), s.subscriber()
-			if _, err := s.admin.AddUser(ctx, wire.UserRequest{UserName: "ann", Password: pointer("a password of hers"), Role: pointer("writer")}); err != nil {
+			if _, err := s.admin.AddUser(ctx, wire.UserRequest{
+				UserName: "ann",
+				Password: pointer("a password of hers"),
+				Role:     pointer("writer"),
+			}); err != nil {
 				t.Fatal(err)
 			}
+
 			sub, got := s.subscribe(clientAs(t, s.Instance, "ann", "a password of hers"), shop, "debtor.updated")
 			_, all := s.subscribe(s.admin, shop, "*")
 			s.capturing("Debtor")
@@ -202,14 +240,18 @@ func TestOwnerLosesItsRole(t *testing.T) {
 			if d := await(t, all); !strings.Contains(d.body, `"Status":3`) {
 				t.Errorf("delivered %s", d.body)
 			}
+
 			page, err := s.admin.Messages(ctx, shop, url.Values{"SubscriptionID": {sub.RecID}})
-			if err != nil || len(page.Results) != 1 || page.Results[0].Status != 0 || page.Results[0].Retries != 0 || len(got) > 0 {
+			if err != nil || len(page.Results) != 1 || page.Results[0].Status != 0 ||
+				page.Results[0].Retries != 0 || len(got) > 0 {
 				t.Errorf("the held message: %+v, %v", page, err)
 			}
+
 			role("writer", 0)
 			verified(t, await(t, got), sub.Secret, "debtor.updated", `{"ChangeID":1,"Kind":"Debtor","Op":"updated","Key":"D1","KeyFields":{"No":"D1"},
 				"Record":{"No":"D1","Name":"Ann","Status":3,"Balance":10.50},"Changed":["Status"],"Before":{"Status":1,"Balance":10.50}}`)
-			if m := settled(t, s.admin, shop, url.Values{"SubscriptionID": {sub.RecID}, "Status": {"1"}}); m.Retries != 0 {
+			m := settled(t, s.admin, shop, url.Values{"SubscriptionID": {sub.RecID}, "Status": {"1"}})
+			if m.Retries != 0 {
 				t.Errorf("the message was tried while it was held: %+v", m)
 			}
 		})
@@ -236,7 +278,11 @@ func TestMessagesOfRemovedKind(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer anonymous.Close()
-		for name, c := range map[string]*client.Client{"anonymous": anonymous, "reader": reader, "admin": s.admin} {
+		for name, c := range map[string]*client.Client{
+			"anonymous": anonymous,
+			"reader":    reader,
+			"admin":     s.admin,
+		} {
 			page, err := c.Messages(t.Context(), shop, url.Values{"Key": {"D1"}})
 			want := 0
 			if name == "admin" {
@@ -248,7 +294,8 @@ func TestMessagesOfRemovedKind(t *testing.T) {
 		}
 	}
 	expect("captured")
-	writeKinds(t, filepath.Join(s.dir, "kinds"), "story", strings.ReplaceAll(eventKinds, `events = "debtor"`, `events = "other"`))
+	writeKinds(t, filepath.Join(s.dir, "kinds"), "story",
+		strings.ReplaceAll(eventKinds, `events = "debtor"`, `events = "other"`))
 	s.Set(t, "log.level", "info") // reloads the kinds too
 	expect("with other events")
 	s.start("")

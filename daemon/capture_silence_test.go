@@ -83,10 +83,13 @@ func TestSilence(t *testing.T) {
 			s.exec("ALTER TABLE Codes ALTER COLUMN Price decimal(18,4)")
 			silent(1)
 		}
-		s.start(strings.NewReplacer("Price = \"decimal?\"\n", "", "\n[Clock.fields]", "\nignore = ['Read']\n[Clock.fields]").Replace(silentKinds)) // fewer fields
+
+		s.start(strings.NewReplacer("Price = \"decimal?\"\n", "", "\n[Clock.fields]",
+			"\nignore = ['Read']\n[Clock.fields]").Replace(silentKinds)) // fewer fields
 		s.capturing("Clock")
 		s.sweeps(1, "Code")
-		s.start(strings.Replace(silentKinds, "\n[Clock.fields]", "\nignore = ['Read']\n[Clock.fields]", 1)) // an added field
+		s.start(strings.Replace(silentKinds, "\n[Clock.fields]",
+			"\nignore = ['Read']\n[Clock.fields]", 1)) // an added field
 		s.capturing("Code", "Ident", "Clock")
 		s.sweeps(1, "Code", "Clock")
 		s.expect(0, "Code", "Ident", "Twice", "Clock", "Empty")
@@ -101,7 +104,7 @@ func TestSilence(t *testing.T) {
 			keys[c.Key] = c.Op
 		}
 		if err != nil || len(list) != 2 || keys["coop"] != wire.OpDeleted || keys["COOP"] != wire.OpCreated {
-			t.Errorf("%+v, %v", list, err)
+			t.Errorf("got the changes %+v (%v), want coop deleted and COOP created", list, err)
 		}
 	})
 }

@@ -41,6 +41,7 @@ func TestCaptureIsTakenOver(t *testing.T) {
 	if err := first.Kill(); err != nil {
 		t.Fatal(err)
 	}
+
 	killedAt := time.Now()
 	s.until("Left", "taken over", func(c wire.Capture) bool { return c.SweptRows > 0 })
 	t.Logf("taken over %v after the kill", time.Since(killedAt).Round(100*time.Millisecond))

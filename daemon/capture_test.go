@@ -34,8 +34,13 @@ func onBothERPs(t *testing.T, story func(*captureStory)) {
 
 func newCaptureStory(t *testing.T, erp string, args ...string) *captureStory {
 	s := &captureStory{t: t, dir: t.TempDir(), erp: erp}
-	s.args = append([]string{"--erp", "demo", "--erp-kinds", filepath.Join(s.dir, "kinds"), "--changes-sweep", "1s", "--changes-share", "1",
-		"--webhooks-allow-targets", "127.0.0.0/8"}, args...)
+	s.args = append([]string{
+		"--erp", "demo",
+		"--erp-kinds", filepath.Join(s.dir, "kinds"),
+		"--changes-sweep", "1s",
+		"--changes-share", "1",
+		"--webhooks-allow-targets", "127.0.0.0/8",
+	}, args...)
 	if erp != "" {
 		s.args[1] = erp
 	} else {
@@ -99,7 +104,8 @@ func (s *captureStory) until(kind, goal string, isReached func(wire.Capture) boo
 	s.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(5 * time.Minute); ; <-tick.C {
+	deadline := time.Now().Add(5 * time.Minute)
+	for {
 		c := s.capture(kind)
 		if isReached(c) {
 			return c
@@ -107,6 +113,7 @@ func (s *captureStory) until(kind, goal string, isReached func(wire.Capture) boo
 		if time.Now().After(deadline) {
 			s.t.Fatalf("%s: not %s: %+v", kind, goal, c)
 		}
+		<-tick.C
 	}
 }
 
@@ -114,14 +121,18 @@ func (s *captureStory) until(kind, goal string, isReached func(wire.Capture) boo
 func (s *captureStory) capturing(kinds ...string) {
 	s.t.Helper()
 	for _, kind := range kinds {
-		s.until(kind, "capturing", func(c wire.Capture) bool { return c.Phase == "capturing" && !time.Time(c.Swept).IsZero() })
+		s.until(kind, "capturing", func(c wire.Capture) bool {
+			return c.Phase == "capturing" &&
+				!time.Time(c.Swept).IsZero()
+		})
 	}
 }
 
 // stopped waits until the capture of a kind has stopped with a reason.
 func (s *captureStory) stopped(kind, reason string) {
 	s.t.Helper()
-	if c := s.until(kind, "stopped", func(c wire.Capture) bool { return c.Phase == "stopped" }); !strings.Contains(c.Reason, reason) {
+	c := s.until(kind, "stopped", func(c wire.Capture) bool { return c.Phase == "stopped" })
+	if !strings.Contains(c.Reason, reason) {
 		s.t.Errorf("%s has stopped with %q, want %q", kind, c.Reason, reason)
 	}
 }

@@ -38,7 +38,10 @@ Name = "string?"
 
 const timedView = "CREATE VIEW ItemView AS SELECT No, Name FROM Items"
 
-var timedTable = []string{"CREATE TABLE Items (No int NOT NULL PRIMARY KEY, Name nvarchar(60) NULL)", timedView}
+var timedTable = []string{
+	"CREATE TABLE Items (No int NOT NULL PRIMARY KEY, Name nvarchar(60) NULL)",
+	timedView,
+}
 
 // insertItems returns statements that insert rows with numbers from first, up to last.
 func insertItems(first, last int) (statements []string) {
@@ -56,7 +59,13 @@ func insertItems(first, last int) (statements []string) {
 func (s *captureStory) command(args ...string) {
 	s.t.Helper()
 	var out bytes.Buffer
-	if status := whd.Main(whd.Process{Args: append(args, "--data-dir", s.dir), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}); status != 0 {
+	status := whd.Main(whd.Process{
+		Args:   append(args, "--data-dir", s.dir),
+		Stdin:  strings.NewReader(""),
+		Stdout: &out,
+		Stderr: &out,
+	})
+	if status != 0 {
 		s.t.Fatalf("whd %q: status %d, %s", args, status, &out)
 	}
 }
@@ -90,6 +99,7 @@ func TestOwnStoreRolledBack(t *testing.T) {
 		if err := s.Stop(); err != nil {
 			t.Fatal(err)
 		}
+
 		s.command("restore", "--force", file)
 		restored := time.Now()
 		s.start("")
@@ -136,7 +146,8 @@ func (s *captureStory) replaceERP() {
 	s.t.Helper()
 	if s.erp == "" {
 		for _, suffix := range []string{"", "-wal", "-shm"} {
-			if err := os.Remove(filepath.Join(s.dir, "records.db"+suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			err := os.Remove(filepath.Join(s.dir, "records.db"+suffix))
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
 				s.t.Fatal(err)
 			}
 		}
@@ -158,10 +169,14 @@ func (s *captureStory) resumeBoth(left, right string, deletions int) {
 		s.t.Helper()
 		s.until(kind, "resumed", func(wire.Capture) bool {
 			err := s.admin.ResumeCapture(ctx, kind, silent)
-			if err != nil && !strings.Contains(err.Error(), "does not capture "+kind+" now") { // until the daemon has read the state
+			if err == nil {
+				return true
+			}
+			// The error until the daemon has read the state.
+			if !strings.Contains(err.Error(), "does not capture "+kind+" now") {
 				s.t.Fatal(err)
 			}
-			return err == nil
+			return false
 		})
 	}
 	resume("Left", false)
@@ -169,6 +184,7 @@ func (s *captureStory) resumeBoth(left, right string, deletions int) {
 	if c := s.capture("Right"); c.Phase != "stopped" || c.Kept != 0 {
 		s.t.Errorf("Right was resumed with Left: %+v", c)
 	}
+
 	resume("Right", true)
 	s.capturing("Left", "Right")
 	s.sweeps(1, "Left", "Right")
@@ -178,13 +194,16 @@ func (s *captureStory) resumeBoth(left, right string, deletions int) {
 	if err != nil || len(list) != deletions {
 		s.t.Errorf("%+v, %v", list, err)
 	}
+
 	for _, c := range list {
 		if c.Op != wire.OpDeleted {
 			s.t.Errorf("%+v is no deletion", c)
 		}
 	}
+
 	s.gone("after a silent resumption", "Right", right)
-	if err := s.admin.ResumeCapture(ctx, "Right", true); err == nil || !strings.Contains(err.Error(), "is not stopped") {
+	err = s.admin.ResumeCapture(ctx, "Right", true)
+	if err == nil || !strings.Contains(err.Error(), "is not stopped") {
 		s.t.Errorf("resumed twice: %v", err)
 	}
 }
@@ -219,11 +238,15 @@ func TestLegitimateBulkUpdate(t *testing.T) {
 		to, got := receiver(t, 200)
 		shop, err := s.admin.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
 		if err == nil {
-			_, err = s.admin.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.updated")})
+			_, err = s.admin.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{
+				URL:       &to,
+				EventName: pointer("debtor.updated"),
+			})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		s.capturing("Left", "Right")
 		s.exec("UPDATE Items SET Name = N'more expensive'")
 		seen := make(map[string]bool)
@@ -236,6 +259,7 @@ func TestLegitimateBulkUpdate(t *testing.T) {
 			}
 			seen[key] = true
 		}
+
 		s.Log.Await(t, "a sweep has found many differences and is repeated", "Left")
 		s.raised("Right", rows)
 		s.sweeps(1, "Left", "Right")

@@ -53,7 +53,12 @@ func checkOf(t *testing.T, dir string, status int, name, state, detail string, a
 func newStore(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
-	if status := whd.Main(whd.Process{Args: []string{"migrate", "--data-dir", dir}, Stdout: io.Discard, Stderr: t.Output()}); status != 0 {
+	status := whd.Main(whd.Process{
+		Args:   []string{"migrate", "--data-dir", dir},
+		Stdout: io.Discard,
+		Stderr: t.Output(),
+	})
+	if status != 0 {
 		t.Fatalf("whd migrate: status %d", status)
 	}
 	return dir
@@ -72,7 +77,8 @@ func TestCheckChangesNothing(t *testing.T) {
 	dir := newStore(t)
 	file := filepath.Join(dir, "whd.db")
 	downgrade(t, file)
-	checkOf(t, dir, 3, "store", "failed", file+" has schema version 6, this whd needs version "+latestVersion(t)+"; make a backup")
+	checkOf(t, dir, 3, "store", "failed",
+		file+" has schema version 6, this whd needs version "+latestVersion(t)+"; make a backup")
 	if version, err := backup.Version(t.Context(), file); version != 6 || err != nil {
 		t.Errorf("the schema is now version %d, %v", version, err)
 	}
@@ -151,9 +157,15 @@ func overwriteTable(t *testing.T, file, table string) {
 // damaged.
 func TestCheckOfDamagedStore(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, file string){
-		"no database":              func(t *testing.T, file string) { overwrite(t, file, strings.Repeat("no database ", 1000)) },
-		"damaged users":            func(t *testing.T, file string) { overwriteTable(t, file, "WH_User") },
-		"damaged subscriptions":    func(t *testing.T, file string) { overwriteTable(t, file, "SY_WebhookSubscription") },
+		"no database": func(t *testing.T, file string) {
+			overwrite(t, file,
+				strings.Repeat("no database ", 1000))
+		},
+		"damaged users": func(t *testing.T, file string) { overwriteTable(t, file, "WH_User") },
+		"damaged subscriptions": func(t *testing.T, file string) {
+			overwriteTable(t, file,
+				"SY_WebhookSubscription")
+		},
 		"damaged versions":         func(t *testing.T, file string) { overwriteTable(t, file, "WH_Migration") },
 		"no users":                 func(t *testing.T, file string) { execFile(t, file, "DROP TABLE WH_User") },
 		"no sessions":              func(t *testing.T, file string) { execFile(t, file, "DROP TABLE WH_Session") },
@@ -195,16 +207,30 @@ func TestNewerStoreIsRefused(t *testing.T) {
 		version string
 		want    string
 	}{
-		{"whd.db", "99", "whd.db has the schema version 99, but this program only knows versions up to " + latestVersion(t)},
-		{"whd.db", "3", "whd.db has the schema version 3, but this program only knows versions up to " + latestVersion(t)}, // of the server only
-		{"requestlog.db", "2", "requestlog.db has the schema version 2, but this program only knows versions up to 1"},
+		{
+			file:    "whd.db",
+			version: "99",
+			want:    "whd.db has the schema version 99, but this program only knows versions up to " + latestVersion(t),
+		},
+		// Of the server only.
+		{
+			file:    "whd.db",
+			version: "3",
+			want:    "whd.db has the schema version 3, but this program only knows versions up to " + latestVersion(t),
+		},
+		{
+			file:    "requestlog.db",
+			version: "2",
+			want:    "requestlog.db has the schema version 2, but this program only knows versions up to 1",
+		},
 	} {
 		t.Run(newer.file+" "+newer.version, func(t *testing.T) {
 			dir := newStore(t)
 			if status, stderr := statusOfServe(t, dir); status != 0 { // creates requestlog.db
 				t.Fatalf("whd serve: status %d: %s", status, stderr)
 			}
-			execFile(t, filepath.Join(dir, newer.file), "INSERT INTO WH_Migration (version_id, is_applied) VALUES ("+newer.version+", 1)")
+			execFile(t, filepath.Join(dir, newer.file),
+				"INSERT INTO WH_Migration (version_id, is_applied) VALUES ("+newer.version+", 1)")
 			before := databases(t, dir)
 
 			checkOf(t, dir, 3, "store", "failed", newer.want)
@@ -214,7 +240,12 @@ func TestNewerStoreIsRefused(t *testing.T) {
 			for _, command := range []string{"migrate", "demo", "user list"} {
 				var stderr bytes.Buffer
 				args := append(strings.Fields(command), "--data-dir", dir)
-				if status := whd.Main(whd.Process{Args: args, Stdout: io.Discard, Stderr: &stderr}); status != 3 || !strings.Contains(stderr.String(), newer.want) {
+				status := whd.Main(whd.Process{
+					Args:   args,
+					Stdout: io.Discard,
+					Stderr: &stderr,
+				})
+				if status != 3 || !strings.Contains(stderr.String(), newer.want) {
 					t.Errorf("whd %s: status %d, want 3 and %q: %s", command, status, newer.want, &stderr)
 				}
 			}
@@ -266,10 +297,13 @@ func TestCheckReportsProblems(t *testing.T) {
 	checkOf(t, dir, 0, "certificate", "skipped", "")
 	checkOf(t, dir, 0, "targets", "ok", "0 enabled")
 	checkOf(t, dir, 0, "webhooks.host_url", "skipped", "")
-	checkOf(t, dir, 0, "webhooks.host_url", "warning", "is a loopback address", "--webhooks-host-url", "http://localhost:5050")
-	checkOf(t, dir, 0, "webhooks.host_url", "skipped", "", "--webhooks-host-url", "http://localhost:5050", "--webhooks-enabled=false")
+	checkOf(t, dir, 0, "webhooks.host_url", "warning", "is a loopback address", "--webhooks-host-url",
+		"http://localhost:5050")
+	checkOf(t, dir, 0, "webhooks.host_url", "skipped", "", "--webhooks-host-url",
+		"http://localhost:5050", "--webhooks-enabled=false")
 	checkOf(t, dir, 1, "certificate", "failed", "tls.cert", "--tls-cert", "gone", "--tls-key", "gone")
-	checkOf(t, dir, 3, "store", "failed", "the store cannot be opened", "--store-file", secretFile(t, "sqlserver://sa:canary@127.0.0.1:1?database=erp"))
+	checkOf(t, dir, 3, "store", "failed", "the store cannot be opened", "--store-file",
+		secretFile(t, "sqlserver://sa:canary@127.0.0.1:1?database=erp"))
 
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	daemontest.WritePair(t, cert, key, time.Now())
@@ -288,9 +322,19 @@ func TestCheckForecast(t *testing.T) {
 	daemontest.Prepare(t, dir, "--demo")
 	checkOf(t, dir, 0, "changes", "skipped", "")
 	for kinds, want := range map[string][]string{
-		"[SO_Totals]\ncapture = \"always\"\n":                                                          {"0", "ok", "SO_Totals: about "},
-		"[IN_Colours]\ncapture = \"asked\"\nignore = [\"Description\"]\n":                              {"0", "ok", " MiB per sweep, 0 MiB of shadow, a sweep every 2m0s at changes.share 0.1; without Description: ignore names it"},
-		"[V]\nsource = \"INMGT020POQty\"\ncapture = \"asked\"\n[V.fields]\nInventoryID = \"string\"\n": {"1", "failed", "V: it is not captured: no key is proven"},
+		"[SO_Totals]\ncapture = \"always\"\n": {
+			"0", "ok", "SO_Totals: about ",
+		},
+		"[IN_Colours]\ncapture = \"asked\"\nignore = [\"Description\"]\n": {
+			"0",
+			"ok",
+			" MiB per sweep, 0 MiB of shadow, a sweep every 2m0s at changes.share 0.1; without Description: ignore names it",
+		},
+		"[V]\nsource = \"INMGT020POQty\"\ncapture = \"asked\"\n[V.fields]\nInventoryID = \"string\"\n": {
+			"1",
+			"failed",
+			"V: it is not captured: no key is proven",
+		},
 	} {
 		if err := os.WriteFile(file, []byte(kinds), 0o600); err != nil {
 			t.Fatal(err)
@@ -322,12 +366,18 @@ func TestCheckTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range []string{"http://127.0.0.1:9/a-secret", "http://no-such-name.invalid/a-secret"} {
-		if _, err := c.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{URL: &target, EventName: pointer("*")}); err != nil {
+		_, err := c.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{
+			URL:       &target,
+			EventName: pointer("*"),
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	checkOf(t, i.Dir, 0, "targets", "warning", "of Shop: messages may not be sent there: 127.0.0.1 is a loopback address")
-	checkOf(t, i.Dir, 0, "targets", "warning", "of Shop: cannot resolve no-such-name.invalid", "--webhooks-allow-targets", "127.0.0.0/8")
+	checkOf(t, i.Dir, 0, "targets", "warning",
+		"of Shop: messages may not be sent there: 127.0.0.1 is a loopback address")
+	checkOf(t, i.Dir, 0, "targets", "warning", "of Shop: cannot resolve no-such-name.invalid",
+		"--webhooks-allow-targets", "127.0.0.0/8")
 }
 
 // TestCheckUnpublishedEvents checks that subscriptions to events that are no longer published are
@@ -362,7 +412,8 @@ func TestCheckHostURL(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, assigned := range all {
-		if network, ok := assigned.(*net.IPNet); ok && network.IP.IsGlobalUnicast() && network.IP.To4() != nil {
+		network, ok := assigned.(*net.IPNet)
+		if ok && network.IP.IsGlobalUnicast() && network.IP.To4() != nil {
 			here = network.IP.String()
 		}
 	}
@@ -376,7 +427,8 @@ func TestCheckHostURL(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.Start()
-	checkOf(t, i.Dir, 0, "webhooks.host_url", "warning", "another service responds at "+other.URL+" (status 404)", "--webhooks-host-url", other.URL)
+	checkOf(t, i.Dir, 0, "webhooks.host_url", "warning",
+		"another service responds at "+other.URL+" (status 404)", "--webhooks-host-url", other.URL)
 	other.Close()
 	checkOf(t, i.Dir, 0, "webhooks.host_url", "warning", "no response: ", "--webhooks-host-url", other.URL)
 }

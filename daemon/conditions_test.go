@@ -76,7 +76,8 @@ func TestOnlyWhenStatusGoesFromOneToTwo(t *testing.T) {
 	onBothERPs(t, func(s *captureStory) {
 		s.exec(debtors...)
 		t := s.t
-		s.exec("INSERT INTO Debtors VALUES (N'D2', N'Bob', 5, '7.00')", "INSERT INTO Debtors VALUES (N'D4', N'Dan', 5, '7.00')")
+		s.exec("INSERT INTO Debtors VALUES (N'D2', N'Bob', 5, '7.00')",
+			"INSERT INTO Debtors VALUES (N'D4', N'Dan', 5, '7.00')")
 		s.start(conditionKinds)
 		shop, reader := s.subscriber(), s.with("reader")
 		const fromOneToTwo = `{"Changed":"Status","Before.Status":1,"Status":2}`
@@ -86,14 +87,23 @@ func TestOnlyWhenStatusGoesFromOneToTwo(t *testing.T) {
 		for _, id := range []string{sub.RecID, removed.RecID} {
 			s.until("Debtor", "known", func(wire.Capture) bool { return !time.Time(s.shown(reader, shop, id).CapturedFrom).IsZero() })
 		}
-		if shown := s.shown(reader, shop, sub.RecID); string(shown.Where) != fromOneToTwo || shown.DisabledReason != "" {
-			t.Errorf("%+v", shown)
+
+		shown := s.shown(reader, shop, sub.RecID)
+		if string(shown.Where) != fromOneToTwo || shown.DisabledReason != "" {
+			t.Errorf("got %+v, want the condition %s and no reason", shown, fromOneToTwo)
 		}
-		for _, step := range []string{"UPDATE Debtors SET Status = 3 WHERE No = N'D1'", "UPDATE Debtors SET Status = 2 WHERE No = N'D2'", "UPDATE Debtors SET Status = 1 WHERE No = N'D1'",
-			"UPDATE Debtors SET Name = N'Anna' WHERE No = N'D1'", "UPDATE Debtors SET Status = 2 WHERE No = N'D1'"} {
+
+		for _, step := range []string{
+			"UPDATE Debtors SET Status = 3 WHERE No = N'D1'",
+			"UPDATE Debtors SET Status = 2 WHERE No = N'D2'",
+			"UPDATE Debtors SET Status = 1 WHERE No = N'D1'",
+			"UPDATE Debtors SET Name = N'Anna' WHERE No = N'D1'",
+			"UPDATE Debtors SET Status = 2 WHERE No = N'D1'",
+		} {
 			s.exec(step)
 			await(t, all)
 		}
+
 		only(t, got, `"Key":"D1"`, `"Changed":["Status"]`, `"Before":{"Status":1}`)
 		s.exec("UPDATE Debtors SET Status = 9 WHERE No = N'D2'")
 		await(t, all)
@@ -103,9 +113,12 @@ func TestOnlyWhenStatusGoesFromOneToTwo(t *testing.T) {
 		await(t, all)
 		only(t, gone, `"Key":"D1"`, `"Before":{"Status":2}`)
 
-		if _, err := reader.UpdateSubscription(t.Context(), shop, sub.RecID, wire.SubscriptionRequest{Where: json.RawMessage(`{}`)}); err != nil {
+		_, err := reader.UpdateSubscription(t.Context(), shop, sub.RecID,
+			wire.SubscriptionRequest{Where: json.RawMessage(`{}`)})
+		if err != nil {
 			t.Fatal(err)
 		}
+
 		s.exec("INSERT INTO Debtors VALUES (N'D3', N'Cem', NULL, '7.00')")
 		await(t, all)
 		s.exec("UPDATE Debtors SET Status = 9 WHERE No = N'D3'")
@@ -129,44 +142,73 @@ func TestRightsOfConditions(t *testing.T) {
 		})
 		return err
 	}
+
 	if err := add(anonymous, "debtor.updated", `{"Nonsense":1}`); !client.Is(err, client.Unauthorized) {
 		t.Errorf("without a login: %v", err)
 	}
-	for condition, want := range map[string]string{`{"BalanceBetween":[1]}`: "Where.BalanceBetween takes two values", `{"Before.NameGreaterThan":"x"}`: "Where.Before.NameGreaterThan", `{"Stat":1}`: "Where.Stat is unknown for Debtor", `5`: "Where must be an object"} {
-		if err := add(reader, "debtor.updated", condition); !client.Is(err, client.Rejected) || !strings.Contains(err.Error(), want) {
+
+	for condition, want := range map[string]string{
+		`{"BalanceBetween":[1]}`:         "Where.BalanceBetween takes two values",
+		`{"Before.NameGreaterThan":"x"}`: "Where.Before.NameGreaterThan",
+		`{"Stat":1}`:                     "Where.Stat is unknown for Debtor",
+		`5`:                              "Where must be an object",
+	} {
+		err := add(reader, "debtor.updated", condition)
+		if !client.Is(err, client.Rejected) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", condition, err, want)
 		}
 	}
-	if err := add(reader, "*", `{"Status":1}`); err == nil || !strings.Contains(err.Error(), "all events of EventName are posted, or all are changes of one record kind") {
+
+	if err := add(reader, "*", `{"Status":1}`); err == nil ||
+		!strings.Contains(err.Error(), "all events of EventName are posted, or all are changes of one record kind") {
 		t.Errorf("for all events: %v", err)
 	}
+
 	sub, _ := s.where(reader, shop, "debtor.created", `{"Status":1}`)
 	if hidden := s.shown(anonymous, shop, sub.RecID); hidden.Where != nil {
 		t.Errorf("without a login, the condition is %s", hidden.Where)
 	}
+
 	posted, got := s.where(anonymous, shop, "salesorder.created", `{"TotalGreaterThan":100,"Shop":"nord"}`)
-	if shown := s.shown(anonymous, shop, posted.RecID); string(shown.Where) != `{"TotalGreaterThan":100,"Shop":"nord"}` || !time.Time(shown.CapturedFrom).IsZero() {
-		t.Errorf("%+v", shown)
+	shown := s.shown(anonymous, shop, posted.RecID)
+	hasCondition := string(shown.Where) == `{"TotalGreaterThan":100,"Shop":"nord"}`
+	if !hasCondition || !time.Time(shown.CapturedFrom).IsZero() {
+		t.Errorf("got %+v, want the condition on the posted body", shown)
 	}
-	for body, want := range map[string]int{`{"Total":100,"Shop":"Nord"}`: 0, `{"Total":"101","Shop":"Nord"}`: 0, `{"Shop":"Nord"}`: 0, `no JSON`: 0, `{"Total":100.01,"Shop":"Nord"}`: 1} {
-		if receipt, err := s.admin.RaiseEvent(t.Context(), "salesorder.created", body); err != nil || receipt.Messages != want {
+
+	for body, want := range map[string]int{
+		`{"Total":100,"Shop":"Nord"}`:    0,
+		`{"Total":"101","Shop":"Nord"}`:  0,
+		`{"Shop":"Nord"}`:                0,
+		`no JSON`:                        0,
+		`{"Total":100.01,"Shop":"Nord"}`: 1,
+	} {
+		receipt, err := s.admin.RaiseEvent(t.Context(), "salesorder.created", body)
+		if err != nil || receipt.Messages != want {
 			t.Errorf("%s has %+v messages (%v), want %d", body, receipt, err, want)
 		}
 	}
+
 	only(t, got, "100.01")
 	if _, err := s.admin.TestSubscription(t.Context(), shop, posted.RecID); err != nil {
 		t.Error(err)
 	}
+
 	await(t, got)
 
 	s.start(strings.Replace(conditionKinds, "Status = \"int?\"\n", "", 1))
-	if held := s.shown(s.admin, shop, sub.RecID); held.DisabledReason != "its condition is no longer valid: Where.Status is unknown for Debtor" || string(held.Where) != `{"Status":1}` {
-		t.Errorf("without its field: %+v", held)
+	const reason = "its condition is no longer valid: Where.Status is unknown for Debtor"
+	held := s.shown(s.admin, shop, sub.RecID)
+	if held.DisabledReason != reason || string(held.Where) != `{"Status":1}` {
+		t.Errorf("without its field an admin gets %+v, want the reason %q and the condition", held, reason)
 	}
-	if held := s.shown(s.anonymous(), shop, sub.RecID); held.DisabledReason != "its condition is no longer valid" || held.Where != nil {
+	held = s.shown(s.anonymous(), shop, sub.RecID)
+	if held.DisabledReason != "its condition is no longer valid" || held.Where != nil {
 		t.Errorf("without a login: %+v", held)
 	}
-	if _, err := s.admin.UpdateSubscription(t.Context(), shop, sub.RecID, wire.SubscriptionRequest{IsEnabled: pointer(false)}); err != nil {
+	_, err := s.admin.UpdateSubscription(t.Context(), shop, sub.RecID,
+		wire.SubscriptionRequest{IsEnabled: pointer(false)})
+	if err != nil {
 		t.Errorf("disabling it: %v", err)
 	}
 }
@@ -201,6 +243,7 @@ func TestConditionsAsQueries(t *testing.T) {
 			sub, _ := s.where(s.admin, shop, "debtor.created", string(text))
 			subscriptions = append(subscriptions, sub.RecID)
 		}
+
 		_, all := s.subscribe(s.admin, shop, "debtor.created")
 		s.capturing("Debtor")
 		s.exec("INSERT INTO Debtors VALUES (N'D1', N'Ann', 1, N'Mrs')")
@@ -217,7 +260,8 @@ func TestConditionsAsQueries(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := int64(len(sent.Results)); got != want {
-				t.Errorf("%s%s %q: got %d messages, want %d as the query has rows", f.Field, f.Operator.Suffix(), f.Values, got, want)
+				t.Errorf("%s%s %q: got %d messages, want %d as the query has rows",
+					f.Field, f.Operator.Suffix(), f.Values, got, want)
 			}
 		}
 	})

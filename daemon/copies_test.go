@@ -41,9 +41,11 @@ func TestCopyIsExactBetweenLooks(t *testing.T) {
 	for n := range 900 {
 		statements = append(statements, fmt.Sprintf("INSERT INTO Items VALUES ('D%03d', 1, '%s')", n, long))
 	}
+
 	makeRecords(t, dir, statements...)
 	writeKinds(t, filepath.Join(dir, "kinds"), "items", itemKind)
-	i := daemontest.StartIn(t, dir, "--erp", "demo", "--erp-kinds", filepath.Join(dir, "kinds"), "--changes-sweep", "24h")
+	i := daemontest.StartIn(t, dir, "--erp", "demo", "--erp-kinds", filepath.Join(dir, "kinds"),
+		"--changes-sweep", "24h")
 	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "reader")})
 	if err != nil {
 		t.Fatal(err)
@@ -53,10 +55,12 @@ func TestCopyIsExactBetweenLooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	registry, err := list.Registry()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	kind, _ := registry.Lookup("Item")
 	for _, err := range c.FollowChanges(t.Context(), kind, "") { // after the first look
 		if err != nil {
@@ -64,6 +68,7 @@ func TestCopyIsExactBetweenLooks(t *testing.T) {
 		}
 		break
 	}
+
 	makeRecords(t, dir,
 		"INSERT INTO Items VALUES ('inserted', 1, NULL), ('inserted and deleted', 1, NULL)",
 		"UPDATE Items SET Amount = 2 WHERE ID IN ('D001', 'D002')",
@@ -76,11 +81,18 @@ func TestCopyIsExactBetweenLooks(t *testing.T) {
 			"INSERT INTO Items VALUES ('D004', 1, '"+long+"')",
 			"UPDATE Items SET ID = 'D005' WHERE ID = 'd005'")
 	})
-	for id, want := range map[string]bool{"inserted and deleted": true, "d005": true, "D004": false, "D005": false} {
+
+	for id, want := range map[string]bool{
+		"inserted and deleted": true,
+		"d005":                 true,
+		"D004":                 false,
+		"D005":                 false,
+	} {
 		if _, has := copied[id]; has != want {
 			t.Fatalf("the copy was read after the changes: %s", id)
 		}
 	}
+
 	apply(t, c, kind, copied, last)
 	want := itemsOf(t, dir)
 	if !maps.Equal(copied, want) {

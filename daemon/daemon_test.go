@@ -64,7 +64,7 @@ func hold(t *testing.T, i *daemontest.Instance) (finish func() (*http.Response, 
 	in = bufio.NewReader(conn)
 	for _, want := range []string{"HTTP/1.1 100 Continue\r\n", "\r\n"} {
 		if line, err := in.ReadString('\n'); line != want {
-			t.Fatalf("%q, %v", line, err)
+			t.Fatalf("got the line %q (%v), want %q", line, err, want)
 		}
 	}
 	return func() (*http.Response, error) {
@@ -128,7 +128,9 @@ func TestStopAbortsRequestsAfterGracePeriod(t *testing.T) {
 	_, in := hold(t, i)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := i.Daemon.Stop(ctx); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "stopping http") || strings.Contains(err.Error(), "accounts") {
+	err := i.Daemon.Stop(ctx)
+	if !errors.Is(err, context.Canceled) ||
+		!strings.Contains(err.Error(), "stopping http") || strings.Contains(err.Error(), "accounts") {
 		t.Errorf("%v", err)
 	}
 	if _, err := in.ReadByte(); err == nil {
@@ -141,8 +143,9 @@ func TestStartFailsIfPortIsInUse(t *testing.T) {
 	noLeaks(t)
 	i := daemontest.Start(t)
 	for _, setting := range []string{"--listen", "--metrics-listen"} {
-		if _, err := daemontest.Open(t.TempDir(), setting, i.Daemon.Address().String()); err == nil || !strings.Contains(err.Error(), "cannot listen") {
-			t.Errorf("%s: %v", setting, err)
+		_, err := daemontest.Open(t.TempDir(), setting, i.Daemon.Address().String())
+		if err == nil || !strings.Contains(err.Error(), "cannot listen") {
+			t.Errorf("a second listener by %s: got the error %v, want cannot listen", setting, err)
 		}
 	}
 }
@@ -150,7 +153,9 @@ func TestStartFailsIfPortIsInUse(t *testing.T) {
 func TestNewRejectsInvalidStore(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "records.db"), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+	err := os.WriteFile(filepath.Join(dir, "records.db"),
+		[]byte(strings.Repeat("no database ", 1000)), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := daemontest.Open(dir); err == nil || !strings.Contains(err.Error(), "the store cannot be opened") {
@@ -170,10 +175,12 @@ func TestMetricsListen(t *testing.T) {
 	}
 	address := regexp.MustCompile(`address=(\S+)`).FindStringSubmatch(i.Log.Await(t, "listening", "for=metrics"))[1]
 	reply, body := get(t, "http://"+address+"/metrics")
-	if reply.StatusCode != 200 || !strings.Contains(body, `whd_http_requests_total{operation="Metrics",status="404"} 1`) {
+	if reply.StatusCode != 200 ||
+		!strings.Contains(body, `whd_http_requests_total{operation="Metrics",status="404"} 1`) {
 		t.Errorf("status %d, %s", reply.StatusCode, body)
 	}
-	if want := `whd_http_requests_with_ignored_members_total{account="reader `; !strings.Contains(body, want) {
+	want := `whd_http_requests_with_ignored_members_total{account="reader `
+	if !strings.Contains(body, want) {
 		t.Errorf("GET /metrics at metrics.listen returned %s\nwithout %s", body, want)
 	}
 }
@@ -187,7 +194,8 @@ func TestTLS(t *testing.T) {
 	transport := &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}
 	connect := func() *http.Response {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), "POST", i.URL+"/auth", strings.NewReader(`{"UserName":"admin","Password":"`+daemontest.AdminPassword+`"}`))
+		r, err := http.NewRequestWithContext(t.Context(), "POST", i.URL+"/auth",
+			strings.NewReader(`{"UserName":"admin","Password":"`+daemontest.AdminPassword+`"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +207,8 @@ func TestTLS(t *testing.T) {
 		return reply
 	}
 	reply := connect()
-	if cookies := reply.Cookies(); !strings.HasPrefix(i.URL, "https://") || reply.StatusCode != 200 || len(cookies) != 1 || !cookies[0].Secure {
+	cookies := reply.Cookies()
+	if !strings.HasPrefix(i.URL, "https://") || reply.StatusCode != 200 || len(cookies) != 1 || !cookies[0].Secure {
 		t.Errorf("%s: status %d, %v", i.URL, reply.StatusCode, cookies)
 	}
 
@@ -212,9 +221,11 @@ func TestTLS(t *testing.T) {
 	if err := os.WriteFile(key, []byte("half a k"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	connect()
 	i.Log.Await(t, "level=WARN", "the previous one stays in use")
-	if _, err := daemontest.Open(t.TempDir(), "--tls-cert", cert, "--tls-key", key); err == nil || !strings.Contains(err.Error(), "tls.cert and tls.key") {
+	_, err := daemontest.Open(t.TempDir(), "--tls-cert", cert, "--tls-key", key)
+	if err == nil || !strings.Contains(err.Error(), "tls.cert and tls.key") {
 		t.Errorf("%v", err)
 	}
 }

@@ -26,7 +26,11 @@ func startPair(t *testing.T, args ...string) *daemonPair {
 	t.Helper()
 	x := &daemonPair{dsn: mssqltest.Database(t)}
 	for n := range x.daemon {
-		x.daemon[n] = daemontest.Start(t, append([]string{"--store", x.dsn, "--migrate", "--webhooks-allow-targets", "127.0.0.0/8"}, args...)...)
+		x.daemon[n] = daemontest.Start(t, append([]string{
+			"--store", x.dsn,
+			"--migrate",
+			"--webhooks-allow-targets", "127.0.0.0/8",
+		}, args...)...)
 		x.admin[n] = signedIn(t, x.daemon[n])
 	}
 	shop, err := x.admin[0].AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
@@ -76,13 +80,15 @@ func (x *daemonPair) publish(t *testing.T, n int, event, body string, messages i
 func awaitUnauthorized(t *testing.T, credential string, c *client.Client) {
 	t.Helper()
 	began := time.Now()
-	for enough := began.Add(time.Minute); ; {
+	deadline := began.Add(time.Minute)
+	for {
 		_, err := c.CurrentSession(t.Context())
 		if client.Is(err, client.Unauthorized) {
-			t.Logf("%s is rejected by the other daemon after %v", credential, time.Since(began).Round(100*time.Millisecond))
+			t.Logf("%s is rejected by the other daemon after %v",
+				credential, time.Since(began).Round(100*time.Millisecond))
 			return
 		}
-		if err != nil || time.Now().After(enough) {
+		if err != nil || time.Now().After(deadline) {
 			t.Fatalf("%s still works at the other daemon: %v", credential, err)
 		}
 	}
@@ -131,6 +137,7 @@ func TestIdempotentPublishAtTwoDaemons(t *testing.T) {
 	for _, pattern := range []string{"debtor.*", "*"} {
 		x.subscribe(t, 0, wire.SubscriptionRequest{URL: &to, EventName: &pattern})
 	}
+
 	const (
 		key   = "order 4711"
 		event = "debtor.updated"
@@ -140,13 +147,17 @@ func TestIdempotentPublishAtTwoDaemons(t *testing.T) {
 	for range 2 {
 		await(t, got)
 	}
+
 	for statement, want := range map[string]int64{
-		"SELECT COUNT(*) FROM whd.WH_Event": 1, "SELECT COUNT(*) FROM whd.SY_WebhookMessage": 2, "SELECT COUNT(*) FROM whd.WH_IdempotencyKey": 1,
+		"SELECT COUNT(*) FROM whd.WH_Event":          1,
+		"SELECT COUNT(*) FROM whd.SY_WebhookMessage": 2,
+		"SELECT COUNT(*) FROM whd.WH_IdempotencyKey": 1,
 	} {
 		if n := mssqltest.Count(t, x.dsn, statement); n != want {
 			t.Errorf("%s: %d, want %d", statement, n, want)
 		}
 	}
+
 	for n, c := range x.admin {
 		_, err := c.RaiseEventOnce(t.Context(), key, event, `{"DebtorID":"0002"}`)
 		if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusConflict {
@@ -168,7 +179,9 @@ func TestSubscriptionsOfTwoDaemons(t *testing.T) {
 		if d := await(t, got); d.body != "subscribed" {
 			t.Errorf("delivered %q", d.body)
 		}
-		if _, err := here.UpdateSubscription(ctx, x.shop, s.RecID, wire.SubscriptionRequest{EventName: pointer("creditor.*")}); err != nil {
+		_, err := here.UpdateSubscription(ctx, x.shop, s.RecID,
+			wire.SubscriptionRequest{EventName: pointer("creditor.*")})
+		if err != nil {
 			t.Fatal(err)
 		}
 		x.publish(t, there, "debtor.updated", "without subscription", 0)

@@ -50,7 +50,8 @@ func TestRetryMessagesOfOtherDaemon(t *testing.T) {
 // retries, and returns them.
 func (x *daemonPair) awaitRetryPending(t *testing.T, n, many int) []wire.Message {
 	t.Helper()
-	for enough := time.Now().Add(time.Minute); ; {
+	deadline := time.Now().Add(time.Minute)
+	for {
 		p, err := x.admin[n].Messages(t.Context(), x.shop, url.Values{"Status": {"2"}})
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +59,7 @@ func (x *daemonPair) awaitRetryPending(t *testing.T, n, many int) []wire.Message
 		if len(p.Results) == many {
 			return p.Results
 		}
-		if time.Now().After(enough) {
+		if time.Now().After(deadline) {
 			t.Fatalf("%d messages are pending retries, want %d", len(p.Results), many)
 		}
 	}
@@ -67,7 +68,8 @@ func (x *daemonPair) awaitRetryPending(t *testing.T, n, many int) []wire.Message
 // remove deletes all messages at one daemon.
 func (x *daemonPair) remove(t *testing.T, n int) {
 	t.Helper()
-	if _, err := x.admin[n].DeleteMessages(t.Context(), url.Values{"SubscriberID": {x.shop}, "All": {"true"}}); err != nil {
+	_, err := x.admin[n].DeleteMessages(t.Context(), url.Values{"SubscriberID": {x.shop}, "All": {"true"}})
+	if err != nil {
 		t.Fatal(err)
 	}
 }

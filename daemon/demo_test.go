@@ -62,22 +62,28 @@ func TestDemoBillsOfOlderStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if status, body := setDemoBill(t, i.URL, dir); status != 200 || !strings.Contains(body, `"Contents":"Assembly"`) || !strings.Contains(body, `"SettingName":"Workstation"`) {
+		status, body := setDemoBill(t, i.URL, dir)
+		if status != 200 ||
+			!strings.Contains(body, `"Contents":"Assembly"`) ||
+			!strings.Contains(body, `"SettingName":"Workstation"`) {
 			t.Errorf("%s: status %d, %s", start, status, body)
 		}
-		if loaded := strings.Contains(i.Log.String(), "demo bills loaded"); loaded != (start == "without bills") {
+		loaded := strings.Contains(i.Log.String(), "demo bills loaded")
+		if loaded != (start == "without bills") {
 			t.Errorf("%s: bills were loaded: %v", start, loaded)
 		}
 		if err := i.Stop(); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	dropBills(t, dir)
 	key := filepath.Join(dir, "demo-key")
 	kept, err := os.ReadFile(key)
 	if err = errors.Join(err, os.Remove(key)); err != nil {
 		t.Fatal(err)
 	}
+
 	i := daemontest.StartIn(t, dir, "--demo")
 	if err := os.WriteFile(key, kept, 0o600); err != nil {
 		t.Fatal(err)
@@ -109,6 +115,7 @@ func TestBannerCommandChangesBill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	out := make(output, 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -129,6 +136,7 @@ func TestBannerCommandChangesBill(t *testing.T) {
 			t.Fatalf("no command to try (%v)", err)
 		}
 	}
+
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -142,7 +150,8 @@ func TestDocsBill(t *testing.T) {
 		t.Fatal(err)
 	}
 	billID, stageID, settingID := demo.BillExample()
-	if !strings.Contains(string(text), "/Bills/"+billID+"/Stages/"+stageID+"/CustomFieldValues\"") || !strings.Contains(string(text), "/"+settingID+"\"") {
+	if !strings.Contains(string(text), "/Bills/"+billID+"/Stages/"+stageID+"/CustomFieldValues\"") ||
+		!strings.Contains(string(text), "/"+settingID+"\"") {
 		t.Errorf("bills.md does not use the bill %s, %s, %s", billID, stageID, settingID)
 	}
 }

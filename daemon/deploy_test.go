@@ -58,7 +58,10 @@ func deployedScript(t *testing.T, name string) string {
 
 // TestDeployedSettingsExist checks that the images use only existing settings.
 func TestDeployedSettingsExist(t *testing.T) {
-	known := []string{"WHD_DB_PASSWORD", "WHD_TEST_SQLSERVER_DSN"} // used by the compose file itself, and by tests
+	known := []string{
+		"WHD_DB_PASSWORD",        // used by the compose file itself
+		"WHD_TEST_SQLSERVER_DSN", // used by tests
+	}
 	for _, s := range config.Settings() {
 		known = append(known, s.Variable())
 	}
@@ -84,6 +87,7 @@ func TestOwnOutbox(t *testing.T) {
 	if want := appdb.DefaultSchema + "." + appdb.OutboxTable; erp.DefaultOutbox != want {
 		t.Errorf("outbox.sql creates %s, whd migrate %s", erp.DefaultOutbox, want)
 	}
+
 	const server, other = "sqlserver://whd:a@db?database=ERP", "sqlserver://whd:a@db?database=whd"
 	for _, c := range []struct {
 		erp, store, outbox string
@@ -106,7 +110,7 @@ func TestOwnOutbox(t *testing.T) {
 		conf.ERP = config.ERPConfig{DSN: config.DSN(c.erp), Schema: erp.DefaultSchema, Outbox: c.outbox}
 		conf.Store, conf.Server.Schema = config.DSN(c.store), "whd"
 		if got := ownOutbox(conf); got != c.want {
-			t.Errorf("%+v: %v", c, got)
+			t.Errorf("ownOutbox for %+v is %v", c, got)
 		}
 		if got := StoreConfig(conf, 1).ERP.Outbox; (got != "") != (c.outbox != "" && !c.want && c.erp == server) {
 			t.Errorf("%+v: the outbox of the ERP is %q", c, got)

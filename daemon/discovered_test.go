@@ -63,6 +63,7 @@ func TestDiscoveredKinds(t *testing.T) {
 			if len(all) < kindstest.Tables+kindstest.Views-5 {
 				t.Errorf("only %d kinds", len(all))
 			}
+
 			key := i.Key(t, "reader")
 			get := func(path string) []byte {
 				request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, i.URL+path, nil)
@@ -79,7 +80,7 @@ func TestDiscoveredKinds(t *testing.T) {
 				defer response.Body.Close()
 				body, err := io.ReadAll(response.Body)
 				if err != nil || response.StatusCode != http.StatusOK {
-					t.Errorf("%s: %s, %v: %.300s", path, response.Status, err, body)
+					t.Errorf("GET %s: %s (%v), want status 200: %.300s", path, response.Status, err, body)
 				}
 				return body
 			}
@@ -100,16 +101,21 @@ func TestDiscoveredKinds(t *testing.T) {
 					}
 				})
 			}
+
 			for n := range all {
 				queue <- n
 			}
+
 			close(queue)
 			workers.Wait()
 			document := get("/openapi.json")
-			if size := len(document); size > 8<<20 || !bytes.Contains(document, []byte("/SY_EveryTypeQuery")) {
+			size := len(document)
+			if size > 8<<20 || !bytes.Contains(document, []byte("/SY_EveryTypeQuery")) {
 				t.Errorf("openapi.json has %d bytes", size)
 			}
-			if types := string(get("/types/typescript")); !strings.Contains(types, "class SY_EveryTypeQuery") {
+
+			types := string(get("/types/typescript"))
+			if !strings.Contains(types, "class SY_EveryTypeQuery") {
 				t.Error("there is no type SY_EveryTypeQuery")
 			}
 		})
@@ -137,11 +143,14 @@ func TestDiscoveredTypesCompileAndWork(t *testing.T) {
 	dir := clientstest.NodeModules(t, ".")
 	i, all := discovered(t, false)
 	for file, path := range map[string]string{
-		"openapi.json": "/openapi.json", "dtos.ts": "/types/typescript", "declared.d.ts": "/types/typescript.d", "global.d.ts": "/types/typescript.d?GlobalNamespace=dtos",
+		"openapi.json":  "/openapi.json",
+		"dtos.ts":       "/types/typescript",
+		"declared.d.ts": "/types/typescript.d",
+		"global.d.ts":   "/types/typescript.d?GlobalNamespace=dtos",
 	} {
 		reply, body := get(t, i.URL+path)
 		if reply.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %s", path, reply.Status)
+			t.Fatalf("GET %s: %s, want status 200", path, reply.Status)
 		}
 		for _, kind := range all {
 			if !strings.Contains(body, kind.Operation()) {
@@ -152,11 +161,16 @@ func TestDiscoveredTypesCompileAndWork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{"program.ts": wideProgram, "package.json": `{"type":"commonjs"}`} {
+
+	for name, text := range map[string]string{
+		"program.ts":   wideProgram,
+		"package.json": `{"type":"commonjs"}`,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	run := func(name string, args ...string) string {
 		begin := time.Now()
 		cmd := exec.CommandContext(t.Context(), name, args...)
@@ -196,17 +210,20 @@ func TestDiscoveredFeedsInTools(t *testing.T) {
 		defer response.Body.Close()
 		body, err := io.ReadAll(response.Body)
 		if err != nil || response.StatusCode != http.StatusOK {
-			t.Errorf("%s: %s, %v: %.300s", path, response.Status, err, body)
+			t.Errorf("GET %s: %s (%v), want status 200: %.300s", path, response.Status, err, body)
 		}
 		return string(body)
 	}
+
 	for _, kind := range all {
 		if rows := strings.Count(get("/"+kind.Name+"?$top=2"), `"`+kind.Fields[0].Name+`":`); rows != 2 {
 			t.Errorf("%s: %d rows", kind.Name, rows)
 		}
 	}
+
 	if row := get("/IN_Wide(Part='value%201',No=1)"); !strings.Contains(row, `"No":1,"Part":"value 1"`) {
-		t.Errorf("%.300s", row)
+		t.Errorf("the row with the key is %.300s, want No 1 and Part value 1", row)
 	}
+
 	clientstest.CheckMetadata(t, dir, get("/$metadata"), "models") // a client of hundreds of types takes odata2ts many minutes
 }

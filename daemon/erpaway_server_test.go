@@ -26,13 +26,14 @@ func TestERPAway(t *testing.T) {
 	expectBack := func(u *use) {
 		t.Helper()
 		expectResponse(t, u.Instance, classes, 200, `"Class":"retail"`)
-		for deadline := time.Now().Add(time.Minute); ; { // its limit is short for a busy machine
+		deadline := time.Now().Add(time.Minute) // the limit of /readyz is short for a busy machine
+		for {
 			_, body := get(t, u.URL+readiness)
 			if !strings.Contains(body, "erp:") {
 				break
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("/readyz: %s", body)
+				t.Fatalf("/readyz returned %s, want no problem of the ERP", body)
 			}
 		}
 		u.publish("while the ERP is there")
@@ -57,6 +58,7 @@ func TestERPAway(t *testing.T) {
 			u.restart(settings...) // with existing files
 		}
 	}
+
 	o.commandsWithoutERP(u.Instance, line)
 }
 
@@ -79,9 +81,11 @@ func (o onServer) commandsWithoutERP(i *daemontest.Instance, line *mssqltest.Pro
 		}
 		o.secret(out.String())
 	}
+
 	if err := i.Stop(); err != nil {
 		o.t.Fatal(err)
 	}
+
 	before := line.Made()
 	command(0, "up to date", "migrate")
 	command(0, "", "user", "create", "ann", "--role", "reader", "--password-stdin")
@@ -91,6 +95,7 @@ func (o onServer) commandsWithoutERP(i *daemontest.Instance, line *mssqltest.Pro
 	if n := line.Made() - before; n != 0 {
 		o.t.Errorf("commands that need only the store made %d connections to the ERP's database", n)
 	}
+
 	command(3, "fail  erp", "check")
 	command(3, "ok    store", "check")
 	if line.Made() == before {

@@ -127,7 +127,11 @@ func TestFirstPasswordSurvivesFailedRename(t *testing.T) {
 
 // No user is created if the password cannot be written.
 func TestFirstPasswordIsWrittenBeforeUserIsCreated(t *testing.T) {
-	s, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1})
+	s, err := storage.Open(t.Context(), storage.Config{
+		Dir:         t.TempDir(),
+		Registry:    record.Builtin(),
+		Connections: 1,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +204,13 @@ func TestFirstPasswordIsSyncedBeforeUserIsCreated(t *testing.T) {
 	dir := t.TempDir()
 	var got []string
 	firstUserSteps(t, dir, func(name string) { got = append(got, name) })
-	want := []string{adminPasswordFile + newSuffix, filepath.Base(dir), "before the user", "user", filepath.Base(dir)}
+	want := []string{
+		adminPasswordFile + newSuffix,
+		filepath.Base(dir),
+		"before the user",
+		"user",
+		filepath.Base(dir),
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the first user was created in the steps %q, want %q", got, want)
 	}

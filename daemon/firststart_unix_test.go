@@ -30,6 +30,7 @@ func startedOnTerminal(t *testing.T, dir string, settings ...string) (*Daemon, s
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	shown := make(chan string)
 	go func() {
 		text, _ := io.ReadAll(screen) // ends with an error on Linux when the terminal is closed
@@ -40,6 +41,7 @@ func startedOnTerminal(t *testing.T, dir string, settings ...string) (*Daemon, s
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		if err := d.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -52,6 +54,7 @@ func startedOnTerminal(t *testing.T, dir string, settings ...string) (*Daemon, s
 	if strings.Contains(log.String(), "password") {
 		t.Errorf("the log contains %s", &log)
 	}
+
 	return d, <-shown
 }
 
@@ -76,7 +79,8 @@ func TestFirstPasswordOfDemoOnTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "password " + strings.TrimSpace(string(password)) + " (shown this once, and written to " + file + ")"; strings.Count(shown, want) != 1 || strings.Count(shown, "password") != 2 {
+	want := "password " + strings.TrimSpace(string(password)) + " (shown this once, and written to " + file + ")"
+	if strings.Count(shown, want) != 1 || strings.Count(shown, "password") != 2 {
 		t.Errorf("printed %q, want once %q", shown, want)
 	}
 }

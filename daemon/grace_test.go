@@ -11,11 +11,16 @@ import (
 // minimum.
 func TestExtendGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for grace, want := range map[time.Duration]time.Duration{time.Minute: time.Minute, 3 * time.Second: 5 * time.Second, -time.Second: 5 * time.Second} {
+		for grace, want := range map[time.Duration]time.Duration{
+			time.Minute:     time.Minute,
+			3 * time.Second: 5 * time.Second,
+			-time.Second:    5 * time.Second,
+		} {
 			within, cancel := context.WithTimeout(t.Context(), grace)
 			ctx, end := extendGrace(within, 5*time.Second)
 			if at, _ := ctx.Deadline(); time.Until(at) != want || ctx.Err() != nil {
-				t.Errorf("grace period %v: the context ends in %v (%v), want %v", grace, time.Until(at), ctx.Err(), want)
+				t.Errorf("grace period %v: the context ends in %v (%v), want %v",
+					grace, time.Until(at), ctx.Err(), want)
 			}
 			end()
 			cancel()
@@ -27,7 +32,11 @@ func TestExtendGrace(t *testing.T) {
 // period.
 func TestTraceLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for grace, want := range map[time.Duration]time.Duration{0: traceGrace, time.Minute: traceGrace, 2 * time.Second: time.Second} {
+		for grace, want := range map[time.Duration]time.Duration{
+			0:               traceGrace,
+			time.Minute:     traceGrace,
+			2 * time.Second: time.Second,
+		} {
 			ctx, cancel := context.WithCancel(t.Context())
 			if grace > 0 {
 				ctx, cancel = context.WithTimeout(t.Context(), grace)

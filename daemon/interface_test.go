@@ -39,10 +39,12 @@ func TestInterfaceNames(t *testing.T) {
 	if goldentest.Updating() {
 		all := slices.Concat(readLines(t, interfaceList), now)
 		slices.Sort(all)
-		if err := os.WriteFile(interfaceList, []byte(strings.Join(slices.Compact(all), "\n")+"\n"), 0o644); err != nil {
+		err := os.WriteFile(interfaceList, []byte(strings.Join(slices.Compact(all), "\n")+"\n"), 0o644)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	before, renames := readLines(t, interfaceList), readLines(t, interfaceRenames)
 	used := make(map[string]bool)
 	for _, name := range before {
@@ -58,14 +60,17 @@ func TestInterfaceNames(t *testing.T) {
 			}
 		}
 		if _, found := slices.BinarySearch(now, expected); !found && expected != "" {
-			t.Errorf("%s: not found, expected as %q; a renamed or removed name needs a line in %s", name, expected, interfaceRenames)
+			t.Errorf("%s: not found, expected as %q; a renamed or removed name needs a line in %s",
+				name, expected, interfaceRenames)
 		}
 	}
+
 	for _, line := range renames {
 		if !used[line] {
 			t.Errorf("%s: %q matches no line of %s", interfaceRenames, line, interfaceList)
 		}
 	}
+
 	for _, name := range now {
 		if _, found := slices.BinarySearch(before, name); !found {
 			t.Errorf("%s: new; add it with -update", name)
@@ -105,36 +110,45 @@ func openAPINames(t *testing.T) (names []string) {
 			Headers, Responses, SecuritySchemes map[string]any
 		}
 	}
+
 	if err := json.Unmarshal(service.OpenAPI(), &document); err != nil {
 		t.Fatal(err)
 	}
+
 	for path, methods := range document.Paths {
 		for method, body := range methods {
 			var operation struct{ OperationID string }
 			if method != "parameters" && json.Unmarshal(body, &operation) == nil {
-				names = append(names, fmt.Sprintf("operation %s %s %s", strings.ToUpper(method), path, operation.OperationID))
+				names = append(names, fmt.Sprintf("operation %s %s %s", strings.ToUpper(method), path,
+					operation.OperationID))
 			}
 		}
 	}
+
 	for key, p := range document.Components.Parameters {
 		if !strings.Contains(key, ".") { // those of a record kind are filters
 			names = append(names, fmt.Sprintf("parameter %s %s", p.In, p.Name))
 		}
 	}
+
 	for name, s := range document.Components.Schemas {
 		if o, isRequest := service.Lookup(name); isRequest && o.Name == name && o.Kind != nil {
 			continue
 		}
 		for member, m := range s.Properties {
-			names = append(names, strings.TrimSpace(fmt.Sprintf("schema %s.%s %v", name, member, cmp.Or(m.Ref, fmt.Sprint(m.Type)))))
+			names = append(names, strings.TrimSpace(fmt.Sprintf("schema %s.%s %v", name, member,
+				cmp.Or(m.Ref, fmt.Sprint(m.Type)))))
 		}
 	}
+
 	for name := range document.Components.Responses {
 		names = append(names, "response "+name)
 	}
+
 	for name := range document.Components.SecuritySchemes {
 		names = append(names, "security "+name)
 	}
+
 	return names
 }
 

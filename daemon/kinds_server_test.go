@@ -31,7 +31,8 @@ LineNo = "int"
 [BM_Stages.fields]
 RecID = "string"
 `)
-	i := daemontest.StartIn(t, dir, "--erp", dsn, "--erp-kinds", filepath.Join(dir, "kinds"), "--auth-queries", "anonymous")
+	i := daemontest.StartIn(t, dir, "--erp", dsn, "--erp-kinds", filepath.Join(dir, "kinds"),
+		"--auth-queries", "anonymous")
 	for path, want := range map[string]string{
 		"/Queries/OrderLine.csv?LineNoGreaterThan=0&OrderByDesc=Sum": "LineNo,Sum\r\n1,2.50\r\n2,\r\n",
 		"/Queries/BM_Stages.csv":                                     "RecID\r\ns1\r\n",
@@ -41,6 +42,7 @@ RecID = "string"
 			t.Errorf("%s has no %s: %s", path, want, body)
 		}
 	}
+
 	r := onServer{
 		t:   t,
 		dsn: dsn,

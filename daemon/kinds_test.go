@@ -70,7 +70,8 @@ func TestOwnKind(t *testing.T) {
 	dir := t.TempDir()
 	makeRecords(t, dir, parcelRows...)
 	writeKinds(t, filepath.Join(dir, "kinds"), "parcels", parcelKind)
-	writeKinds(t, filepath.Join(dir, "kinds"), "wrong", "[Wrong.fields]\nID = 'strng'\n[Gone]\nkey = ['ID']\n[Gone.fields]\nID = 'string'\n")
+	writeKinds(t, filepath.Join(dir, "kinds"), "wrong",
+		"[Wrong.fields]\nID = 'strng'\n[Gone]\nkey = ['ID']\n[Gone.fields]\nID = 'string'\n")
 	s := serveFile(t, "erp.kinds = ['"+filepath.Join(dir, "kinds")+"']\n[auth]\nqueries = 'anonymous'\n", "--erp", "demo", "--data-dir", dir)
 	s.log.Await(t, "level=WARN", "wrong.toml:2: ID: unknown type", "did you mean string?")
 	s.log.Await(t, "record kinds read from files", "kinds=2", "mistakes=1")
@@ -92,18 +93,33 @@ func TestOwnKind(t *testing.T) {
 			t.Errorf("%s has no %s: %.2000s", path, want, body)
 		}
 	}
+
 	if _, body := get(t, s.url+"/openapi.json"); strings.Contains(body, "Wrong") {
 		t.Error("openapi.json has Wrong")
 	}
+
 	s.end(t)
-	makeRecords(t, dir, `DROP INDEX "Parcels_Sent"`, "ALTER TABLE Parcels DROP COLUMN Weight", "INSERT INTO Parcels VALUES (3, NULL, '+49 2')")
-	writeKinds(t, filepath.Join(dir, "kinds"), "senders", "[Sender]\nsource = 'Parcels'\nkey = ['Phone']\n[Sender.fields]\nPhone = { type = 'string', column = 'Phone No.' }\n")
+	makeRecords(t, dir, `DROP INDEX "Parcels_Sent"`, "ALTER TABLE Parcels DROP COLUMN Weight",
+		"INSERT INTO Parcels VALUES (3, NULL, '+49 2')")
+	writeKinds(t, filepath.Join(dir, "kinds"), "senders",
+		"[Sender]\nsource = 'Parcels'\nkey = ['Phone']\n[Sender.fields]\nPhone = { type = 'string', column = 'Phone No.' }\n")
 
 	// whd check lists missing tables and columns, wrong keys, and the mistakes in the files.
 	var report, log bytes.Buffer
-	if status := whd.Main(whd.Process{Args: []string{"check", "--data-dir", dir, "--erp", "demo", "--erp-kinds", filepath.Join(dir, "kinds")}, Stdout: &report, Stderr: &log}); status != 1 {
+	status := whd.Main(whd.Process{
+		Args: []string{
+			"check",
+			"--data-dir", dir,
+			"--erp", "demo",
+			"--erp-kinds", filepath.Join(dir, "kinds"),
+		},
+		Stdout: &report,
+		Stderr: &log,
+	})
+	if status != 1 {
 		t.Errorf("exit status %d: %s", status, &log)
 	}
+
 	for _, want := range []string{
 		`Parcel  Parcels        Weight  there is no such column Weight; correct the field in its file, Weight = { type = "decimal?", column = "THEIR_NAME" }, or remove it`,
 		"there is no such table or view, or no permission to read it; if it has another name, set that in erp.sources or as source in its file",
@@ -139,7 +155,8 @@ func TestUnknownOfManyKinds(t *testing.T) {
 		text += fmt.Sprintf("[DB_Table%d.fields]\nID = 'int'\n", n)
 	}
 	writeKinds(t, dir, "many", text)
-	s := serveFile(t, "erp.kinds = ['"+dir+"']\n[auth]\nqueries = 'anonymous'\n", "--erp", "demo", "--data-dir", t.TempDir())
+	s := serveFile(t, "erp.kinds = ['"+dir+"']\n[auth]\nqueries = 'anonymous'\n", "--erp", "demo",
+		"--data-dir", t.TempDir())
 	defer s.end(t)
 	for path, want := range map[string]string{
 		"/Queries/Nothing.json":             fmt.Sprintf("unknown record kind Nothing; known: %d names, which GET /metadata and, for record kinds, GET /Kinds list", 480+len(record.Builtin().Kinds())),
@@ -165,6 +182,7 @@ func TestReloadKinds(t *testing.T) {
 	if reply, _ := get(t, s.url+"/Queries/Parcel.json"); reply.StatusCode != http.StatusNotFound {
 		t.Errorf("status %d", reply.StatusCode)
 	}
+
 	writeKinds(t, dir, "parcels", parcelKind)
 	s.reloads <- syscall.SIGHUP
 	s.log.Await(t, "record kinds read from files", "kinds=1")
@@ -175,19 +193,23 @@ func TestReloadKinds(t *testing.T) {
 	for _, name := range []string{"turns", "wrong", "parcels"} {
 		writeKinds(t, dir, name, "[")
 	}
+
 	s.reloads <- syscall.SIGHUP
 	s.log.Await(t, "level=WARN", "parcels.toml:1: ")
 	if reply, _ := get(t, s.url+"/Queries/Parcel.json"); reply.StatusCode != http.StatusOK {
 		t.Errorf("status %d", reply.StatusCode)
 	}
+
 	for _, name := range []string{"turns", "wrong", "parcels"} {
 		writeKinds(t, dir, name, "")
 	}
+
 	s.reloads <- syscall.SIGHUP
 	s.log.Await(t, "record kinds read from files", "kinds=0")
 	if reply, _ := get(t, s.url+"/Queries/Parcel.json"); reply.StatusCode != http.StatusNotFound {
 		t.Errorf("status %d", reply.StatusCode)
 	}
+
 	s.end(t)
 }
 
@@ -195,7 +217,8 @@ func TestReloadKinds(t *testing.T) {
 func TestRoleOfKind(t *testing.T) {
 	dir := t.TempDir()
 	makeRecords(t, dir, parcelRows...)
-	writeKinds(t, filepath.Join(dir, "kinds"), "parcels", strings.Replace(parcelKind, "key =", "role = 'Writer'\nkey =", 1)+
+	writeKinds(t, filepath.Join(dir, "kinds"), "parcels", strings.Replace(parcelKind, "key =",
+		"role = 'Writer'\nkey =", 1)+
 		"[Post.fields]\nNo = 'int'\n[Post]\nsource = 'Parcels'\nrole = 'reader'\n")
 	i := daemontest.StartIn(t, dir, "--erp-kinds", filepath.Join(dir, "kinds"), "--auth-queries", "anonymous")
 	request := func(path, key string) (int, string) {
@@ -217,6 +240,7 @@ func TestRoleOfKind(t *testing.T) {
 		}
 		return reply.StatusCode, string(body)
 	}
+
 	for _, c := range []struct {
 		role         string
 		parcel, post int // statuses
@@ -225,21 +249,41 @@ func TestRoleOfKind(t *testing.T) {
 		if c.role != "" {
 			key = i.Key(t, c.role)
 		}
+
 		list := c.parcel
 		if list == 200 {
 			list = 400 // there is none in the request
 		}
+
 		for path, want := range map[string]int{
-			"/Queries/Parcel.json": c.parcel, "/json/reply/ParcelQuery": c.parcel, "/api/ParcelQuery": c.parcel, "/json/reply/ParcelQuery[]": list,
-			"/csv/reply/ParcelQuery": c.parcel, "/Queries/Post.json": c.post, "/Queries/IN_Colours.json": 200,
+			"/Queries/Parcel.json":      c.parcel,
+			"/json/reply/ParcelQuery":   c.parcel,
+			"/api/ParcelQuery":          c.parcel,
+			"/json/reply/ParcelQuery[]": list,
+			"/csv/reply/ParcelQuery":    c.parcel,
+			"/Queries/Post.json":        c.post,
+			"/Queries/IN_Colours.json":  200,
 		} {
 			if got, body := request(path, key); got != want {
 				t.Errorf("%s as %q: status %d, want %d: %.500s", path, c.role, got, want, body)
 			}
 		}
-		for _, path := range []string{"/openapi.json", "/openapi", "/metadata.json", "/metadata?op=ParcelQuery&format=json", "/types/csharp", "/types/typescript", "/Kinds.json", "/api/Parcels", "/routes.json"} {
+
+		for _, path := range []string{
+			"/openapi.json",
+			"/openapi",
+			"/metadata.json",
+			"/metadata?op=ParcelQuery&format=json",
+			"/types/csharp",
+			"/types/typescript",
+			"/Kinds.json",
+			"/api/Parcels",
+			"/routes.json",
+		} {
 			_, body := request(path, key)
-			if sees := strings.Contains(body, "Parcels on their way") || strings.Contains(body, "class Parcel ") || strings.Contains(body, "ParcelQuery?"); sees != (c.parcel == 200 && path != "/api/Parcels" && path != "/routes.json") {
+			sees := strings.Contains(body, "Parcels on their way") || strings.Contains(body, "class Parcel ") ||
+				strings.Contains(body, "ParcelQuery?")
+			if sees != (c.parcel == 200 && path != "/api/Parcels" && path != "/routes.json") {
 				t.Errorf("%s as %q: names the kind: %t: %.500s", path, c.role, sees, body)
 			}
 		}

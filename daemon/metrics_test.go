@@ -77,7 +77,8 @@ func TestMetricNames(t *testing.T) {
 		if m.help == "" || !strings.HasSuffix(m.help, ".") {
 			t.Errorf("%s: help %q", name, m.help)
 		}
-		if strings.HasSuffix(name, "_total") != (m.kind == "counter") || m.kind == "histogram" && !strings.HasSuffix(name, "_seconds") {
+		if strings.HasSuffix(name, "_total") != (m.kind == "counter") ||
+			m.kind == "histogram" && !strings.HasSuffix(name, "_seconds") {
 			t.Errorf("%s is a %s", name, m.kind)
 		}
 	}

@@ -94,21 +94,32 @@ func startBehindNginx(t *testing.T) behindNginx {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() { silent.Close() })
 	dir := t.TempDir()
 	trust := daemontest.WritePair(t, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), time.Now())
 	secure, plain := daemontest.FreePort(t), daemontest.FreePort(t)
 	conf := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, secure, plain, service.Host, silent.Addr()), 0o600); err != nil {
+	err = os.WriteFile(conf, fmt.Appendf(nil, nginxConf, secure, plain,
+		service.Host, silent.Addr()), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
+
 	runNginx(t, exec.Command(program, "-p", dir, "-e", "stderr", "-c", conf))
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trust.RootCAs},
 		DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}
 	t.Cleanup(transport.CloseIdleConnections)
-	return behindNginx{t, i, fmt.Sprintf("https://127.0.0.1:%d", secure), fmt.Sprintf("http://127.0.0.1:%d", plain), &http.Client{
-		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return behindNginx{
+		t,
+		i,
+		fmt.Sprintf("https://127.0.0.1:%d", secure),
+		fmt.Sprintf("http://127.0.0.1:%d", plain),
+		&http.Client{
+			Transport:     transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
 }
 
 // runNginx runs nginx until the test ends. nginx listens before it logs that it has
@@ -184,26 +195,39 @@ func TestBehindNginx(t *testing.T) {
 	if c := reply.Cookies(); len(c) != 1 || !c[0].Secure || c[0].Path != "/" {
 		t.Errorf("cookies %v", c)
 	}
+
 	cookie := "Cookie: ss-id=" + reply.Cookies()[0].Value
 	b.i.Log.Await(t, "path=/erp/auth ", "address=127.0.0.2")
 
 	for _, page := range []string{"Origin: " + b.secure, "Referer: " + b.secure + "/erp/metadata"} {
 		b.want(404, "DELETE /erp/Users/unknown", "", cookie, page)
 	}
-	for _, page := range []string{"Origin: " + b.plain, "Origin: http://" + strings.TrimPrefix(b.secure, "https://"), "Referer: https://evil.example/"} {
+
+	for _, page := range []string{
+		"Origin: " + b.plain,
+		"Origin: http://" + strings.TrimPrefix(b.secure, "https://"),
+		"Referer: https://evil.example/",
+	} {
 		b.want(403, "DELETE /erp/Users/unknown", "", cookie, page)
 		b.want(403, "POST /erp/auth", login, page)
 	}
+
 	reply = b.want(302, "GET /erp/Queries/DB_Class?Take=1", "", "Accept: text/html")
-	if to := reply.Header.Get("Location"); to != "/erp/login?redirect=%2Ferp%2FQueries%2FDB_Class%3FTake%3D1" && to != b.secure+"/erp/login?redirect=%2Ferp%2FQueries%2FDB_Class%3FTake%3D1" {
-		t.Errorf("redirected to %s", to)
+	const loginPath = "/erp/login?redirect=%2Ferp%2FQueries%2FDB_Class%3FTake%3D1"
+	if to := reply.Header.Get("Location"); to != loginPath && to != b.secure+loginPath {
+		t.Errorf("redirected to %s, want the login page %s", to, loginPath)
 	}
+
 	reply = b.want(201, "POST /erp/ApiKeys", `{"Name":"till","Role":"reader"}`, cookie)
-	if to, err := reply.Location(); err != nil || to.Scheme != "https" || !strings.HasPrefix(to.Path, "/erp/ApiKeys/") {
-		t.Errorf("the Location of the key is %v (%v)", to, err)
+	location, err := reply.Location()
+	if err != nil || location.Scheme != "https" || !strings.HasPrefix(location.Path, "/erp/ApiKeys/") {
+		t.Errorf("the Location of the key is %v (%v), want an https URL below /erp/ApiKeys", location, err)
 	}
-	if reply := b.want(413, "POST /erp/Queries/DB_Class", strings.Repeat(" ", 65<<10), cookie); !strings.Contains(reply.Header.Get("Server"), "nginx") {
-		t.Error("the proxy did not reject the body itself")
+
+	large := strings.Repeat(" ", 65<<10)
+	reply = b.want(413, "POST /erp/Queries/DB_Class", large, cookie)
+	if server := reply.Header.Get("Server"); !strings.Contains(server, "nginx") {
+		t.Errorf("the body was rejected by %q, want the proxy", server)
 	}
 }
 
@@ -214,7 +238,11 @@ func TestClientBehindNginx(t *testing.T) {
 	b := startBehindNginx(t)
 	kind, _ := record.Builtin().Lookup("SO_Totals")
 	through := func(path string) *client.Client {
-		c, err := client.New(client.Options{URL: b.plain + path, User: "admin", Password: daemontest.AdminPassword})
+		c, err := client.New(client.Options{
+			URL:      b.plain + path,
+			User:     "admin",
+			Password: daemontest.AdminPassword,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +251,11 @@ func TestClientBehindNginx(t *testing.T) {
 	}
 	few, all := int64(20), client.Query{Kind: kind}
 	for _, path := range []string{"/erp", "/old"} {
-		if page, err := through(path).Page(t.Context(), client.Query{Kind: kind, Take: &few}); err != nil || len(page.Rows) != 20 {
+		page, err := through(path).Page(t.Context(), client.Query{
+			Kind: kind,
+			Take: &few,
+		})
+		if err != nil || len(page.Rows) != 20 {
 			t.Errorf("%s: a page: %v", path, err)
 		}
 		n, notes, err := through(path).Download(t.Context(), all, "csv", io.Discard)
@@ -231,6 +263,7 @@ func TestClientBehindNginx(t *testing.T) {
 			t.Errorf("%s: an export: %d bytes, %+v, %v", path, n, notes, err)
 		}
 	}
+
 	var e *client.Error
 	for path, want := range map[string]client.Kind{"/slow": client.TimedOut, "/gone": client.Failed} {
 		_, err := through(path).Page(t.Context(), all)
@@ -238,8 +271,10 @@ func TestClientBehindNginx(t *testing.T) {
 			t.Errorf("%s: %#v", path, err)
 		}
 	}
+
 	_, err := through("/erp").AddUser(t.Context(), wire.UserRequest{UserName: strings.Repeat("x", 65<<10)})
-	if !errors.As(err, &e) || e.Status != 413 || !strings.Contains(e.Message, "413 Request Entity Too Large as text/html") {
+	if !errors.As(err, &e) || e.Status != 413 ||
+		!strings.Contains(e.Message, "413 Request Entity Too Large as text/html") {
 		t.Errorf("a large body: %v", err)
 	}
 }
@@ -263,8 +298,8 @@ http {
 `
 
 // startBothBehindNginx starts a substitute for the existing service, and nginx in front of it and
-// of a daemon with the configuration of the manual, and returns the address of nginx. Responses of the existing service have its
-// name, the request and the length of the body.
+// of a daemon with the configuration of the manual. It returns the address of nginx. Responses of
+// the substitute have its name, the request and the length of the body.
 func startBothBehindNginx(t *testing.T, service string) (proxy string) {
 	t.Helper()
 	program := clientstest.Tool(t, "nginx")
@@ -283,8 +318,11 @@ func startBothBehindNginx(t *testing.T, service string) (proxy string) {
 	}))
 	t.Cleanup(existing.Close)
 	port := daemontest.FreePort(t)
-	section = strings.NewReplacer("127.0.0.1:5050", strings.TrimPrefix(service, "http://"), "127.0.0.1:5051", existing.Listener.Addr().String(),
-		"listen 80", fmt.Sprintf("listen 127.0.0.1:%d", port)).Replace(section)
+	section = strings.NewReplacer(
+		"127.0.0.1:5050", strings.TrimPrefix(service, "http://"),
+		"127.0.0.1:5051", existing.Listener.Addr().String(),
+		"listen 80", fmt.Sprintf("listen 127.0.0.1:%d", port),
+	).Replace(section)
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxBothConf, section), 0o600); err != nil {
@@ -322,8 +360,13 @@ func TestExistingServiceBehindNginx(t *testing.T) {
 	}
 
 	for _, kind := range record.Builtin().Kinds() {
-		for _, path := range []string{"/json/reply/" + kind.Operation(), "/CSV/reply/" + strings.ToLower(kind.Operation()), "/jsv/reply//" + kind.Operation() + "/"} {
-			if status, text := send("POST "+path+"?Take=1", "", key); status != 200 || strings.HasPrefix(text, "dotnet ") {
+		for _, path := range []string{
+			"/json/reply/" + kind.Operation(),
+			"/CSV/reply/" + strings.ToLower(kind.Operation()),
+			"/jsv/reply//" + kind.Operation() + "/",
+		} {
+			status, text := send("POST "+path+"?Take=1", "", key)
+			if status != 200 || strings.HasPrefix(text, "dotnet ") {
 				t.Errorf("POST %s with a key: %d %s, want a response of whd", path, status, text)
 			}
 			if _, text := send("POST "+path, "", session); text != "dotnet POST "+path+" 0" {
@@ -331,6 +374,7 @@ func TestExistingServiceBehindNginx(t *testing.T) {
 			}
 		}
 	}
+
 	for _, test := range []struct {
 		line, header string
 		status       int // of whd; 0: the existing service responds
@@ -355,9 +399,14 @@ func TestExistingServiceBehindNginx(t *testing.T) {
 		{"GET /x?y=/Webhooks/Events", session, 0},
 	} {
 		status, text := send(test.line, "{}", test.header)
-		want := "dotnet " + test.line + " 2"
-		if test.status == 0 && text != want || test.status != 0 && (status != test.status || strings.HasPrefix(text, "dotnet ")) {
-			t.Errorf("%s with %s: %d %s, want the status %d of whd, or %s", test.line, test.header, status, text, test.status, want)
+		if test.status == 0 {
+			if want := "dotnet " + test.line + " 2"; text != want {
+				t.Errorf("%s with %s: %d %s, want %s", test.line, test.header, status, text, want)
+			}
+			continue
+		}
+		if status != test.status || strings.HasPrefix(text, "dotnet ") {
+			t.Errorf("%s with %s: %d %s, want the status %d of whd", test.line, test.header, status, text, test.status)
 		}
 	}
 }

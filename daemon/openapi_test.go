@@ -71,8 +71,13 @@ func (tools *apiTools) generators(t *testing.T) {
 	tools.run(t, "openapi-ts", "-i", "./openapi.json", "-o", "made/hey", "-c", "@hey-api/client-fetch")
 	tools.run(t, "oazapfts", "openapi.json", "made/oazapfts.ts")
 	tools.run(t, "openapi-typescript", "openapi.json", "-o", "made/types.ts")
-	tools.run(t, "tsc", "--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom,dom.iterable", "--module", "nodenext", "--moduleResolution", "nodenext",
-		"--types", "node", "made/orval.ts", "made/hey/client.gen.ts", "made/hey/sdk.gen.ts", "made/oazapfts.ts", "made/types.ts")
+	tools.run(t, "tsc", "--strict", "--noEmit",
+		"--target", "es2022",
+		"--lib", "es2022,dom,dom.iterable",
+		"--module", "nodenext",
+		"--moduleResolution", "nodenext",
+		"--types", "node",
+		"made/orval.ts", "made/hey/client.gen.ts", "made/hey/sdk.gen.ts", "made/oazapfts.ts", "made/types.ts")
 }
 
 // proxy sends the requests through Prism.
@@ -88,19 +93,23 @@ func (tools *apiTools) proxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	script, err := filepath.Abs(filepath.Join("testdata", "openapi", "requests.mjs"))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for !tools.hasChanges(t) {
 		time.Sleep(100 * time.Millisecond)
 	}
+
 	port, log := fmt.Sprint(daemontest.FreePort(t)), daemontest.NewLog()
 	prism := tools.command(t, "prism", "proxy", "openapi.json", tools.URL, "--port", port)
 	prism.Stdout, prism.Stderr = log, log
 	if err := prism.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	ended := make(chan error, 1)
 	go func() { ended <- prism.Wait() }()
 	defer prism.Process.Kill() // the error is that it has ended
@@ -112,6 +121,7 @@ func (tools *apiTools) proxy(t *testing.T) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+
 	tools.run(t, "node", script, "http://127.0.0.1:"+port, tools.key, string(parameters))
 }
 

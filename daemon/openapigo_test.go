@@ -37,6 +37,7 @@ func TestOpenAPIInGo(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "openapi.json"), []byte(document), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	want := strings.Join([]string{
 		"totals " + largestInvoices(t, i, key),
 		"inputs " + countOfInputs(t, i, key),
@@ -45,9 +46,11 @@ func TestOpenAPIInGo(t *testing.T) {
 		"subscription * http://127.0.0.1:1",
 		"refused 400 EventName",
 	}, "\n") + "\n"
+
 	for _, g := range goGenerators {
 		t.Run(g.name, func(t *testing.T) {
-			if err := os.CopyFS(filepath.Join(dir, g.name), os.DirFS(filepath.Join("testdata", "openapi", g.name))); err != nil {
+			if err := os.CopyFS(filepath.Join(dir, g.name),
+				os.DirFS(filepath.Join("testdata", "openapi", g.name))); err != nil {
 				t.Fatal(err)
 			}
 			all, some := filepath.Join(g.name, "all"), filepath.Join(g.name, "api")

@@ -48,7 +48,11 @@ func overProxy(t *testing.T, args ...string) (*daemontest.Instance, *mssqltest.P
 	bigTotals(t, dsn)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`, `INSERT INTO DB_Class VALUES (N'retail')`)
 	line := mssqltest.NewProxy(t, dsn)
-	i := daemontest.Start(t, append([]string{"--store", line.DSN, "--migrate", "--auth-queries", "anonymous"}, args...)...)
+	i := daemontest.Start(t, append([]string{
+		"--store", line.DSN,
+		"--migrate",
+		"--auth-queries", "anonymous",
+	}, args...)...)
 	return i, line, dsn
 }
 
@@ -56,16 +60,18 @@ func overProxy(t *testing.T, args ...string) (*daemontest.Instance, *mssqltest.P
 // while: readiness and some of the tests set time limits that a busy machine may exceed.
 func expectResponse(t *testing.T, i *daemontest.Instance, path string, status int, words string) {
 	t.Helper()
-	for enough := time.Now().Add(time.Minute); ; {
+	deadline := time.Now().Add(time.Minute)
+	for {
 		reply, body := get(t, i.URL+path)
-		if retryAfter := reply.Header.Get("Retry-After"); (retryAfter != "") != (reply.StatusCode == http.StatusServiceUnavailable) {
+		retryAfter := reply.Header.Get("Retry-After")
+		if (retryAfter != "") != (reply.StatusCode == http.StatusServiceUnavailable) {
 			t.Errorf("%s: %s with Retry-After %q", path, reply.Status, retryAfter)
 		}
 		if reply.StatusCode == status && strings.Contains(body, words) {
 			return
 		}
 		slow := path == readiness || reply.StatusCode == http.StatusGatewayTimeout
-		if !slow || time.Now().After(enough) {
+		if !slow || time.Now().After(deadline) {
 			t.Fatalf("%s: %s %s, want %d and %q", path, reply.Status, body, status, words)
 		}
 	}
@@ -166,6 +172,7 @@ func TestConnectionPoolExhausted(t *testing.T) {
 	if _, err := change.ExecContext(t.Context(), "ALTER TABLE SO_Totals ADD Added int"); err != nil {
 		t.Fatal(err)
 	}
+
 	ctx, end := context.WithCancel(t.Context())
 	var waiting sync.WaitGroup
 	for range 8 { // more than the connections serve within the time limit
@@ -175,22 +182,27 @@ func TestConnectionPoolExhausted(t *testing.T) {
 			}
 		})
 	}
+
 	// The first of them may need a while to take the connections.
-	for deadline := time.Now().Add(time.Minute); ; {
+	deadline := time.Now().Add(time.Minute)
+	for {
 		reply, body := get(t, i.URL+classes)
-		if reply.StatusCode == http.StatusServiceUnavailable && strings.Contains(body, "all connections to the database are in use") {
+		if reply.StatusCode == http.StatusServiceUnavailable &&
+			strings.Contains(body, "all connections to the database are in use") {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Errorf("%s: %s", reply.Status, body)
+			t.Errorf("got %s, %s; want that all connections are in use", reply.Status, body)
 			break
 		}
 	}
+
 	expectResponse(t, i, readiness, 200, "ready")
 	end()
 	if err := change.Rollback(); err != nil {
 		t.Error(err)
 	}
+
 	waiting.Wait()
 	expectWorking(t, i)
 }
@@ -199,7 +211,8 @@ func TestConnectionPoolExhausted(t *testing.T) {
 // nothing was read. It retries while a busy machine exceeds the query timeout.
 func longResponse(t *testing.T, i *daemontest.Instance) io.ReadCloser {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	deadline := time.Now().Add(time.Minute)
+	for {
 		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
 		reply, err := client.Get(i.URL + totals)
 		if err != nil {
@@ -276,7 +289,7 @@ func TestStartFailsWithoutServer(t *testing.T) {
 		change(u, options)
 		u.RawQuery = options.Encode()
 		if _, err := daemontest.Open(t.TempDir(), "--store", u.String()); !fault.Is(err, fault.Unavailable) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got the error %v, want that the server is unavailable", name, err)
 		}
 	}
 }

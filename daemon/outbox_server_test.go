@@ -16,7 +16,12 @@ import (
 )
 
 // outboxSettings are the settings of daemons that read the outbox often.
-var outboxSettings = []string{"--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-outbox-poll", "50ms", "--webhooks-attempt-timeout", "2s", "--webhooks-lease", "6s"}
+var outboxSettings = []string{
+	"--webhooks-allow-targets", "127.0.0.0/8",
+	"--webhooks-outbox-poll", "50ms",
+	"--webhooks-attempt-timeout", "2s",
+	"--webhooks-lease", "6s",
+}
 
 // TestOutboxEvents inserts events into the outbox by T-SQL. Committed events arrive once
 // and in order, with two daemons, and also if they were inserted while none ran. Events
@@ -26,19 +31,43 @@ func TestOutboxEvents(t *testing.T) {
 		store  func(erp string) []string // settings
 		shared bool                      // by daemons
 	}{
-		"one database": {func(erp string) []string { return []string{"--store", erp, "--migrate"} }, true},
-		"one database, table by name": {func(erp string) []string {
-			return []string{"--erp", erp, "--store", erp, "--migrate", "--erp-outbox", "[WHD].[wh_outbox]"}
-		}, true},
-		"one database, named in two ways": {func(erp string) []string {
-			return []string{"--erp", erp, "--store", strings.Replace(erp, "127.0.0.1", "localhost", 1), "--migrate"}
-		}, true},
-		"the store in files": {func(erp string) []string {
-			return []string{"--erp", erp, "--store", "sqlite", "--erp-outbox", "whd.WH_Outbox"}
-		}, false},
-		"the store in another database": {func(erp string) []string {
-			return []string{"--erp", erp, "--store", mssqltest.Database(t), "--migrate", "--erp-outbox", "whd.WH_Outbox"}
-		}, true},
+		"one database": {
+			store:  func(erp string) []string { return []string{"--store", erp, "--migrate"} },
+			shared: true,
+		},
+		"one database, table by name": {
+			store: func(erp string) []string {
+				return []string{"--erp", erp, "--store", erp, "--migrate", "--erp-outbox", "[WHD].[wh_outbox]"}
+			},
+			shared: true,
+		},
+		"one database, named in two ways": {
+			store: func(erp string) []string {
+				return []string{
+					"--erp", erp,
+					"--store", strings.Replace(erp, "127.0.0.1", "localhost", 1),
+					"--migrate",
+				}
+			},
+			shared: true,
+		},
+		"the store in files": {
+			store: func(erp string) []string {
+				return []string{"--erp", erp, "--store", "sqlite", "--erp-outbox", "whd.WH_Outbox"}
+			},
+			shared: false,
+		},
+		"the store in another database": {
+			store: func(erp string) []string {
+				return []string{
+					"--erp", erp,
+					"--store", mssqltest.Database(t),
+					"--migrate",
+					"--erp-outbox", "whd.WH_Outbox",
+				}
+			},
+			shared: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dsn := mssqltest.Database(t)
@@ -90,17 +119,21 @@ func testOutboxEvents(t *testing.T, dsn string, shared bool, args []string) {
 	if shared {
 		second = daemontest.Start(t, args...)
 	}
+
 	for n := range 20 {
 		insert(fmt.Sprint("both ", 2*n), fmt.Sprint("both ", 2*n+1))
 	}
+
 	for n := range 40 {
 		expect(fmt.Sprint("both ", n))
 	}
+
 	for _, d := range []*daemontest.Instance{first, second} {
 		if err := d.Stop(); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	insert("while none runs")
 	last := daemontest.StartIn(t, dir, args...)
 	expect("while none runs")
@@ -110,6 +143,7 @@ func testOutboxEvents(t *testing.T, dsn string, shared bool, args []string) {
 	if err := last.Stop(); err != nil { // deletes the rows
 		t.Fatal(err)
 	}
+
 	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +180,12 @@ func newOrderedReceiver(t *testing.T, i *daemontest.Instance) *orderedReceiver {
 	l := &orderedReceiver{}
 	url, got := receiver(t, 200)
 	l.got = got
-	if _, err := c.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &url, EventName: pointer("*"), Ordered: pointer(true)}); err != nil {
+	_, err = c.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &url,
+		EventName: pointer("*"),
+		Ordered:   pointer(true),
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -172,7 +211,11 @@ func TestOutboxWhileERPIsAway(t *testing.T) {
 	createOutbox(t, dsn)
 	proxy := mssqltest.NewProxy(t, dsn)
 	proxy.Down()
-	i := daemontest.Start(t, append([]string{"--erp", proxy.DSN, "--store", "sqlite", "--erp-outbox", "whd.WH_Outbox"}, outboxSettings...)...)
+	i := daemontest.Start(t, append([]string{
+		"--erp", proxy.DSN,
+		"--store", "sqlite",
+		"--erp-outbox", "whd.WH_Outbox",
+	}, outboxSettings...)...)
 	arrivals := newOrderedReceiver(t, i)
 	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "publisher")})
 	if err != nil {

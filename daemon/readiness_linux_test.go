@@ -21,8 +21,13 @@ func TestReadinessOfFullDisk(t *testing.T) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)
 	}
+
 	limit := func(bytes uint64) {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: before.Max}); err != nil {
+		err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{
+			Cur: bytes,
+			Max: before.Max,
+		})
+		if err != nil {
 			t.Error(err)
 		}
 	}
@@ -37,10 +42,12 @@ func TestReadinessOfFullDisk(t *testing.T) {
 	if status := p.publish(); status != http.StatusCreated || !ready() {
 		t.Fatalf("status %d for an event, ready %v", status, ready())
 	}
+
 	log, err := os.Stat(filepath.Join(i.Dir, "whd.db-wal"))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	limit(max(uint64(log.Size()), 8<<20) + 16<<10) // the log of go test is shorter
 	refused := 0
 	for refused == 0 || ready() {
@@ -51,6 +58,7 @@ func TestReadinessOfFullDisk(t *testing.T) {
 			t.Fatal("/readyz returns 200 after 20 refused events")
 		}
 	}
+
 	t.Logf("/readyz returns 503 after %d refused events", refused)
 	limit(before.Cur)
 	for !ready() { // no event is needed for the recovery
@@ -59,6 +67,7 @@ func TestReadinessOfFullDisk(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+
 	if status := p.publish(); status != http.StatusCreated {
 		t.Errorf("status %d for an event although /readyz returns 200", status)
 	}

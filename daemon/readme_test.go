@@ -66,21 +66,25 @@ func TestDocsSettings(t *testing.T) {
 			groups[group] = true
 		}
 	}
+
 	pages, err := filepath.Glob("../cmd/*/docs/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages (%v)", err)
 	}
+
 	named, sample := regexp.MustCompile("`([a-z]+)\\.([a-z_]+)( [^`]*)?`"), regexp.MustCompile("(?s)```toml\n(.*?)```")
 	for _, page := range append(pages, "../README.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
 			if groups[m[1]] && m[2] != "db" && !known[m[1]+"."+m[2]] {
 				t.Errorf("%s names the setting %s.%s, which does not exist", page, m[1], m[2])
 			}
 		}
+
 		for _, m := range sample.FindAllStringSubmatch(string(text), -1) {
 			if strings.Contains(m[1], ".fields]") || strings.Contains(m[1], "capture") { // a file of record kinds
 				if _, problems := kinds.Parse(page, []byte(m[1])); problems != nil {
@@ -118,7 +122,8 @@ func operationsTable() string {
 			ways = append(ways, strings.Join(r.Methods, " ")+" `"+r.Path+"`")
 		}
 		text := strings.ReplaceAll(strings.Join(ways, "<br>"), "GET POST PUT PATCH DELETE", "any")
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.Join(append([]string{o.Name}, o.Aliases...), "`<br>`"), text, cmp.Or(o.Role, "-"))
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n",
+			strings.Join(append([]string{o.Name}, o.Aliases...), "`<br>`"), text, cmp.Or(o.Role, "-"))
 	}
 	return b.String()
 }

@@ -34,7 +34,14 @@ func serveFile(t *testing.T, settings string, args ...string) *serving {
 	}
 	s.write(t, settings)
 	out := make(output, 100)
-	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", s.dir, "--config", filepath.Join(s.dir, "whd.toml"), "--http-shutdown-grace", "2m"}, args...)
+	args = append([]string{
+		"serve",
+		"--listen", "127.0.0.1:0",
+		"--data-dir", s.dir,
+		"--config", filepath.Join(s.dir, "whd.toml"),
+		"--http-shutdown-grace", "2m",
+	}, args...)
+
 	go func() {
 		s.status <- whd.Main(whd.Process{
 			Args:    args,
@@ -45,6 +52,7 @@ func serveFile(t *testing.T, settings string, args ...string) *serving {
 			Reloads: func() <-chan os.Signal { return s.reloads },
 		})
 	}()
+
 	select {
 	case text := <-out:
 		s.url = regexp.MustCompile(`serves (https?://\S+)`).FindStringSubmatch(text)[1]
@@ -90,7 +98,8 @@ func TestHangupReloadsSettings(t *testing.T) {
 	s.write(t, "[auth]\nqueries = 'required'\n[http]\nmax_bodi = 7\nrate = 'canary'\n")
 	s.reloads <- syscall.SIGHUP
 	s.log.Await(t, "level=ERROR", "the previous ones stay in effect", "whd.toml:4: unknown key")
-	s.log.Await(t, "level=ERROR", "the previous ones stay in effect", "setting http.rate (file "+filepath.Join(s.dir, "whd.toml")+":5)")
+	s.log.Await(t, "level=ERROR", "the previous ones stay in effect",
+		"setting http.rate (file "+filepath.Join(s.dir, "whd.toml")+":5)")
 	if reply, _ := get(t, query); reply.StatusCode != http.StatusOK {
 		t.Errorf("status %d", reply.StatusCode)
 	}
@@ -103,7 +112,14 @@ func TestSignalDuringStart(t *testing.T) {
 	log, signals := daemontest.NewLog(), make(chan os.Signal, 2)
 	signals <- os.Interrupt
 	args := []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(), "--config="}
-	if status := whd.Main(whd.Process{Args: args, Stdin: new(bytes.Reader), Stdout: make(output, 100), Stderr: log, Signals: signals}); status != 0 {
+	status := whd.Main(whd.Process{
+		Args:    args,
+		Stdin:   new(bytes.Reader),
+		Stdout:  make(output, 100),
+		Stderr:  log,
+		Signals: signals,
+	})
+	if status != 0 {
 		t.Errorf("exit status %d: %s", status, log)
 	}
 }

@@ -22,18 +22,29 @@ func TestHeldByRole(t *testing.T) {
 	i := daemontest.StartIn(t, dir, "--webhooks-allow-targets", "127.0.0.0/8")
 	admin := clientAs(t, i, "admin", daemontest.AdminPassword)
 	ctx := t.Context()
-	if _, err := admin.AddUser(ctx, wire.UserRequest{UserName: "ann", Password: pointer("a password of hers"), Role: pointer("writer")}); err != nil {
+	_, err := admin.AddUser(ctx, wire.UserRequest{
+		UserName: "ann",
+		Password: pointer("a password of hers"),
+		Role:     pointer("writer"),
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
+
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	url, event := "http://127.0.0.1:9/", "debtor.updated"
-	sub, err := clientAs(t, i, "ann", "a password of hers").AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &url, EventName: &event})
+	sub, err := clientAs(t, i, "ann", "a password of hers").AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &url,
+		EventName: &event,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	writeKinds(t, kinds, "guarded", strings.Replace(guardedParcel, "events =", "capture = 'asked'\nevents =", 1))
 	i.Set(t, "erp.kinds", filepath.Join(kinds, "guarded.toml"))
 	checkOf(t, dir, 0, "events", "warning", "debtor.updated is published for changes of Guarded and no longer posted; subscription "+sub.RecID+" of Shop, to debtor.updated, receives the change",
@@ -46,7 +57,8 @@ func TestHeldByRole(t *testing.T) {
 			t.Fatal(err)
 		}
 		tick := time.NewTicker(20 * time.Millisecond)
-		for end := time.Now().Add(2 * time.Minute); ; <-tick.C {
+		deadline := time.Now().Add(2 * time.Minute)
+		for {
 			stats, err := admin.Stats(ctx, 0)
 			if err != nil {
 				t.Fatal(err)
@@ -54,13 +66,15 @@ func TestHeldByRole(t *testing.T) {
 			if stats.Disabled == step.held {
 				break
 			}
-			if time.Now().After(end) {
-				t.Fatalf("as %s, %d subscriptions are inactive", step.role, stats.Disabled)
+			if time.Now().After(deadline) {
+				t.Fatalf("as %s, %d subscriptions are inactive, want %d", step.role, stats.Disabled, step.held)
 			}
+			<-tick.C
 		}
 		tick.Stop()
 		all, err := admin.Subscriptions(ctx, shop.RecID)
-		if err != nil || len(all) != 1 || !all[0].IsEnabled || (all[0].DisabledReason != "") != (step.held > 0) || strings.Contains(all[0].DisabledReason, "Guarded") {
+		if err != nil || len(all) != 1 || !all[0].IsEnabled || (all[0].DisabledReason != "") != (step.held > 0) ||
+			strings.Contains(all[0].DisabledReason, "Guarded") {
 			t.Errorf("as %s: %+v, %v", step.role, all, err)
 		}
 	}

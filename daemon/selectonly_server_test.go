@@ -63,13 +63,15 @@ func (o onServer) catalogue(login string) (text string) {
 			read(login, "SELECT N'"+kind.Name+"', "+right("SELECT")+", "+right("INSERT")+", "+right("UPDATE"))
 		}
 	}
+
 	return text
 }
 
 // token waits for the end of the first look at a kind, and returns the token of the present.
 func (u *use) token(kind string) (token string) {
 	u.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	deadline := time.Now().Add(2 * time.Minute)
+	for {
 		status, text := u.as("GET /Queries/"+kind+"/Changes", "")
 		if _, token, found := strings.Cut(text, `"Next":"`); found {
 			token, _, _ = strings.Cut(token, `"`)
@@ -78,6 +80,7 @@ func (u *use) token(kind string) (token string) {
 		if status != http.StatusServiceUnavailable || time.Now().After(deadline) {
 			u.t.Fatalf("no token: status %d, %s", status, text)
 		}
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 
@@ -86,11 +89,13 @@ func (u *use) token(kind string) (token string) {
 func (u *use) captures(token string) {
 	u.t.Helper()
 	mssqltest.Exec(u.t, u.dsn, "UPDATE dbo.CR_Classification SET Description = N'changed by the ERP' WHERE CreditorClassificationID = (SELECT MIN(CreditorClassificationID) FROM dbo.CR_Classification)")
-	if d := await(u.t, u.got); d.header.Get("X-Event-Name") != "creditor.updated" || !strings.Contains(d.body, "changed by the ERP") {
+	d := await(u.t, u.got)
+	if d.header.Get("X-Event-Name") != "creditor.updated" || !strings.Contains(d.body, "changed by the ERP") {
 		u.t.Errorf("delivered %+v", d)
 	}
 	u.expectAs("GET /Queries/CR_Classification/Changes?Since="+token, "", 200, `"Changed":["Description"]`)
-	if n := mssqltest.Count(u.t, u.dsn, "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = 'whd-capture'"); n == 0 {
+	n := mssqltest.Count(u.t, u.dsn, "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = 'whd-capture'")
+	if n == 0 {
 		u.t.Error("the server has no session of whd-capture")
 	}
 }
@@ -105,6 +110,7 @@ func TestSelectOnly(t *testing.T) {
 	if lines := strings.Count(before, "\n"); lines < 100 || !strings.Contains(before, "\nDB_Class 1 0 0\n") {
 		t.Fatalf("the catalogue has %d lines:\n%s", lines, before)
 	}
+
 	kinds := filepath.Join(t.TempDir(), "kinds")
 	writeKinds(t, kinds, "captured", "[CR_Classification]\nkey = ['CreditorClassificationID']\ncapture = 'always'\nevents = 'creditor'\n")
 	u := newUse(o, "--erp", dsn, "--erp-kinds", kinds, "--changes-sweep", "1s", "--changes-share", "1")
@@ -114,16 +120,24 @@ func TestSelectOnly(t *testing.T) {
 	for n := range 3 {
 		u.publish(fmt.Sprint("event ", n))
 	}
+
 	u.captures(token)
 	u.updateBill("Assembly", 403, "the service's login has no permission to INSERT and UPDATE, so bills can only be read")
 	u.updateBill("Assembly", 403, "dbo.BM_StageCustomValues")
 	if _, text := u.as("GET /metrics", ""); strings.Contains(text, `whd_http_panics_total 1`) {
 		t.Error("a request failed unexpectedly")
 	}
+
 	ctx := t.Context()
-	if _, err := u.admin.AddUser(ctx, wire.UserRequest{UserName: "ann", Role: pointer("reader"), Password: pointer("a password of ann")}); err != nil {
+	_, err := u.admin.AddUser(ctx, wire.UserRequest{
+		UserName: "ann",
+		Role:     pointer("reader"),
+		Password: pointer("a password of ann"),
+	})
+	if err != nil {
 		t.Error(err)
 	}
+
 	u.expectAs("POST /ApiKeys", `{"Name":"till","Role":"reader"}`, 201, "whd_")
 	u.expectAs("GET /Queries/WH_Audit?Fields=Action,Subject&SubjectIn=ann", "", 200, `"user add"`)
 	u.expectAs("GET /readyz", "", 200, "ready\n")
@@ -137,9 +151,16 @@ func TestSelectOnly(t *testing.T) {
 	if !r.Complete || len(r.Findings) != 1 || !r.Findings[0].Warning || !slices.Equal(r.Grants, []string{want}) {
 		t.Errorf("the check reports %+v, want %s", r, want)
 	}
+
 	var out strings.Builder
-	if status := whd.Main(whd.Process{Args: []string{"check", "--data-dir", u.dir}, Env: []string{"WHD_ERP=" + dsn}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: t.Output()}); status != 0 ||
-		!strings.Contains(out.String(), "\n  "+want+"\n") {
+	status := whd.Main(whd.Process{
+		Args:   []string{"check", "--data-dir", u.dir},
+		Env:    []string{"WHD_ERP=" + dsn},
+		Stdin:  strings.NewReader(""),
+		Stdout: &out,
+		Stderr: t.Output(),
+	})
+	if status != 0 || !strings.Contains(out.String(), "\n  "+want+"\n") {
 		t.Errorf("the check printed, with status %d,\n%s", status, &out)
 	}
 	if after := o.catalogue(dsn); after != before {
@@ -152,16 +173,22 @@ func TestSelectOnly(t *testing.T) {
 	mssqltest.Exec(t, o.dsn, want) // without a restart
 	u.updateBill("Assembly", 200, "Assembly")
 	// Without SELECT on tables, the check prints the statements for these and the bills fail.
-	mssqltest.Exec(t, o.dsn, "REVOKE SELECT ON dbo.IN_Colours FROM "+login, "REVOKE SELECT ON dbo.BM_Main FROM "+login)
+	mssqltest.Exec(t, o.dsn, "REVOKE SELECT ON dbo.IN_Colours FROM "+login,
+		"REVOKE SELECT ON dbo.BM_Main FROM "+login)
 	r = u.report(1, "WHD_ERP="+dsn)
-	missing := []string{"GRANT SELECT ON [dbo].[BM_Main] TO [" + login + "];", "GRANT SELECT ON [dbo].[IN_Colours] TO [" + login + "];"}
+	missing := []string{
+		"GRANT SELECT ON [dbo].[BM_Main] TO [" + login + "];",
+		"GRANT SELECT ON [dbo].[IN_Colours] TO [" + login + "];",
+	}
 	slices.Sort(r.Grants)
 	if !slices.Equal(r.Grants, missing) {
 		t.Errorf("the check prints %q, want %q", r.Grants, missing)
 	}
+
 	u.expectAs("GET /Queries/IN_Colours", "", 503, "no permission to read")
 	// A store on the same server needs a schema.
-	if r := u.report(1, "WHD_ERP="+dsn, "WHD_STORE="+dsn); !slices.Contains(r.Grants, "CREATE SCHEMA [whd] AUTHORIZATION ["+login+"];") {
+	r = u.report(1, "WHD_ERP="+dsn, "WHD_STORE="+dsn)
+	if !slices.Contains(r.Grants, "CREATE SCHEMA [whd] AUTHORIZATION ["+login+"];") {
 		t.Errorf("with a store on the server, the check prints %q", r.Grants)
 	}
 }

@@ -25,9 +25,11 @@ func TestServerAccounts(t *testing.T) {
 		as("admin", daemontest.AdminPassword, line, body, status, want)
 	}
 	admin("POST /Users", `{"UserName":"Ann","Role":"reader","Password":"`+password+`"}`, 201, `"Role":"reader"`)
-	admin("POST /Users", `{"UserName":"ANN","Role":"reader","Password":"`+password+`"}`, 409, `"FieldName":"UserName"`)
+	admin("POST /Users", `{"UserName":"ANN","Role":"reader","Password":"`+password+`"}`, 409,
+		`"FieldName":"UserName"`)
 	as("ann", password, "GET /Users/Ann", "", 200, `"UserName":"Ann"`)
-	as("ann", password, "PATCH /Users/Ann", `{"Password":"another password","CurrentPassword":"`+password+`"}`, 200, `"UserName":"Ann"`)
+	as("ann", password, "PATCH /Users/Ann",
+		`{"Password":"another password","CurrentPassword":"`+password+`"}`, 200, `"UserName":"Ann"`)
 	as("ann", password, "GET /KeepAlive", "", 401, "Unauthorized")
 	as("ann", "another password", "GET /Users", "", 403, "Forbidden")
 	admin("PATCH /Users/Ann", `{"Role":"writer","DisplayName":"Ann Ö."}`, 200, "Ann Ö.")

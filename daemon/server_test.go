@@ -82,12 +82,13 @@ func (o onServer) send(r *http.Request) (status int, body string) {
 // store is short for a busy machine.
 func (o onServer) readiness(i *daemontest.Instance, status int, want string) {
 	o.t.Helper()
-	for enough := time.Now().Add(time.Minute); ; {
+	deadline := time.Now().Add(time.Minute)
+	for {
 		got, body := o.send(o.request("GET", i.URL+"/readyz", ""))
 		if got == status && strings.Contains(body, want) {
 			return
 		}
-		if time.Now().After(enough) {
+		if time.Now().After(deadline) {
 			o.t.Fatalf("/readyz: status %d, %.300s\nwant %d, %q", got, body, status, want)
 		}
 	}
@@ -158,7 +159,8 @@ func TestServeMigrates(t *testing.T) {
 func TestCommandsWithoutServer(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "dsn")
-	if err := os.WriteFile(secret, []byte("sqlserver://sa:canary@127.0.0.1:1?database=erp\n"), 0o600); err != nil {
+	err := os.WriteFile(secret, []byte("sqlserver://sa:canary@127.0.0.1:1?database=erp\n"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range []string{"user list", "migrate", "check", "demo", "serve --listen 127.0.0.1:0"} {

@@ -62,15 +62,19 @@ func TestSecondDaemon(t *testing.T) {
 			t.Errorf("a second daemon serves the same directory (%v)", second.Kill())
 			continue
 		}
-		names := fmt.Sprintf("(pid %d, listening on %s, started ", first.PID(), strings.TrimPrefix(first.URL, "http://"))
+		names := fmt.Sprintf("(pid %d, listening on %s, started ", first.PID(),
+			strings.TrimPrefix(first.URL, "http://"))
 		if status, log := end(t, second, dir); status != 3 || !strings.Contains(log, names) {
 			t.Errorf("the second daemon ended with %d: %s\nwant %s", status, log, names)
 		}
 	}
+
 	if status, stderr := run("user", "list", "--data-dir", dir); status != 0 {
 		t.Errorf("whd user list while the daemon runs: status %d, %s", status, stderr)
 	}
-	if status, stderr := run("restore", "--data-dir", dir, "--force", savedStore(t, dir)); status != 3 || !strings.Contains(stderr, fmt.Sprintf("(the last daemon there was pid %d, ", first.PID())) {
+	status, stderr := run("restore", "--data-dir", dir, "--force", savedStore(t, dir))
+	if status != 3 ||
+		!strings.Contains(stderr, fmt.Sprintf("(the last daemon there was pid %d, ", first.PID())) {
 		t.Errorf("whd restore while the daemon runs: status %d, %s", status, stderr)
 	}
 	if reply, body := get(t, first.URL+"/readyz"); reply.StatusCode != http.StatusOK {
@@ -84,6 +88,7 @@ func TestSecondDaemon(t *testing.T) {
 	if err := first.Kill(); err != nil {
 		t.Fatal(err)
 	}
+
 	next := launch(t, dir)
 	if reply, body := get(t, next.URL+"/readyz"); reply.StatusCode != http.StatusOK {
 		t.Errorf("the next daemon: status %d, %s", reply.StatusCode, body)
@@ -130,6 +135,7 @@ func TestLostStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	for name, c := range map[string]struct {
 		lose   func(t *testing.T, path string)
 		starts bool // the next daemon, without --new-store
@@ -142,6 +148,7 @@ func TestLostStore(t *testing.T) {
 			if status := p.publish(); status != http.StatusCreated {
 				t.Fatalf("status %d for an event", status)
 			}
+
 			c.lose(t, filepath.Join(dir, "whd.db"))
 			if reply, err := http.Get(d.URL + "/readyz"); err == nil { // else it has ended already
 				reply.Body.Close()
@@ -149,6 +156,7 @@ func TestLostStore(t *testing.T) {
 					t.Errorf("/readyz: status %d", reply.StatusCode)
 				}
 			}
+
 			accepted := 0
 			for range 50 {
 				if p.publish() == http.StatusCreated {
@@ -158,17 +166,22 @@ func TestLostStore(t *testing.T) {
 			if accepted > 0 {
 				t.Fatalf("%d of 50 events were accepted after the file was lost", accepted)
 			}
+
 			const why = "whd.db was deleted or replaced"
 			if status, log := end(t, d, dir); status != 3 || !strings.Contains(log, why) {
 				t.Errorf("the daemon ended with %d: %s\nwant %s", status, log, why)
 			}
+
 			serve := append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, args...)
 			if !c.starts {
-				if status, stderr := run(serve...); status != 3 || !strings.Contains(stderr, "whd.db is missing") || !strings.Contains(stderr, "--new-store") {
+				status, stderr := run(serve...)
+				if status != 3 || !strings.Contains(stderr, "whd.db is missing") ||
+					!strings.Contains(stderr, "--new-store") {
 					t.Errorf("the next daemon ended with %d: %s", status, stderr)
 				}
 				args = append(args, "--new-store")
 			}
+
 			next := launch(t, dir, args...)
 			if reply, body := get(t, next.URL+"/readyz"); reply.StatusCode != http.StatusOK {
 				t.Errorf("the next daemon: status %d, %s", reply.StatusCode, body)
@@ -188,9 +201,15 @@ type publisher struct {
 func newPublisher(t *testing.T, url, dir string) *publisher {
 	t.Helper()
 	var key, stderr bytes.Buffer
-	if status := whd.Main(whd.Process{Args: []string{"key", "add", "test", "--role", "admin", "--data-dir", dir}, Stdout: &key, Stderr: &stderr}); status != 0 {
+	status := whd.Main(whd.Process{
+		Args:   []string{"key", "add", "test", "--role", "admin", "--data-dir", dir},
+		Stdout: &key,
+		Stderr: &stderr,
+	})
+	if status != 0 {
 		t.Fatalf("whd key add: %s", &stderr)
 	}
+
 	p := &publisher{t, url, strings.TrimSpace(key.String())}
 	c, err := client.New(client.Options{URL: url, Token: p.key})
 	if err != nil {
@@ -201,11 +220,17 @@ func newPublisher(t *testing.T, url, dir string) *publisher {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(endpoint.Close)
-	if _, err := c.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{URL: &endpoint.URL, EventName: pointer("*")}); err != nil {
+	_, err = c.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{
+		URL:       &endpoint.URL,
+		EventName: pointer("*"),
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
+
 	return p
 }
 
@@ -213,7 +238,8 @@ func newPublisher(t *testing.T, url, dir string) *publisher {
 // response.
 func (p *publisher) publish() int {
 	p.t.Helper()
-	r, err := http.NewRequestWithContext(p.t.Context(), "POST", p.url+"/Webhooks/Events", strings.NewReader(`{"EventName":"debtor.updated","Body":"x"}`))
+	r, err := http.NewRequestWithContext(p.t.Context(), "POST", p.url+"/Webhooks/Events",
+		strings.NewReader(`{"EventName":"debtor.updated","Body":"x"}`))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func TestSlowClientHoldsNoLocks(t *testing.T) {
 	const double = "INSERT INTO dbo.Large SELECT * FROM dbo.Large"
 	mssqltest.Exec(t, o.dsn, "SELECT * INTO dbo.Large FROM dbo.SO_Totals", double, double, double, double)
 	want := mssqltest.Count(t, o.dsn, "SELECT COUNT(*) FROM dbo.Large")
-	i := daemontest.StartIn(t, o.dir, "--store", o.dsn, "--erp-sources", "SO_Totals=dbo.Large", "--http-write-stall", "10m")
+	i := daemontest.StartIn(t, o.dir, "--store", o.dsn, "--erp-sources", "SO_Totals=dbo.Large",
+		"--http-write-stall", "10m")
 
 	r := o.request("GET", i.URL+"/Queries/SO_Totals.ndjson", "")
 	r.SetBasicAuth("admin", daemontest.AdminPassword)
@@ -59,6 +60,7 @@ func TestSlowClientHoldsNoLocks(t *testing.T) {
 		}
 		lines++
 	}
+
 	if count := reply.Trailer.Get("X-Row-Count"); lines != want || count != strconv.FormatInt(want, 10) {
 		t.Errorf("%d rows, X-Row-Count %s, want %d", lines, count, want)
 	}

@@ -24,6 +24,7 @@ func TestStalledLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	out := make(output, 100)
 	signals := make(chan os.Signal, 1)
 	status := make(chan int, 1)
@@ -48,11 +49,13 @@ func TestStalledLog(t *testing.T) {
 			t.Fatalf("status %d", reply.StatusCode)
 		}
 	}
+
 	_, metrics := get(t, url+"/metrics")
 	lost := regexp.MustCompile(`(?m)^whd_log_lines_dropped_total (\d+)$`).FindStringSubmatch(metrics)
 	if lost == nil || lost[1] == "0" {
 		t.Fatalf("no lines were dropped: %v", lost)
 	}
+
 	var text strings.Builder
 	lines := bufio.NewReader(log)
 	for {
@@ -68,17 +71,21 @@ func TestStalledLog(t *testing.T) {
 			signals <- os.Interrupt
 		}
 	}
+
 	if got := <-status; got != 0 {
 		t.Errorf("exit status %d", got)
 	}
+
 	reported := 0
 	for _, m := range regexp.MustCompile(`level=WARN msg="standard error was not read; log lines were dropped" lost=(\d+)`).FindAllStringSubmatch(text.String(), -1) {
 		n, _ := strconv.Atoi(m[1])
 		reported += n
 	}
+
 	written := strings.Count(text.String(), "msg=request ")
 	if fmt.Sprint(reported) != lost[1] || written+reported != requests {
-		t.Errorf("%d lines and %d reported as lost for %d requests; the metric is %s", written, reported, requests, lost[1])
+		t.Errorf("%d lines and %d reported as lost for %d requests; the metric is %s",
+			written, reported, requests, lost[1])
 	}
 	if !strings.Contains(text.String(), "msg=stopping") {
 		t.Error("the last line is missing")

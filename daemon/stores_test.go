@@ -36,7 +36,9 @@ func newUse(o onServer, args ...string) *use {
 
 func (u *use) start(args ...string) {
 	u.t.Helper()
-	u.Instance = daemontest.StartIn(u.t, u.dir, append([]string{"--webhooks-allow-targets", "127.0.0.0/8"}, args...)...)
+	u.Instance = daemontest.StartIn(u.t, u.dir, append([]string{
+		"--webhooks-allow-targets", "127.0.0.0/8",
+	}, args...)...)
 	u.admin = signedIn(u.t, u.Instance)
 }
 
@@ -80,7 +82,10 @@ func (u *use) subscribe() {
 	u.t.Helper()
 	shop, err := u.admin.AddSubscriber(u.t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
 	if err == nil {
-		_, err = u.admin.AddSubscription(u.t.Context(), shop.RecID, wire.SubscriptionRequest{URL: &u.target, EventName: pointer("*")})
+		_, err = u.admin.AddSubscription(u.t.Context(), shop.RecID, wire.SubscriptionRequest{
+			URL:       &u.target,
+			EventName: pointer("*"),
+		})
 	}
 	if err != nil {
 		u.t.Fatal(err)
@@ -127,6 +132,7 @@ func TestStores(t *testing.T) {
 		u.publish("after the last start")
 		return u
 	}
+
 	former := func(u *use) bool {
 		return strings.Contains(u.Log.String(), "a setting of an earlier version still has its effect")
 	}
@@ -143,7 +149,9 @@ func TestStores(t *testing.T) {
 		})
 		t.Run("server, sqlite", func(t *testing.T) {
 			combination(t, "--erp", o.dsn)
-			if n := mssqltest.Count(t, o.dsn, "SELECT CASE WHEN SCHEMA_ID(N'whd') IS NULL THEN 0 ELSE 1 END"); n != 0 {
+			n := mssqltest.Count(t, o.dsn,
+				"SELECT CASE WHEN SCHEMA_ID(N'whd') IS NULL THEN 0 ELSE 1 END")
+			if n != 0 {
 				t.Error("the ERP's database has a schema whd")
 			}
 		})
@@ -169,6 +177,7 @@ func TestERPForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	c := signedIn(t, i)
 	if _, err := c.AddSubscriber(context.Background(), wire.SubscriberRequest{Name: pointer("Shop")}); err != nil {
 		t.Fatal(err)
@@ -176,6 +185,7 @@ func TestERPForgotten(t *testing.T) {
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
 	}
+
 	expectRefused := func(dir string, env ...string) {
 		t.Helper()
 		var stderr strings.Builder
@@ -199,6 +209,7 @@ func TestERPForgotten(t *testing.T) {
 			t.Error(err)
 		}
 	}
+
 	expectRefused(dir) // not remembered
 	managed(t, func(env string) { expectRefused(t.TempDir(), env) })
 }
@@ -214,7 +225,9 @@ func TestRestartWithoutERP(t *testing.T) {
 			t.Fatalf("start %d: %v", start+1, err)
 		}
 		if start == 0 {
-			if _, err := signedIn(t, i).AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")}); err != nil {
+			_, err := signedIn(t, i).AddSubscriber(t.Context(),
+				wire.SubscriberRequest{Name: pointer("Shop")})
+			if err != nil {
 				t.Error(err)
 			}
 		} else {
@@ -224,6 +237,7 @@ func TestRestartWithoutERP(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	managed(t, func(env string) {
 		var stderr strings.Builder
 		status := whd.Main(whd.Process{

@@ -23,7 +23,8 @@ func TestStreamsOfTwoDaemons(t *testing.T) {
 			}
 			_, connected := e.(client.HeartbeatEvent)
 			_, leftOut := e.(client.ResetEvent)
-			if connected && !published || leftOut {
+			isFirst := connected && !published
+			if isFirst || leftOut {
 				published = true
 				x.publish(t, 1-n, "debtor.updated", "at the other", 1)
 				await(t, got)

@@ -17,10 +17,15 @@ import (
 func TestLiveStreamBehindNginx(t *testing.T) {
 	b := startBehindNginx(t)
 	for _, path := range []string{"/erp", "/old"} {
-		c, err := client.New(client.Options{URL: b.plain + path, User: "admin", Password: daemontest.AdminPassword})
+		c, err := client.New(client.Options{
+			URL:      b.plain + path,
+			User:     "admin",
+			Password: daemontest.AdminPassword,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		t.Cleanup(c.Close)
 		n := 0
 		for e, err := range c.Stream(t.Context(), client.StreamOptions{Topics: []string{wire.TopicRequests}}) {
@@ -57,11 +62,16 @@ func TestLiveStreamOfDeliveries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	to, got := receiver(t, 200)
-	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.updated")})
+	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: pointer("debtor.updated"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var seen []string
 	for e, err := range admin.Stream(ctx, client.StreamOptions{}) {
 		switch e := e.(type) {
@@ -73,14 +83,16 @@ func TestLiveStreamOfDeliveries(t *testing.T) {
 			}
 			await(t, got)
 		case client.MessageEvent:
-			if e.SubscriberID != shop.RecID || e.SubscriptionID != s.RecID || e.EventName != "debtor.updated" || time.Time(e.At).IsZero() {
-				t.Errorf("%+v", e)
+			if e.SubscriberID != shop.RecID || e.SubscriptionID != s.RecID || e.EventName != "debtor.updated" ||
+				time.Time(e.At).IsZero() {
+				t.Errorf("got the event %+v, want that of the subscription, with its time", e)
 			}
 			code := 0
 			if e.HTTPCode != nil {
 				code = *e.HTTPCode
 			}
-			seen = append(seen, fmt.Sprintf("status %d, code %d, took time %v, deleted %v", e.Status, code, e.Duration > 0, e.Deleted))
+			seen = append(seen, fmt.Sprintf("status %d, code %d, took time %v, deleted %v", e.Status,
+				code, e.Duration > 0, e.Deleted))
 			if e.Status == 1 && !e.Deleted {
 				err = admin.RemoveMessage(ctx, shop.RecID, s.RecID, e.MessageID)
 			}
@@ -92,7 +104,12 @@ func TestLiveStreamOfDeliveries(t *testing.T) {
 			break
 		}
 	}
-	want := []string{"status 0, code 0, took time false, deleted false", "status 1, code 200, took time true, deleted false", "status 1, code 0, took time false, deleted true"}
+
+	want := []string{
+		"status 0, code 0, took time false, deleted false",
+		"status 1, code 200, took time true, deleted false",
+		"status 1, code 0, took time false, deleted true",
+	}
 	if !slices.Equal(seen, want) {
 		t.Errorf("%q\nwant %q", seen, want)
 	}

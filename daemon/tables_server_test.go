@@ -17,7 +17,8 @@ import (
 // is accepted.
 func TestOtherTables(t *testing.T) {
 	o := newOnServer(t)
-	mssqltest.Exec(t, o.dsn, "CREATE TABLE dbo.DB_Class (Class nvarchar(20) NOT NULL)", "INSERT INTO dbo.DB_Class VALUES (N'retail')")
+	mssqltest.Exec(t, o.dsn, "CREATE TABLE dbo.DB_Class (Class nvarchar(20) NOT NULL)",
+		"INSERT INTO dbo.DB_Class VALUES (N'retail')")
 	login, dsn := o.scriptLogin("login.sql", "login.sql") // it can be run again
 	for n := range 10 {
 		table := fmt.Sprintf("dbo.AB_T%d", n)
@@ -26,6 +27,7 @@ func TestOtherTables(t *testing.T) {
 			"INSERT INTO "+table+" VALUES (1, N'one'), (2, N'two')",
 			"GRANT SELECT ON "+table+" TO "+login)
 	}
+
 	var text strings.Builder
 	run := func(status int, args ...string) string {
 		t.Helper()
@@ -45,7 +47,8 @@ func TestOtherTables(t *testing.T) {
 	run(0, "migrate")
 	kinds := filepath.Join(t.TempDir(), "kinds")
 	discovered := run(0, "kinds", "discover")
-	writeKinds(t, kinds, "erp", strings.Replace(discovered, "[AB_T1]\n", "[AB_T1]\ncapture = 'always'\nevents = 'tone'\n", 1))
+	writeKinds(t, kinds, "erp", strings.Replace(discovered, "[AB_T1]\n",
+		"[AB_T1]\ncapture = 'always'\nevents = 'tone'\n", 1))
 	check := func(status int, wantFailed ...string) {
 		t.Helper()
 		r := o.checks("sqlite", status, "WHD_ERP="+dsn, "WHD_ERP_KINDS="+kinds)
@@ -64,14 +67,18 @@ func TestOtherTables(t *testing.T) {
 	u := newUse(o, "--erp", dsn, "--erp-kinds", kinds, "--changes-sweep", "1s", "--changes-share", "1")
 	u.expectAs("GET /Queries/DB_Class", "", 200, "retail")
 	u.expectAs("GET /Queries/AB_T0", "", 200, "two")
+
 	// A reload looks at once, but does not wait for a slow server.
 	look := func(line string, status int, want string) {
 		t.Helper()
-		for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		deadline := time.Now().Add(2 * time.Minute)
+		for time.Now().Before(deadline) {
 			u.Set(t, "erp.kinds", kinds)
-			if got, text := u.as(line, ""); got == status && strings.Contains(text, want) {
+			got, text := u.as(line, "")
+			if got == status && strings.Contains(text, want) {
 				return
 			}
+			time.Sleep(100 * time.Millisecond)
 		}
 		u.expectAs(line, "", status, want)
 	}
@@ -80,6 +87,7 @@ func TestOtherTables(t *testing.T) {
 	if _, text := u.as("GET /openapi.json", ""); strings.Contains(text, "/SO_Totals") {
 		t.Error("the OpenAPI document has the kind SO_Totals, which is not served")
 	}
+
 	u.expectAs("GET /readyz", "", 200, "ready\n")
 	token := u.token("AB_T1")
 	mssqltest.Exec(t, o.dsn, "INSERT INTO dbo.AB_T1 VALUES (3, N'three')")
@@ -102,14 +110,18 @@ func TestOtherTables(t *testing.T) {
 	u.expectAs("GET /Queries/DB_Class", "", 503, "DB_Class")
 	look("GET /readyz", 200, missing)
 
-	if got, want := run(0, "kinds", "accept", "--erp-kinds", kinds), "DB_Class is no longer served\nAB_T2 is no longer served\n"; got != want {
+	got, want := run(0, "kinds", "accept",
+		"--erp-kinds", kinds), "DB_Class is no longer served\nAB_T2 is no longer served\n"
+	if got != want {
 		t.Errorf("whd kinds accept printed %q, want %q", got, want)
 	}
+
 	look("GET /Queries/DB_Class", 404, "DB_Class is not served")
 	u.expectAs("GET /Queries/AB_T2", "", 404, "AB_T2 is not served")
 	if _, text := u.as("GET /readyz", ""); strings.Contains(text, "missing") {
 		t.Errorf("after the acceptance, /readyz has %s", text)
 	}
+
 	check(0)
 	if got := run(0, "kinds", "accept", "--erp-kinds", kinds); got != "" {
 		t.Errorf("again, whd kinds accept printed %q", got)

@@ -105,7 +105,8 @@ func TestTraces(t *testing.T) {
 		received <- r.Header
 	}))
 	defer shop.Close()
-	i := daemontest.Start(t, "--trace-endpoint", collector.URL, "--demo", "--auth-queries", "anonymous", "--auth-key-in-url", "--webhooks-allow-targets", "127.0.0.0/8")
+	i := daemontest.Start(t, "--trace-endpoint", collector.URL, "--demo", "--auth-queries",
+		"anonymous", "--auth-key-in-url", "--webhooks-allow-targets", "127.0.0.0/8")
 	admin := i.Key(t, "admin")
 	c, err := client.New(client.Options{URL: i.URL, Token: admin})
 	if err != nil {
@@ -116,49 +117,73 @@ func TestTraces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	target, event := shop.URL+"/hidden-path?token=hidden-token", "debtor.updated"
-	if _, err := c.AddSubscription(t.Context(), subscriber.RecID, wire.SubscriptionRequest{URL: &target, EventName: &event,
-		Headers: &[]wire.Header{{Name: "X-Token", Value: "hidden-header"}}}); err != nil {
+	_, err = c.AddSubscription(t.Context(), subscriber.RecID, wire.SubscriptionRequest{
+		URL:       &target,
+		EventName: &event,
+		Headers:   &[]wire.Header{{Name: "X-Token", Value: "hidden-header"}},
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
+
 	if _, err := c.RaiseEvent(t.Context(), event, "hidden-body"); err != nil {
 		t.Fatal(err)
 	}
 	if h := <-received; h.Get("Traceparent") != "" {
 		t.Errorf("a receiver gets the trace context: %v", h)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), "GET", i.URL+"/json/reply/SO_TotalsQuery?Take=3&apikey=hidden-key", nil)
+
+	r, err := http.NewRequestWithContext(t.Context(), "GET",
+		i.URL+"/json/reply/SO_TotalsQuery?Take=3&apikey=hidden-key", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	r.Header.Set("Traceparent", "00-"+parent+"-00f067aa0ba902b7-01")
 	r.Header.Set("Authorization", "Basic "+"aGlkZGVuOmhpZGRlbg==")
 	if reply, err := http.DefaultTransport.RoundTrip(r); err == nil {
 		reply.Body.Close()
 	}
+
 	get(t, i.URL+"/no/such/hidden-place")
 	get(t, i.URL+"/healthz")
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
 	}
+
 	collector.check(t, subscriber.RecID, admin)
 }
 
 func (c *collector) check(t *testing.T, secrets ...string) {
 	t.Helper()
-	for _, name := range []string{"GET /{Format}/reply/SO_TotalsQuery", "POST /Webhooks/Subscribers/{SubscriberID}/Subscriptions", "POST /Webhooks/Events", "deliver debtor.updated", "GET /..."} {
+	for _, name := range []string{
+		"GET /{Format}/reply/SO_TotalsQuery",
+		"POST /Webhooks/Subscribers/{SubscriberID}/Subscriptions",
+		"POST /Webhooks/Events",
+		"deliver debtor.updated",
+		"GET /...",
+	} {
 		if len(c.named(name)) != 1 {
 			t.Fatalf("%d spans %q of %v", len(c.named(name)), name, c.spans)
 		}
 	}
+
 	query := c.named("GET /{Format}/reply/SO_TotalsQuery")[0]
-	if hex.EncodeToString(query.TraceId) != parent || attribute(query, "http.route") != "/{Format}/reply/SO_TotalsQuery" || attribute(query, "http.response.status_code") == "" {
+	if hex.EncodeToString(query.TraceId) != parent ||
+		attribute(query, "http.route") != "/{Format}/reply/SO_TotalsQuery" ||
+		attribute(query, "http.response.status_code") == "" {
 		t.Errorf("got %v", query)
 	}
+
 	delivery := c.named("deliver debtor.updated")[0]
-	if attribute(delivery, "http.response.status_code") != "202" || attribute(delivery, "webhook.attempt") != "1" || attribute(delivery, "server.address") != "127.0.0.1" || delivery.Status.GetCode() == spans.Status_STATUS_CODE_ERROR {
+	if attribute(delivery, "http.response.status_code") != "202" || attribute(delivery, "webhook.attempt") != "1" ||
+		attribute(delivery, "server.address") != "127.0.0.1" ||
+		delivery.Status.GetCode() == spans.Status_STATUS_CODE_ERROR {
 		t.Errorf("got %v", delivery)
 	}
+
 	for _, s := range c.spans {
 		if strings.Contains(s.Name, "health") {
 			t.Errorf("got %v", s)
@@ -167,6 +192,7 @@ func (c *collector) check(t *testing.T, secrets ...string) {
 	if !slices.Contains(c.about, "whd") {
 		t.Errorf("of %q", c.about)
 	}
+
 	for _, secret := range append(secrets, "hidden", "aGlkZGVu") {
 		if bytes.Contains(c.raw.Bytes(), []byte(secret)) {
 			t.Errorf("the spans contain %q", secret)
@@ -191,8 +217,9 @@ func TestTracesOfQuery(t *testing.T) {
 	}
 	for _, part := range []string{"read the query", "wait for the first row", "send the rows"} {
 		sent := collector.named(part)
-		if len(sent) != 1 || !bytes.Equal(sent[0].ParentSpanId, whole[0].SpanId) || sent[0].EndTimeUnixNano < sent[0].StartTimeUnixNano {
-			t.Errorf("%s: %v", part, sent)
+		if len(sent) != 1 || !bytes.Equal(sent[0].ParentSpanId, whole[0].SpanId) ||
+			sent[0].EndTimeUnixNano < sent[0].StartTimeUnixNano {
+			t.Errorf("got the spans %v for %q, want one within that of the request", sent, part)
 		}
 	}
 }

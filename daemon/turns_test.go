@@ -57,11 +57,19 @@ func (s *turns) run(t *testing.T) {
 	s.reload(t)
 	var running sync.WaitGroup
 	for _, path := range []string{
-		"/Queries/Turn.csv?Take=50", "/Queries/Turn.csv", "/Queries/Turn.json?Take=50&Skip=9", "/Queries/Turn.html?Take=9", "/openapi.json", "/types/typescript",
-		"/metadata?op=TurnQuery&format=json", "/Queries/Parcel.json", "/Queries/IN_Colours.csv",
+		"/Queries/Turn.csv?Take=50",
+		"/Queries/Turn.csv",
+		"/Queries/Turn.json?Take=50&Skip=9",
+		"/Queries/Turn.html?Take=9",
+		"/openapi.json",
+		"/types/typescript",
+		"/metadata?op=TurnQuery&format=json",
+		"/Queries/Parcel.json",
+		"/Queries/IN_Colours.csv",
 	} {
 		running.Go(func() { s.repeat(path) })
 	}
+
 	var exports []*heldExport
 	for range 5 {
 		if len(exports) < 4 {
@@ -69,22 +77,33 @@ func (s *turns) run(t *testing.T) {
 		}
 		s.reload(t)
 		s.refuse(t)
-		for enough := s.done.Load() + 15; s.done.Load() < enough && s.failed.Load() == nil; time.Sleep(time.Millisecond) {
-		}
+		s.awaitRequests(15)
 	}
+
 	close(s.stop)
 	running.Wait()
 	http.DefaultClient.CloseIdleConnections()
 	if n := concurrentRequests(t, s.url); n <= len(exports) {
 		t.Errorf("%d requests in work: the exports have ended", n)
 	}
+
 	for _, e := range exports {
 		e.end(t)
 	}
+
 	if failure := s.failed.Load(); failure != nil {
 		t.Errorf("of %d requests failed: %s", s.begun.Load(), *failure)
 	}
+
 	t.Logf("%d requests", s.begun.Load())
+}
+
+// awaitRequests waits until a number of requests have been made, or one has failed.
+func (s *turns) awaitRequests(n int64) {
+	end := s.done.Load() + n
+	for s.done.Load() < end && s.failed.Load() == nil {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // kind returns a file with a version of the kind.
@@ -108,7 +127,8 @@ func (s *turns) reload(t *testing.T) {
 	}
 	writeKinds(t, filepath.Join(s.dir, "kinds"), "wrong", wrong)
 	s.reloads <- syscall.SIGHUP
-	for columns := ""; !strings.HasPrefix(columns, fmt.Sprintf("F%d_", version)); {
+	columns := ""
+	for !strings.HasPrefix(columns, fmt.Sprintf("F%d_", version)) {
 		_, columns = get(t, s.url+"/Queries/Turn.csv?Take=1")
 	}
 	if wrong != "" {
@@ -136,7 +156,8 @@ func (s *turns) refuse(t *testing.T) {
 	s.log.Await(t, mistake, reported)
 	s.write(t, turnSettings)
 	writeKinds(t, dir, "parcels", parcelKind)
-	if _, columns := get(t, s.url+"/Queries/Turn.csv?Take=1"); !strings.HasPrefix(columns, fmt.Sprintf("F%d_", version)) {
+	_, columns := get(t, s.url+"/Queries/Turn.csv?Take=1")
+	if !strings.HasPrefix(columns, fmt.Sprintf("F%d_", version)) {
 		t.Errorf("version %d is replaced by a wrong file: %s", version, columns)
 	}
 }
@@ -208,7 +229,8 @@ func checkTurn(text string, from, to int64) error {
 	if err := checkTurnNames(head, from, to); err != nil {
 		return err
 	}
-	names, n := strings.Split(head, ","), 0
+	names := strings.Split(head, ",")
+	n := 0
 	for row := range strings.SplitSeq(strings.TrimSuffix(rows, "\r\n"), "\r\n") {
 		values := strings.Split(row, ",")
 		if len(values) != len(names) {
@@ -253,10 +275,11 @@ func (s *turns) export(t *testing.T) *heldExport {
 	}
 	request.Close = true
 	e := &heldExport{version: s.inEffect.Load()}
-	if e.reply, err = transport.RoundTrip(request); err == nil {
-		_, err = io.ReadFull(e.reply.Body, e.first[:])
-	}
+	e.reply, err = transport.RoundTrip(request)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(e.reply.Body, e.first[:]); err != nil {
 		t.Fatal(err)
 	}
 	return e

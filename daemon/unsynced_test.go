@@ -24,7 +24,9 @@ func TestUnsyncedStore(t *testing.T) {
 	}
 	defer d.Stop(context.Background()) // fails, since it writes
 	d.store.AppDB.Fail(errors.New("input/output error"))
-	if err := <-d.listeners.failed; !errors.Is(err, appdb.ErrUnsynced) || !strings.Contains(err.Error(), "whd.db could not be written to the disk") {
+	err = <-d.listeners.failed
+	if !errors.Is(err, appdb.ErrUnsynced) ||
+		!strings.Contains(err.Error(), "whd.db could not be written to the disk") {
 		t.Errorf("the daemon ends with: %v", err)
 	}
 }

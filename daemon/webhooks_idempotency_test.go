@@ -55,20 +55,31 @@ func TestIdempotentPublish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	to, got := receiver(t, 200)
 	for _, pattern := range []string{"debtor.*", "*"} {
-		if _, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: &pattern}); err != nil {
+		_, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+			URL:       &to,
+			EventName: &pattern,
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	publishConcurrently(t, "order 4711", "debtor.updated", `{"DebtorID":"0001"}`, publisher)
 	for range 2 {
 		await(t, got)
 	}
+
 	if page, err := admin.Messages(ctx, shop.RecID, nil); err != nil || page.Total != 2 {
 		t.Errorf("%d messages, want one for each subscription (%v)", page.Total, err)
 	}
-	for _, other := range [][2]string{{"debtor.updated", `{"DebtorID":"0002"}`}, {"debtor.created", `{"DebtorID":"0001"}`}} {
+
+	for _, other := range [][2]string{
+		{"debtor.updated", `{"DebtorID":"0002"}`},
+		{"debtor.created", `{"DebtorID":"0001"}`},
+	} {
 		_, err := publisher.RaiseEventOnce(ctx, "order 4711", other[0], other[1])
 		if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusConflict {
 			t.Errorf("%s under the same key: %v", other, err)
@@ -101,7 +112,9 @@ func TestSubscriptionCreatedDisabled(t *testing.T) {
 	if err != nil || len(page.Results) != 1 || page.Results[0].Status != 0 || len(got) != 0 {
 		t.Errorf("messages are %+v (%v)", page, err)
 	}
-	if _, err := admin.UpdateSubscription(ctx, shop.RecID, s.RecID, wire.SubscriptionRequest{IsEnabled: pointer(true)}); err != nil {
+	_, err = admin.UpdateSubscription(ctx, shop.RecID, s.RecID,
+		wire.SubscriptionRequest{IsEnabled: pointer(true)})
+	if err != nil {
 		t.Fatal(err)
 	}
 	await(t, got)
@@ -114,7 +127,8 @@ func TestIdempotencyKeysOnTheWire(t *testing.T) {
 	key := i.Key(t, "publisher")
 	publish := func(keys ...string) (*http.Response, string) {
 		t.Helper()
-		req, err := http.NewRequest(http.MethodPost, i.URL+"/Webhooks/Events", strings.NewReader(`{"EventName":"debtor.updated","Body":{"a":1}}`))
+		req, err := http.NewRequest(http.MethodPost, i.URL+"/Webhooks/Events",
+			strings.NewReader(`{"EventName":"debtor.updated","Body":{"a":1}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,11 +145,20 @@ func TestIdempotencyKeysOnTheWire(t *testing.T) {
 		}
 		return resp, string(text)
 	}
-	for name, keys := range map[string][]string{"empty": {""}, "long": {strings.Repeat("k", 256)}, "two": {"a", "b"}, "not ASCII": {"Größe"}} {
-		if resp, text := publish(keys...); resp.StatusCode != http.StatusBadRequest || !strings.Contains(text, `"FieldName":"Idempotency-Key"`) {
-			t.Errorf("%s: %d %s", name, resp.StatusCode, text)
+
+	for name, keys := range map[string][]string{
+		"empty":     {""},
+		"long":      {strings.Repeat("k", 256)},
+		"two":       {"a", "b"},
+		"not ASCII": {"Größe"},
+	} {
+		resp, text := publish(keys...)
+		if resp.StatusCode != http.StatusBadRequest ||
+			!strings.Contains(text, `"FieldName":"Idempotency-Key"`) {
+			t.Errorf("%s: status %d, %s; want 400 for Idempotency-Key", name, resp.StatusCode, text)
 		}
 	}
+
 	for n, want := range []string{"", "true"} {
 		resp, text := publish(strings.Repeat("k", 255))
 		if resp.StatusCode != http.StatusCreated || resp.Header.Get("Idempotent-Replayed") != want {

@@ -23,21 +23,33 @@ func TestKeysOfEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	to, got := receiver(t, 200)
-	if _, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")}); err != nil {
+	if _, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: pointer("*"),
+	}); err != nil {
 		t.Fatal(err)
 	}
+
 	longest := strings.Repeat("ß", 128)
 	for _, key := range []string{"", "4711", "4711", " \"'~\\😀", longest} {
-		if r, err := publisher.RaiseEventWith(ctx, wire.EventPost{EventName: "debtor.updated", Key: key, Body: "{}"}, ""); err != nil || r.Messages != 1 {
-			t.Fatalf("%q: %+v %v", key, r, err)
+		r, err := publisher.RaiseEventWith(ctx, wire.EventPost{
+			EventName: "debtor.updated",
+			Key:       key,
+			Body:      "{}",
+		}, "")
+		if err != nil || r.Messages != 1 {
+			t.Fatalf("publishing with the key %q: got %+v (%v), want one message", key, r, err)
 		}
 		await(t, got)
 	}
+
 	for key, want := range map[string]int64{"4711": 2, " \"'~\\😀": 1, longest: 1, "471": 0} {
 		page, err := anonymous.Messages(ctx, shop.RecID, url.Values{"Key": {key}})
 		all, allErr := admin.AllMessages(ctx, url.Values{"Key": {key}, "StatusIn": {"0,1"}})
-		if errors.Join(err, allErr) != nil || page.Total != want || all.Total != want || len(page.Results) != int(want) {
+		if errors.Join(err, allErr) != nil || page.Total != want || all.Total != want ||
+			len(page.Results) != int(want) {
 			t.Fatalf("%q: %+v and %+v (%v, %v)", key, page, all, err, allErr)
 		}
 		for _, m := range append(page.Results, all.Results...) {
@@ -46,12 +58,20 @@ func TestKeysOfEvents(t *testing.T) {
 			}
 		}
 	}
+
 	for _, key := range []string{longest + "x", "a\nb", "\x7f"} {
-		_, err := publisher.RaiseEventWith(ctx, wire.EventPost{EventName: "debtor.updated", Key: key, Body: "{}"}, "")
-		if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusBadRequest || len(e.Fields) != 1 || e.Fields[0].FieldName != "Key" {
-			t.Errorf("%q: %v", key, err)
+		_, err := publisher.RaiseEventWith(ctx, wire.EventPost{
+			EventName: "debtor.updated",
+			Key:       key,
+			Body:      "{}",
+		}, "")
+		e, ok := errors.AsType[*client.Error](err)
+		if !ok || e.Status != http.StatusBadRequest ||
+			len(e.Fields) != 1 || e.Fields[0].FieldName != "Key" {
+			t.Errorf("publishing with the key %q: got the error %v, want status 400 for Key", key, err)
 		}
 	}
+
 	for _, e := range []wire.EventPost{{Key: "1"}, {Key: "1"}, {Key: "2"}, {}} {
 		e.EventName, e.Body = "debtor.updated", "{}"
 		_, err := publisher.RaiseEventWith(ctx, e, "once")
@@ -71,6 +91,7 @@ func TestOrderBy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	url, event := "http://127.0.0.1:9/", "debtor.*"
 	sub, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
 		URL:       &url,
@@ -78,17 +99,29 @@ func TestOrderBy(t *testing.T) {
 		OrderBy:   pointer("Key"),
 	})
 	if err != nil || sub.OrderBy != "key" || sub.Ordered || !sub.OrderedByKey {
-		t.Fatalf("%+v %v", sub, err)
+		t.Fatalf("got %+v (%v), want the order by key", sub, err)
 	}
+
 	yes, no := pointer(true), pointer(false)
 	for _, c := range []struct {
 		ordered *bool
 		orderBy string // empty for none
 		want    string
 	}{
-		{no, "", "key"}, {no, "key", "key"}, {yes, "", "subscription"}, {no, "", "none"}, {nil, "subscription", "subscription"}, {yes, "subscription", "subscription"},
-		{nil, "key", "key"}, {nil, "none", "none"}, {no, "none", "none"},
-		{yes, "key", ""}, {yes, "none", ""}, {no, "subscription", ""}, {nil, "record", ""}, {nil, " ", ""},
+		{ordered: no, orderBy: "", want: "key"},
+		{ordered: no, orderBy: "key", want: "key"},
+		{ordered: yes, orderBy: "", want: "subscription"},
+		{ordered: no, orderBy: "", want: "none"},
+		{ordered: nil, orderBy: "subscription", want: "subscription"},
+		{ordered: yes, orderBy: "subscription", want: "subscription"},
+		{ordered: nil, orderBy: "key", want: "key"},
+		{ordered: nil, orderBy: "none", want: "none"},
+		{ordered: no, orderBy: "none", want: "none"},
+		{ordered: yes, orderBy: "key", want: ""},
+		{ordered: yes, orderBy: "none", want: ""},
+		{ordered: no, orderBy: "subscription", want: ""},
+		{ordered: nil, orderBy: "record", want: ""},
+		{ordered: nil, orderBy: " ", want: ""},
 	} {
 		request := wire.SubscriptionRequest{Ordered: c.ordered}
 		if c.orderBy != "" {
@@ -96,16 +129,19 @@ func TestOrderBy(t *testing.T) {
 		}
 		changed, err := admin.UpdateSubscription(ctx, shop.RecID, sub.RecID, request)
 		if c.want == "" {
-			if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusBadRequest || len(e.Fields) != 1 || e.Fields[0].FieldName != "OrderBy" {
+			e, ok := errors.AsType[*client.Error](err)
+			if !ok || e.Status != http.StatusBadRequest || len(e.Fields) != 1 || e.Fields[0].FieldName != "OrderBy" {
 				t.Errorf("%v %q: %+v %v", c.ordered, c.orderBy, changed, err)
 			}
 			continue
 		}
-		if err != nil || changed.OrderBy != c.want || changed.Ordered != (c.want == "subscription") || changed.OrderedByKey != (c.want == "key") {
+		if err != nil || changed.OrderBy != c.want || changed.Ordered != (c.want == "subscription") ||
+			changed.OrderedByKey != (c.want == "key") {
 			t.Errorf("%v %q: %+v %v", c.ordered, c.orderBy, changed, err)
 		}
 		all, err := admin.AllSubscriptions(ctx, nil)
-		if err != nil || len(all.Results) != 1 || all.Results[0].Ordered != changed.Ordered || all.Results[0].OrderedByKey != changed.OrderedByKey {
+		if err != nil || len(all.Results) != 1 || all.Results[0].Ordered != changed.Ordered ||
+			all.Results[0].OrderedByKey != changed.OrderedByKey {
 			t.Errorf("%v %q: listed %+v %v", c.ordered, c.orderBy, all, err)
 		}
 	}

@@ -27,32 +27,48 @@ func TestOnlyAdminsSeeResponseTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := anonymous.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &srv.URL, EventName: pointer("debtor.updated")}); err != nil {
+
+	_, err = anonymous.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &srv.URL,
+		EventName: pointer("debtor.updated"),
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
+
 	if _, err := admin.RaiseEvent(ctx, "debtor.updated", `{}`); err != nil {
 		t.Fatal(err)
 	}
+
 	m := settled(t, admin, shop.RecID, url.Values{"Status": {"3"}})
 	page, err := admin.Attempts(ctx, url.Values{"MessageID": {m.MessageID}})
 	if err != nil || len(page.Results) != 1 {
-		t.Fatalf("%+v, %v", page, err)
+		t.Fatalf("got %+v (%v), want one attempt", page, err)
 	}
+
 	a := page.Results[0]
-	if a.AnswerText == nil || !strings.HasPrefix(*a.AnswerText, secret) || len(*a.AnswerText) != 4<<10 || *a.HTTPCode != http.StatusGone || a.SubscriberID != shop.RecID {
+	if a.AnswerText == nil || !strings.HasPrefix(*a.AnswerText, secret) || len(*a.AnswerText) != 4<<10 ||
+		*a.HTTPCode != http.StatusGone || a.SubscriberID != shop.RecID {
 		t.Errorf("response texts for an admin: %+v", a)
 	}
-	for _, path := range []string{"/Messages/Responses", "/Messages/" + m.MessageID + "/Responses", "/Messages"} {
+
+	for _, path := range []string{
+		"/Messages/Responses",
+		"/Messages/" + m.MessageID + "/Responses",
+		"/Messages",
+	} {
 		r, err := http.Get(i.URL + "/Webhooks/Subscribers/" + shop.RecID + path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text, err := io.ReadAll(r.Body)
 		r.Body.Close()
-		if err != nil || r.StatusCode != http.StatusOK || strings.Contains(string(text), secret) || !strings.Contains(string(text), m.MessageID) {
-			t.Errorf("%s: %d, %v, %s", path, r.StatusCode, err, text)
+		if err != nil || r.StatusCode != http.StatusOK || strings.Contains(string(text), secret) ||
+			!strings.Contains(string(text), m.MessageID) {
+			t.Errorf("%s: status %d (%v), %s; want the message without the secret", path, r.StatusCode, err, text)
 		}
 	}
+
 	if _, err := as("writer").Attempts(ctx, nil); err == nil {
 		t.Error("the reply to a writer contains response texts")
 	}

@@ -26,23 +26,31 @@ const (
 // server are repeatedly reset. Accepted events arrive; the others get status 503.
 func TestEventsSurviveConnectionLoss(t *testing.T) {
 	line := mssqltest.NewProxy(t, mssqltest.Database(t))
-	i := daemontest.Start(t, "--store", line.DSN, "--migrate", "--webhooks-allow-targets", "127.0.0.0/8", "--http-write-stall", "1m")
+	i := daemontest.Start(t, "--store", line.DSN, "--migrate", "--webhooks-allow-targets",
+		"127.0.0.0/8", "--http-write-stall", "1m")
 	c, err := client.New(client.Options{URL: i.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	ctx := context.Background()
 	if _, err := c.Login(ctx, "admin", daemontest.AdminPassword); err != nil {
 		t.Fatal(err)
 	}
+
 	shop, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	arrivals := newArrivals(t)
-	if _, err := c.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &arrivals.url, EventName: pointer("*")}); err != nil {
+	if _, err := c.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &arrivals.url,
+		EventName: pointer("*"),
+	}); err != nil {
 		t.Fatal(err)
 	}
+
 	var mu sync.Mutex
 	accepted, refused := make(map[string]bool), 0
 	enough := make(chan struct{})
@@ -71,8 +79,11 @@ func TestEventsSurviveConnectionLoss(t *testing.T) {
 			}
 		})
 	}
+
 	for n := range resets {
-		for before := arrivals.count(); arrivals.count() < before+5; { // so that each reset happens during deliveries
+		// Each reset happens during deliveries.
+		before := arrivals.count()
+		for arrivals.count() < before+5 {
 			arrivals.next(t)
 		}
 		if n%2 == 0 {
@@ -81,18 +92,23 @@ func TestEventsSurviveConnectionLoss(t *testing.T) {
 			line.HangUp()
 		}
 	}
-	for good := 0; good < goodEvents; {
+
+	good := 0
+	for good < goodEvents {
 		arrivals.next(t)
 		mu.Lock()
 		good = len(accepted)
 		mu.Unlock()
 	}
+
 	close(enough)
 	all.Wait()
 	for body := range accepted {
 		arrivals.await(t, body)
 	}
-	t.Logf("%d events accepted during %d resets, %d rejected, %d requests arrived", len(accepted), resets, refused, arrivals.count())
+
+	t.Logf("%d events accepted during %d resets, %d rejected, %d requests arrived",
+		len(accepted), resets, refused, arrivals.count())
 }
 
 // arrivals is a receiver that records the bodies that it gets.

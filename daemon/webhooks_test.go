@@ -82,28 +82,36 @@ func TestSubscriptionLifecycle(t *testing.T) {
 	if err != nil || !shop.IsEnabled || shop.Name != "Shop" {
 		t.Fatal(shop, err)
 	}
+
 	to, got := receiver(t, 200)
 	s, err := anonymous.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
 		URL:       &to,
 		EventName: pointer("Debtor.Updated"),
 		Headers:   &[]wire.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Shop", Value: "7"}},
 	})
-	if err != nil || s.EventName != "debtor.updated" || !strings.HasPrefix(s.Secret, "whsec_") || s.Headers[0].Value != "***" {
+	if err != nil || s.EventName != "debtor.updated" || !strings.HasPrefix(s.Secret, "whsec_") ||
+		s.Headers[0].Value != "***" {
 		t.Fatal(s, err)
 	}
+
 	const body = `{ "DebtorID" : "0001", "Balance": 1.50 }`
 	receipt, err := publisher.RaiseEvent(ctx, "debtor.updated", body)
 	if err != nil || receipt.Messages != 1 {
 		t.Fatal(receipt, err)
 	}
+
 	d := await(t, got)
-	if d.body != body || d.header.Get("X-Token") != "a" || d.header.Get("X-Shop") != "7" || d.header.Get("Webhook-Signature") == "" {
+	if d.body != body || d.header.Get("X-Token") != "a" || d.header.Get("X-Shop") != "7" ||
+		d.header.Get("Webhook-Signature") == "" {
 		t.Errorf("delivered %+v", d)
 	}
+
 	m := settled(t, anonymous, shop.RecID, url.Values{"Status": {"1"}})
-	if m.MessageID != d.header.Get("Webhook-Id") || m.Body != body || m.Retries != 0 || *m.LastMessageResponseHTTPCode != 200 || m.LastMessageResponseMessage != "OK" {
+	if m.MessageID != d.header.Get("Webhook-Id") || m.Body != body || m.Retries != 0 ||
+		*m.LastMessageResponseHTTPCode != 200 || m.LastMessageResponseMessage != "OK" {
 		t.Errorf("message %+v", m)
 	}
+
 	responses, err := anonymous.MessageResponses(ctx, shop.RecID, url.Values{"MessageID": {m.MessageID}})
 	if err != nil || len(responses.Results) != 1 || *responses.Results[0].HTTPCode != 200 {
 		t.Errorf("responses %+v, %v", responses, err)
@@ -114,11 +122,13 @@ func TestSubscriptionLifecycle(t *testing.T) {
 	if d := await(t, got); d.header.Get("X-Event-Name") != "webhooks.test" || !strings.Contains(d.body, s.RecID) {
 		t.Errorf("the test delivered %+v", d)
 	}
+
 	for range 2 {
 		if err := anonymous.RemoveMessage(ctx, shop.RecID, s.RecID, m.MessageID); err != nil {
 			t.Error(err)
 		}
 	}
+
 	if err := anonymous.RemoveSubscription(ctx, shop.RecID, s.RecID); err != nil {
 		t.Error(err)
 	}
@@ -163,27 +173,39 @@ func TestSubscribersAreIsolated(t *testing.T) {
 			t.Fatal(err)
 		}
 		ids[i] = b.RecID
-		if subs[i], err = anonymous.AddSubscription(ctx, b.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")}); err != nil {
+		if subs[i], err = anonymous.AddSubscription(ctx, b.RecID, wire.SubscriptionRequest{
+			URL:       &to,
+			EventName: pointer("*"),
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if _, err := as("publisher").RaiseEvent(ctx, "debtor.updated", "x"); err != nil {
 		t.Fatal(err)
 	}
+
 	await(t, got)
 	await(t, got)
 	m := settled(t, anonymous, ids[0], url.Values{"Status": {"2"}})
 	for name, err := range map[string]error{
 		"remove subscription": anonymous.RemoveSubscription(ctx, ids[1], subs[0].RecID),
 		"remove message":      anonymous.RemoveMessage(ctx, ids[1], subs[0].RecID, m.MessageID),
-		"change":              second(anonymous.UpdateSubscription(ctx, ids[1], subs[0].RecID, wire.SubscriptionRequest{EventName: pointer("*")})),
-		"retry":               second(anonymous.RetryMessage(ctx, ids[1], subs[1].RecID, m.MessageID)),
+		"change": second(anonymous.UpdateSubscription(ctx, ids[1], subs[0].RecID,
+			wire.SubscriptionRequest{EventName: pointer("*")})),
+		"retry": second(anonymous.RetryMessage(ctx, ids[1], subs[1].RecID, m.MessageID)),
 	} {
 		if !client.Is(err, client.NotFound) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got the error %v, want NotFound", name, err)
 		}
 	}
-	for _, members := range []url.Values{{"SubscriberID": {ids[0]}}, {"SubscriberIDIn": {ids[0]}}, {"MessageID": {m.MessageID}}, {"Include": {"COUNT(*)"}, "MessageID": {m.MessageID}}} {
+
+	for _, members := range []url.Values{
+		{"SubscriberID": {ids[0]}},
+		{"SubscriberIDIn": {ids[0]}},
+		{"MessageID": {m.MessageID}},
+		{"Include": {"COUNT(*)"}, "MessageID": {m.MessageID}},
+	} {
 		p, err := anonymous.Messages(ctx, ids[1], members)
 		if err != nil {
 			t.Fatal(err)
@@ -205,6 +227,7 @@ func TestInvalidWebhookRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	here := "/Webhooks/Subscribers/" + shop.RecID + "/Subscriptions"
 	key := i.Key(t, "publisher")
 	tests := []struct {
@@ -212,29 +235,122 @@ func TestInvalidWebhookRequests(t *testing.T) {
 		status             int
 		field              string
 	}{
-		{"POST", here, `{"URL":"ftp://example.com/","EventName":"*"}`, 400, "URL"},
-		{"POST", here, `{"URL":"http://10.0.0.1/","EventName":"*"}`, 400, "URL"},
-		{"POST", here, `{"URL":"http://169.254.169.254/","EventName":"*"}`, 400, "URL"},
-		{"POST", here, `{"URL":"http://u:p@example.com/","EventName":"*"}`, 400, "URL"},
-		{"POST", here, `{"URL":"http://example.com/` + strings.Repeat("x", 2049) + `","EventName":"*"}`, 400, "URL"},
-		{"POST", here, `{"URL":"http://example.com/","EventName":"nothing.happened"}`, 400, "EventName"},
-		{"POST", here, `{"EventName":"*"}`, 400, "URL"},
-		{"POST", here, `{"URL":"http://example.com/"}`, 400, "EventName"},
-		{"POST", here, `{"URL":"http://example.com/","EventName":"*","Headers":[{"Name":"X Y","Value":"1"}]}`, 400, "Headers"},
-		{"POST", here, `{"URL":"http://example.com/","EventName":"*","Headers":[{"Name":"X","Value":"1\r\nY: 2"}]}`, 400, "Headers"},
-		{"POST", here, `{"URL":"http://example.com/","EventName":"*","Headers":"rubbish"}`, 400, "Headers"},
-		{"POST", here, `{"URL":"http://example.com/","EventName":"*","RetrySchedule":"soon"}`, 400, "RetrySchedule"},
-		{"POST", "/Webhooks/Subscribers/" + strings.Repeat("0", 32) + "/Subscriptions", `{"URL":"http://example.com/","EventName":"*"}`, 404, ""},
-		{"POST", "/Webhooks/Subscribers/unknown/Subscriptions", `{"URL":"http://example.com/","EventName":"*"}`, 404, ""},
-		{"GET", "/Webhooks/Subscribers/unknown/Messages", ``, 404, ""},
-		{"POST", "/Webhooks/Events", `{"EventName":"debtor.vanished","Body":"x"}`, 400, "EventName"},
-		{"POST", "/Webhooks/Events", `{"EventName":"debtor.updated"}`, 400, "Body"},
-		{"POST", "/Webhooks/Events", `{"Body":"x"}`, 400, "EventName"},
-		{"POST", "/Webhooks/Events", `{"EventName":"debtor.updated","Body":"` + strings.Repeat("x", 4<<20) + `"}`, 413, ""},
-		{"POST", "/Webhooks/Events", "{\"EventName\":\"debtor.updated\",\"Body\":\"\xff\"}", 400, ""},
-		{"POST", "/Webhooks/Subscribers", `{"Name":"x"}`, 403, ""},
-		{"PUT", "/Webhooks/Events", `{}`, 405, ""},
+		{
+			method: "POST",
+			path:   here,
+			body:   `{"URL":"ftp://example.com/","EventName":"*"}`,
+			status: 400,
+			field:  "URL",
+		},
+		{
+			method: "POST",
+			path:   here,
+			body:   `{"URL":"http://10.0.0.1/","EventName":"*"}`,
+			status: 400,
+			field:  "URL",
+		},
+		{
+			method: "POST",
+			path:   here,
+			body:   `{"URL":"http://169.254.169.254/","EventName":"*"}`,
+			status: 400,
+			field:  "URL",
+		},
+		{
+			method: "POST",
+			path:   here,
+			body:   `{"URL":"http://u:p@example.com/","EventName":"*"}`,
+			status: 400,
+			field:  "URL",
+		},
+		{
+			method: "POST",
+			path:   here,
+			body:   `{"URL":"http://example.com/` + strings.Repeat("x", 2049) + `","EventName":"*"}`,
+			status: 400,
+			field:  "URL",
+		},
+		{
+			method: "POST",
+			path:   here,
+			body:   `{"URL":"http://example.com/","EventName":"nothing.happened"}`,
+			status: 400,
+			field:  "EventName",
+		},
+		{method: "POST", path: here, body: `{"EventName":"*"}`, status: 400, field: "URL"},
+		{method: "POST", path: here, body: `{"URL":"http://example.com/"}`, status: 400, field: "EventName"},
+		{
+			method: "POST",
+			path:   here,
+			body:   `{"URL":"http://example.com/","EventName":"*","Headers":[{"Name":"X Y","Value":"1"}]}`,
+			status: 400,
+			field:  "Headers",
+		},
+		{
+			method: "POST",
+			path:   here,
+			body:   `{"URL":"http://example.com/","EventName":"*","Headers":[{"Name":"X","Value":"1\r\nY: 2"}]}`,
+			status: 400,
+			field:  "Headers",
+		},
+		{
+			method: "POST",
+			path:   here,
+			body:   `{"URL":"http://example.com/","EventName":"*","Headers":"rubbish"}`,
+			status: 400,
+			field:  "Headers",
+		},
+		{
+			method: "POST",
+			path:   here,
+			body:   `{"URL":"http://example.com/","EventName":"*","RetrySchedule":"soon"}`,
+			status: 400,
+			field:  "RetrySchedule",
+		},
+		{
+			method: "POST",
+			path:   "/Webhooks/Subscribers/" + strings.Repeat("0", 32) + "/Subscriptions",
+			body:   `{"URL":"http://example.com/","EventName":"*"}`,
+			status: 404,
+		},
+		{
+			method: "POST",
+			path:   "/Webhooks/Subscribers/unknown/Subscriptions",
+			body:   `{"URL":"http://example.com/","EventName":"*"}`,
+			status: 404,
+		},
+		{method: "GET", path: "/Webhooks/Subscribers/unknown/Messages", body: ``, status: 404, field: ""},
+		{
+			method: "POST",
+			path:   "/Webhooks/Events",
+			body:   `{"EventName":"debtor.vanished","Body":"x"}`,
+			status: 400,
+			field:  "EventName",
+		},
+		{
+			method: "POST",
+			path:   "/Webhooks/Events",
+			body:   `{"EventName":"debtor.updated"}`,
+			status: 400,
+			field:  "Body",
+		},
+		{method: "POST", path: "/Webhooks/Events", body: `{"Body":"x"}`, status: 400, field: "EventName"},
+		{
+			method: "POST",
+			path:   "/Webhooks/Events",
+			body:   `{"EventName":"debtor.updated","Body":"` + strings.Repeat("x", 4<<20) + `"}`,
+			status: 413,
+		},
+		{
+			method: "POST",
+			path:   "/Webhooks/Events",
+			body:   "{\"EventName\":\"debtor.updated\",\"Body\":\"\xff\"}",
+			status: 400,
+		},
+		{method: "POST", path: "/Webhooks/Subscribers", body: `{"Name":"x"}`, status: 403, field: ""},
+		{method: "PUT", path: "/Webhooks/Events", body: `{}`, status: 405, field: ""},
 	}
+
 	for _, tt := range tests {
 		req, err := http.NewRequestWithContext(t.Context(), tt.method, i.URL+tt.path, strings.NewReader(tt.body))
 		if err != nil {
@@ -250,9 +366,17 @@ func TestInvalidWebhookRequests(t *testing.T) {
 		var failure wire.Failure
 		err = json.NewDecoder(reply.Body).Decode(&failure)
 		reply.Body.Close()
-		errors := failure.ResponseStatus.Errors
-		if err != nil || reply.StatusCode != tt.status || tt.field != "" && (len(errors) == 0 || errors[0].FieldName != tt.field) {
-			t.Errorf("%s %s %.80s: %d %+v (%v), want %d %s", tt.method, tt.path, tt.body, reply.StatusCode, failure.ResponseStatus, err, tt.status, tt.field)
+		field := ""
+		if errors := failure.ResponseStatus.Errors; len(errors) > 0 {
+			field = errors[0].FieldName
+		}
+		if err != nil || reply.StatusCode != tt.status {
+			t.Errorf("%s %s %.80s: %d %+v (%v), want status %d",
+				tt.method, tt.path, tt.body, reply.StatusCode, failure.ResponseStatus, err, tt.status)
+		}
+		if tt.field != "" && field != tt.field {
+			t.Errorf("%s %s %.80s: the error is for the member %q, want %q",
+				tt.method, tt.path, tt.body, field, tt.field)
 		}
 	}
 }
@@ -265,10 +389,15 @@ func TestBodiesAreDeliveredUnchanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	to, got := receiver(t, 200)
-	if _, err := as("").AddSubscription(context.Background(), shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")}); err != nil {
+	if _, err := as("").AddSubscription(context.Background(), shop.RecID, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: pointer("*"),
+	}); err != nil {
 		t.Fatal(err)
 	}
+
 	key := i.Key(t, "publisher")
 	for raw, want := range map[string]string{
 		`{"b": 1.10,  "a":"\u00e9\/<", "b":2}`: `{"b": 1.10,  "a":"\u00e9\/<", "b":2}`,
@@ -276,7 +405,8 @@ func TestBodiesAreDeliveredUnchanged(t *testing.T) {
 		`"plain \"text\"\n日本😀"`:                "plain \"text\"\n日本😀",
 		`true`:                                 `true`,
 	} {
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, i.URL+"/Webhooks/Events", strings.NewReader(`{"eventname":"shipment.created","body":`+raw+`}`))
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, i.URL+"/Webhooks/Events",
+			strings.NewReader(`{"eventname":"shipment.created","body":`+raw+`}`))
 		req.Header.Set("Authorization", "Bearer "+key)
 		reply, err := http.DefaultClient.Do(req)
 		if err != nil {
@@ -284,7 +414,7 @@ func TestBodiesAreDeliveredUnchanged(t *testing.T) {
 		}
 		reply.Body.Close()
 		if reply.StatusCode != http.StatusCreated {
-			t.Errorf("%s: %s", raw, reply.Status)
+			t.Errorf("publishing %s: got %s, want status 201", raw, reply.Status)
 			continue
 		}
 		if d := await(t, got); d.body != want {
@@ -300,14 +430,17 @@ func TestAnonymousPublish(t *testing.T) {
 		t.Error(err)
 	}
 	_, as = startWebhooks(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "192.0.2.0/24")
-	if _, err := as("").RaiseEvent(context.Background(), "debtor.updated", "x"); !client.Is(err, client.Unauthorized) {
+	_, err := as("").RaiseEvent(context.Background(),
+		"debtor.updated", "x")
+	if !client.Is(err, client.Unauthorized) {
 		t.Error(err)
 	}
 }
 
 func TestWebhooksDisabled(t *testing.T) {
 	_, as := startWebhooks(t, "--webhooks-enabled=false")
-	if _, err := as("").Events(context.Background()); !client.Is(err, client.NotFound) || !strings.Contains(err.Error(), "webhooks.enabled") {
+	_, err := as("").Events(context.Background())
+	if !client.Is(err, client.NotFound) || !strings.Contains(err.Error(), "webhooks.enabled") {
 		t.Error(err)
 	}
 }
@@ -321,14 +454,19 @@ func TestAnonymousRetriesAreLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	to, got := receiver(t, 422)
-	s, err := anonymous.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")})
+	s, err := anonymous.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: pointer("*"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := as("publisher").RaiseEvent(ctx, "debtor.updated", "x"); err != nil {
 		t.Fatal(err)
 	}
+
 	id := await(t, got).header.Get("Webhook-Id")
 	refused := 0
 	for range 12 {

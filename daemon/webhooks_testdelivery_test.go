@@ -25,29 +25,47 @@ func TestTestDelivery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	to, got := receiver(t, 500, 200)
-	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.*")})
+	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: pointer("debtor.*"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	other, others := receiver(t, 200)
-	if _, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &other, EventName: pointer("*")}); err != nil {
-		t.Fatal(err)
-	}
-	const body = `{ "DebtorID" : "0001" }`
-	state, err := publisher.TestSubscriptionWith(ctx, shop.RecID, s.RecID, wire.TestRequest{EventName: "Debtor.Updated", Body: body})
+	_, err = admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &other,
+		EventName: pointer("*"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
+	const body = `{ "DebtorID" : "0001" }`
+	state, err := publisher.TestSubscriptionWith(ctx, shop.RecID, s.RecID, wire.TestRequest{
+		EventName: "Debtor.Updated",
+		Body:      body,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	for range 2 { // the first gets status 500
 		d := await(t, got)
-		if d.body != body || d.header.Get("X-Event-Name") != "debtor.updated" || d.header.Get("Webhook-Test") != "true" || d.header.Get("Webhook-Id") != state.MessageID {
+		if d.body != body || d.header.Get("X-Event-Name") != "debtor.updated" ||
+			d.header.Get("Webhook-Test") != "true" || d.header.Get("Webhook-Id") != state.MessageID {
 			t.Errorf("delivered %+v", d)
 		}
 	}
-	if m := settled(t, anonymous, shop.RecID, url.Values{"Status": {"1"}}); m.EventName != "webhooks.test:debtor.updated" || m.MessageID != state.MessageID {
+
+	m := settled(t, anonymous, shop.RecID, url.Values{"Status": {"1"}})
+	if m.EventName != "webhooks.test:debtor.updated" || m.MessageID != state.MessageID {
 		t.Errorf("message %+v", m)
 	}
+
 	for _, request := range []wire.TestRequest{{EventName: "debtor.created"}, {Body: "just text"}, {}} {
 		if _, err := publisher.TestSubscriptionWith(ctx, shop.RecID, s.RecID, request); err != nil {
 			t.Fatal(err)
@@ -60,6 +78,7 @@ func TestTestDelivery(t *testing.T) {
 			t.Errorf("%+v delivered %+v", request, d)
 		}
 	}
+
 	if _, err := publisher.RaiseEvent(ctx, "salesorder.created", "x"); err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +97,16 @@ func TestInvalidTestDeliveries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	to, got := receiver(t, 200)
-	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.*")})
+	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: pointer("debtor.*"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	path := "/Webhooks/Subscribers/" + shop.RecID + "/Subscriptions/" + s.RecID + "/Test"
 	for _, tt := range []struct {
 		role, body string
@@ -116,16 +140,20 @@ func TestInvalidTestDeliveries(t *testing.T) {
 		text, err := io.ReadAll(reply.Body)
 		reply.Body.Close()
 		if err != nil || reply.StatusCode != tt.status || !strings.Contains(string(text), tt.want) {
-			t.Errorf("%s %.60s: %d %s, %v", tt.role, tt.body, reply.StatusCode, text, err)
+			t.Errorf("%s with the role %q: status %d, %s (%v); want %d with %s",
+				tt.body, tt.role, reply.StatusCode, text, err, tt.status, tt.want)
 		}
 	}
+
 	if _, err := as("").TestSubscription(ctx, shop.RecID, s.RecID); err != nil {
 		t.Error(err)
 	}
 	if d := await(t, got); d.header.Get("X-Event-Name") != "webhooks.test" {
 		t.Errorf("the first message is %+v", d)
 	}
-	if _, err := admin.TestSubscriptionWith(ctx, shop.RecID, shop.RecID, wire.TestRequest{EventName: "debtor.updated"}); !client.Is(err, client.NotFound) {
+	_, err = admin.TestSubscriptionWith(ctx, shop.RecID, shop.RecID,
+		wire.TestRequest{EventName: "debtor.updated"})
+	if !client.Is(err, client.NotFound) {
 		t.Errorf("no such subscription: %v", err)
 	}
 }
