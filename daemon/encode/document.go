@@ -38,7 +38,7 @@ var ErrTableSize = fmt.Errorf("a table holds at most %d columns and %d cells; us
 func newTable(text []byte) (table, error) {
 	var t table
 	list, err := items(text)
-	known := make(map[string]bool)
+	isColumn := make(map[string]bool)
 	if err != nil {
 		return t, err
 	}
@@ -49,8 +49,8 @@ func newTable(text []byte) (table, error) {
 			return t, err
 		}
 		for _, name := range names {
-			if !known[name] {
-				known[name] = true
+			if !isColumn[name] {
+				isColumn[name] = true
 				t.names = append(t.names, name)
 			}
 		}

@@ -59,7 +59,10 @@ func characters(t *testing.T, decoder *xml.Decoder) string {
 // inMarkup returns text with the characters that XML and HTML do not allow replaced.
 func inMarkup(in string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+		isSpace := r == '\t' || r == '\n' || r == '\r'
+		isControl := r < ' ' && !isSpace
+		isNonCharacter := r == 0xFFFE || r == 0xFFFF
+		if isControl || isNonCharacter {
 			return '�'
 		}
 		return r
