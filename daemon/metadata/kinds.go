@@ -11,7 +11,7 @@ import (
 
 // Kinds returns the kinds of a registry that a caller may read.
 func Kinds(r *record.Registry, readable func(*record.Kind) bool) []wire.RecordKind {
-	all := make([]wire.RecordKind, 0, len(r.Kinds()))
+	kinds := make([]wire.RecordKind, 0, len(r.Kinds()))
 	for _, k := range r.Kinds() {
 		if !readable(k) {
 			continue
@@ -28,9 +28,9 @@ func Kinds(r *record.Registry, readable func(*record.Kind) bool) []wire.RecordKi
 		for i, f := range k.Fields {
 			described.Fields[i] = wire.OperationField{Name: f.Name, Type: f.TypeName()}
 		}
-		all = append(all, described)
+		kinds = append(kinds, described)
 	}
-	return all
+	return kinds
 }
 
 // ETag returns the tag of a document in any format, which changes with the document.
