@@ -73,7 +73,8 @@ func readVocabulary(t *testing.T) (v vocabulary) {
 		default:
 			line, except, _ := strings.Cut(line, " except ")
 			f := strings.SplitN(line, " ", 4)
-			if len(f) != 4 || kind != "name" && kind != "part" {
+			isRename := kind == "name" || kind == "part"
+			if len(f) != 4 || !isRename {
 				t.Fatalf("words.txt: %q", line)
 			}
 			v.names = append(v.names, oldName{
