@@ -185,8 +185,8 @@ func (h *documents) kinds(x *edge.Context) error {
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	all := metadata.Kinds(x.Options.Kinds(), func(k *record.Kind) bool { return queries.MayRead(x, k) })
-	tag, err := metadata.ETag(all)
+	kinds := metadata.Kinds(x.Options.Kinds(), func(k *record.Kind) bool { return queries.MayRead(x, k) })
+	tag, err := metadata.ETag(kinds)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (h *documents) kinds(x *edge.Context) error {
 		x.Response.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	return edge.List(x, "Kinds", all, nil, func(k wire.RecordKind) wire.RecordKind { return k })
+	return edge.List(x, "Kinds", kinds, nil, func(k wire.RecordKind) wire.RecordKind { return k })
 }
 
 // hasTag reports whether a list of tags in headers has a tag. Strong and weak tags are
@@ -215,10 +215,10 @@ func hasTag(headers []string, tag string) bool {
 
 // restPaths returns the routes other than those that call an operation by its name.
 func (h *documents) restPaths(x *edge.Context) error {
-	all := []wire.RestPath{}
+	paths := []wire.RestPath{}
 	for _, o := range h.description(x).service().Operations {
 		for _, r := range o.CustomRoutes() {
-			all = append(all, wire.RestPath{
+			paths = append(paths, wire.RestPath{
 				Path:         r.Path,
 				RequestType:  o.Name,
 				Summary:      r.Summary,
@@ -226,7 +226,7 @@ func (h *documents) restPaths(x *edge.Context) error {
 			})
 		}
 	}
-	return edge.List(x, "RestPaths", all, nil, func(p wire.RestPath) wire.RestPath { return p })
+	return edge.List(x, "RestPaths", paths, nil, func(p wire.RestPath) wire.RestPath { return p })
 }
 
 // redirect returns a handler that redirects to a path of the service, with the query

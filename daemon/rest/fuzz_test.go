@@ -104,7 +104,7 @@ func FuzzRouter(f *testing.F) {
 			t.Errorf("%v with %v allowed", err, allow)
 		}
 		if err != nil && !isBadMethod && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Malformed) {
-			t.Errorf("%v", err)
+			t.Errorf("got the error %v, want BadMethod, NotFound or Malformed", err)
 		}
 		if _, known := encode.ByName(m.Suffix); m.Suffix != "" && !known {
 			t.Errorf("the suffix %q is not a format", m.Suffix)

@@ -222,20 +222,20 @@ func (c *Clients) nextVictimLocked() *clientConn {
 // been silent for less time than all selected ones, but they are not authenticated: so only a
 // single authenticated one is selected at a time.
 func (c *Clients) selectVictimsLocked() {
-	all := make([]victim, 0, len(c.open))
+	candidates := make([]victim, 0, len(c.open))
 	for conn := range c.open {
 		if rank := conn.rank(); rank != kept {
-			all = append(all, victim{conn: conn, activeAt: conn.activeAt.Load(), rank: rank})
+			candidates = append(candidates, victim{conn: conn, activeAt: conn.activeAt.Load(), rank: rank})
 		}
 	}
-	slices.SortFunc(all, func(a, b victim) int {
+	slices.SortFunc(candidates, func(a, b victim) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.activeAt, b.activeAt))
 	})
 	n := 0
-	for n < min(len(all), maxVictims) && all[n].rank == unauthenticated {
+	for n < min(len(candidates), maxVictims) && candidates[n].rank == unauthenticated {
 		n++
 	}
-	c.victims = slices.Clone(all[:min(len(all), max(n, 1))])
+	c.victims = slices.Clone(candidates[:min(len(candidates), max(n, 1))])
 }
 
 // warnInterval is the time between two warnings with the same text.

@@ -34,7 +34,7 @@ func FuzzNegotiate(f *testing.F) {
 			t.Fatalf("format %q", r.Format.Name)
 		}
 		if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotFound) {
-			t.Errorf("%v", err)
+			t.Errorf("got the error %v, want Invalid or NotFound", err)
 		}
 		if strings.Trim(r.callback, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$") != "" {
 			t.Errorf("callback %q", r.callback)
@@ -48,8 +48,12 @@ func FuzzNegotiate(f *testing.F) {
 		}
 		h := make(http.Header)
 		got := string(r.Close(r.Open(h, []byte{})))
-		if r.callback != "" && got != r.callback+"()" || r.callback == "" && got != "" {
-			t.Errorf("wrapped: %q", got)
+		want := ""
+		if r.callback != "" {
+			want = r.callback + "()"
+		}
+		if got != want {
+			t.Errorf("an empty document in callback %q: got %q, want %q", r.callback, got, want)
 		}
 	})
 }

@@ -97,11 +97,11 @@ func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 	b.read()
 	take := form.Value(b.Form, query.Take, form.Count)
 	dryRun := form.Value(b.Form, memberDryRun, form.Bool)
-	all := form.Value(b.Form, memberAll, form.Bool)
+	selectAll := form.Value(b.Form, memberAll, form.Bool)
 	if err := form.Invalid(b.Wrong); err != nil {
 		return admin.Selection{}, err
 	}
-	if len(b.where) == 0 && !form.Or(all, false) {
+	if len(b.where) == 0 && !form.Or(selectAll, false) {
 		return admin.Selection{}, fault.New(fault.Invalid,
 			"a filter is required: add one, such as SubscriptionID or Status=3, or use %s=true to select all messages",
 			memberAll)
