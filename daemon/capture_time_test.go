@@ -73,8 +73,9 @@ func (s *captureStory) command(args ...string) {
 // gone checks that the changes since a token are not known.
 func (s *captureStory) gone(when, kind, token string) {
 	s.t.Helper()
-	if list, _, err := s.changes(kind, token); !client.Is(err, client.ResyncRequired) {
-		s.t.Errorf("%s: %+v, %v", when, list, err)
+	list, _, err := s.changes(kind, token)
+	if !client.Is(err, client.ResyncRequired) {
+		s.t.Errorf("%s: got the changes %+v (%v), want the error ResyncRequired", when, list, err)
 	}
 }
 
@@ -192,7 +193,7 @@ func (s *captureStory) resumeBoth(left, right string, deletions int) {
 	s.expect(0, "Right")
 	list, _, err := s.changes("Left", left)
 	if err != nil || len(list) != deletions {
-		s.t.Errorf("%+v, %v", list, err)
+		s.t.Errorf("changes of Left: got %+v (%v), want %d deletions", list, err, deletions)
 	}
 
 	for _, c := range list {

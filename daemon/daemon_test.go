@@ -129,9 +129,11 @@ func TestStopAbortsRequestsAfterGracePeriod(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := i.Daemon.Stop(ctx)
-	if !errors.Is(err, context.Canceled) ||
-		!strings.Contains(err.Error(), "stopping http") || strings.Contains(err.Error(), "accounts") {
-		t.Errorf("%v", err)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("stop: got the error %v, want context.Canceled", err)
+	}
+	if !strings.Contains(err.Error(), "stopping http") || strings.Contains(err.Error(), "accounts") {
+		t.Errorf("stop: got the error %v, want one about stopping http only", err)
 	}
 	if _, err := in.ReadByte(); err == nil {
 		t.Error("the connection is still open")
@@ -158,8 +160,9 @@ func TestNewRejectsInvalidStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := daemontest.Open(dir); err == nil || !strings.Contains(err.Error(), "the store cannot be opened") {
-		t.Errorf("%v", err)
+	_, err = daemontest.Open(dir)
+	if err == nil || !strings.Contains(err.Error(), "the store cannot be opened") {
+		t.Errorf("open: got the error %v, want: the store cannot be opened", err)
 	}
 }
 
@@ -226,7 +229,7 @@ func TestTLS(t *testing.T) {
 	i.Log.Await(t, "level=WARN", "the previous one stays in use")
 	_, err := daemontest.Open(t.TempDir(), "--tls-cert", cert, "--tls-key", key)
 	if err == nil || !strings.Contains(err.Error(), "tls.cert and tls.key") {
-		t.Errorf("%v", err)
+		t.Errorf("open: got the error %v, want one about tls.cert and tls.key", err)
 	}
 }
 

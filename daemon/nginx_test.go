@@ -268,7 +268,7 @@ func TestClientBehindNginx(t *testing.T) {
 	for path, want := range map[string]client.Kind{"/slow": client.TimedOut, "/gone": client.Failed} {
 		_, err := through(path).Page(t.Context(), all)
 		if !errors.As(err, &e) || e.Kind != want || !strings.Contains(e.Message, "is the address of the service") {
-			t.Errorf("%s: %#v", path, err)
+			t.Errorf("%s: got the error %#v, want one of the kind %v about the address", path, err, want)
 		}
 	}
 

@@ -156,8 +156,8 @@ func (w *webhooks) mayRead(owner string, kind *record.Kind) bool {
 	role, err := w.accounts.OwnerRole(ctx, owner)
 	if err == nil {
 		w.roles.Store(owner, role)
-	} else if known, ok := w.roles.Load(owner); ok {
-		role = known.(account.Role)
+	} else if lastRole, ok := w.roles.Load(owner); ok {
+		role = lastRole.(account.Role)
 	}
 	return role.Includes(max(account.Reader, edge.KindRole(kind)))
 }

@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -127,22 +128,31 @@ func TestOrderBy(t *testing.T) {
 		if c.orderBy != "" {
 			request.OrderBy = &c.orderBy
 		}
+		body, err := json.Marshal(request) // for the messages of failures
+		if err != nil {
+			t.Fatal(err)
+		}
+
 		changed, err := admin.UpdateSubscription(ctx, shop.RecID, sub.RecID, request)
 		if c.want == "" {
 			e, ok := errors.AsType[*client.Error](err)
 			if !ok || e.Status != http.StatusBadRequest || len(e.Fields) != 1 || e.Fields[0].FieldName != "OrderBy" {
-				t.Errorf("%v %q: %+v %v", c.ordered, c.orderBy, changed, err)
+				t.Errorf("update to %s: got %+v (%v), want an error about OrderBy", body, changed, err)
 			}
 			continue
 		}
+
 		if err != nil || changed.OrderBy != c.want || changed.Ordered != (c.want == "subscription") ||
 			changed.OrderedByKey != (c.want == "key") {
-			t.Errorf("%v %q: %+v %v", c.ordered, c.orderBy, changed, err)
+			t.Errorf("update to %s: got %+v (%v), want the order %s", body, changed, err, c.want)
 		}
 		all, err := admin.AllSubscriptions(ctx, nil)
-		if err != nil || len(all.Results) != 1 || all.Results[0].Ordered != changed.Ordered ||
-			all.Results[0].OrderedByKey != changed.OrderedByKey {
-			t.Errorf("%v %q: listed %+v %v", c.ordered, c.orderBy, all, err)
+		if err != nil || len(all.Results) != 1 {
+			t.Fatalf("list after %s: got %+v (%v), want one subscription", body, all, err)
+		}
+		listed := all.Results[0]
+		if listed.Ordered != changed.Ordered || listed.OrderedByKey != changed.OrderedByKey {
+			t.Errorf("list after %s: got %+v, want the order of %+v", body, listed, changed)
 		}
 	}
 }
