@@ -86,6 +86,9 @@ type batchRead struct {
 	abandoned bool // it failed since the client of the request that started it is gone
 }
 
+// readBatch reads the batch of one key.
+type readBatch func(context.Context) (*Batch, error)
+
 // errUnread is the result of a read that panicked.
 var errUnread = fault.New(fault.Internal, "the changes could not be read")
 
@@ -99,7 +102,7 @@ func newBatches() *batches {
 // get returns a batch. If it is empty, it was read after the call: there were no changes until
 // then. A read is cancelled with the context of the request that started it; the others then
 // start another.
-func (b *batches) get(ctx context.Context, key batchKey, read func(context.Context) (*Batch, error)) (*Batch, error) {
+func (b *batches) get(ctx context.Context, key batchKey, read readBatch) (*Batch, error) {
 	for {
 		r, first := b.join(key)
 		if first {
@@ -132,7 +135,7 @@ func (b *batches) join(key batchKey) (r *batchRead, first bool) {
 
 // run reads a batch when it is its turn. Later requests get it too if it has changes: they would
 // get more of them at most, which the next batch has.
-func (b *batches) run(ctx context.Context, key batchKey, r *batchRead, read func(context.Context) (*Batch, error)) {
+func (b *batches) run(ctx context.Context, key batchKey, r *batchRead, read readBatch) {
 	defer close(r.done)
 	select {
 	case b.reading <- struct{}{}:

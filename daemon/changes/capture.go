@@ -46,8 +46,8 @@ type capture struct {
 	writer     *writer
 	sweep      *sweep // nil between sweeps
 	poller     *poller
-	resumption Resumption // that an administrator has ordered and that has not succeeded; empty if none
-	holding    bool       // the turn to sweep
+	resumption Resumption // ordered by an administrator, and not carried out yet; empty if none
+	holdsTurn  bool       // whether no other kind may be swept now
 	due        dueTimes
 	failures   failures
 }
@@ -97,8 +97,8 @@ func start(ctx context.Context, c *Capturer, kind *record.Kind, compared []strin
 	return k
 }
 
-// adoptIfEqual takes a declaration of the kind for the one that is captured if it is equal: a
-// reload of the kinds declares all of them again.
+// adoptIfEqual replaces the declaration of the kind by an equal one: a reload of the kinds declares
+// all of them again.
 func (k *capture) adoptIfEqual(kind *record.Kind) {
 	if kind != k.declared.latest && reflect.DeepEqual(kind, k.kind) {
 		k.declared.latest = kind
@@ -267,7 +267,8 @@ func (k *capture) step(ctx context.Context) (time.Duration, error) {
 	return k.untilNext(wait), nil
 }
 
-// readUrgent makes the reads that do not wait for a sweep: rows that copies have noted, and a page of a poll.
+// readUrgent makes the reads that do not wait for a sweep: rows that copies have noted, and a page
+// of a poll.
 func (k *capture) readUrgent(ctx context.Context) error {
 	now := time.Now()
 	if !now.Before(k.due.notes) {
@@ -276,7 +277,8 @@ func (k *capture) readUrgent(ctx context.Context) error {
 			return err
 		}
 	}
-	if !k.pollable() || now.Before(k.due.poll) || k.common.share.wait(true) > 0 {
+	mayPoll := k.pollable() && !now.Before(k.due.poll) && k.common.share.wait(pollDebt) == 0
+	if !mayPoll {
 		return nil
 	}
 	return k.poller.page(ctx)
@@ -288,7 +290,7 @@ func (k *capture) untilNext(sweep time.Duration) time.Duration {
 	if k.state.Phase == Capturing {
 		wait = min(wait, time.Until(k.due.notes))
 		if k.pollable() {
-			poll := max(time.Until(k.due.poll), k.common.share.wait(true))
+			poll := max(time.Until(k.due.poll), k.common.share.wait(pollDebt))
 			wait = min(wait, poll)
 		}
 	}
@@ -322,7 +324,10 @@ func (k *capture) begin(ctx context.Context) error {
 
 	k.state.Compared = k.declared.compared
 	if err := k.state.checkSchemes(k.kind.Name); err != nil {
-		return &stopped{reason: err.Error() + "; resume it with --silent to fill its shadow again", manual: true}
+		return &stopped{
+			reason: err.Error() + "; resume it with --silent to fill its shadow again",
+			manual: true,
+		}
 	}
 	rows := newRows(k.kind, table, nil, k.config.Secret, &k.state)
 	k.state.adopt(rows.current.number, rows.scheme)
@@ -445,7 +450,7 @@ func (k *capture) sweepStep(ctx context.Context) (time.Duration, error) {
 	if !k.takeTurn() {
 		return turnInterval, nil
 	}
-	if wait := k.common.share.wait(false); wait > 0 {
+	if wait := k.common.share.wait(sweepDebt); wait > 0 {
 		return wait, nil
 	}
 	if k.sweep == nil {
@@ -456,22 +461,22 @@ func (k *capture) sweepStep(ctx context.Context) (time.Duration, error) {
 
 // takeTurn reports whether the kind may be swept now: no other one is.
 func (k *capture) takeTurn() bool {
-	if k.holding {
+	if k.holdsTurn {
 		return true
 	}
 	select {
 	case k.common.turn <- struct{}{}:
-		k.holding = true
+		k.holdsTurn = true
 	default:
 	}
-	return k.holding
+	return k.holdsTurn
 }
 
 // leaveTurn lets another kind be swept.
 func (k *capture) leaveTurn() {
-	if k.holding {
+	if k.holdsTurn {
 		<-k.common.turn
-		k.holding = false
+		k.holdsTurn = false
 	}
 }
 

@@ -35,7 +35,8 @@ func (k *capture) pollable() bool {
 
 // read reads rows, and counts the time.
 func (k *capture) read(ctx context.Context, r Read) (Page, error) {
-	r.Kind, r.Key = k.kind, k.rows.table.Key
+	r.Kind = k.kind
+	r.Key = k.rows.table.Key
 	began := time.Now()
 	page, err := k.config.Source.Read(ctx, r)
 	took := time.Since(began)
@@ -73,21 +74,26 @@ func (k *capture) keys(list [][]row.Cell) ([][]byte, error) {
 	var buffer []byte // all keys share it
 	for _, cells := range list {
 		for i, c := range k.rows.key {
-			values[i] = cells[c.at]
+			values[i] = cells[c.index]
 		}
 		start := len(buffer)
 		var err error
 		buffer, err = appendKey(buffer, types, values)
 		if err != nil {
-			var texts []string
-			for _, c := range k.rows.key {
-				texts = append(texts, c.Name+" = "+cells[c.at].Text(c.Type))
-			}
-			return nil, &stopped{reason: fmt.Sprintf("%v: %s", err, strings.Join(texts, ", "))}
+			return nil, &stopped{reason: fmt.Sprintf("%v: %s", err, k.rows.describeKey(cells))}
 		}
 		keys = append(keys, buffer[start:len(buffer):len(buffer)])
 	}
 	return keys, nil
+}
+
+// describeKey returns the names and values of a row's key, such as "No = 1, Line = 2".
+func (r *rows) describeKey(cells []row.Cell) string {
+	var texts []string
+	for _, c := range r.key {
+		texts = append(texts, c.Name+" = "+cells[c.index].Text(c.Type))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // lookUp reads the rows with the given keys, and returns those that exist with their keys,
@@ -110,28 +116,12 @@ type lookUpResult struct {
 
 // lookUpVariants is lookUp, and also returns the rows with keys that the source takes for equal.
 func (k *capture) lookUpVariants(ctx context.Context, keys [][]byte) (lookUpResult, error) {
-	var result lookUpResult
-	open := make(map[string]int, len(keys)) // the last positions of keys that were not found yet
-	for i, key := range keys {
-		open[string(key)] = i
-	}
-	isOpen := func(i int, key []byte) bool {
-		position, ok := open[string(key)]
-		return ok && position == i
-	}
-	isRead := make(map[string]bool)
+	search := newKeySearch(keys)
 	hasMore := true
-	for hasMore && len(open) > 0 {
-		var values [][]row.Cell
-		for i, key := range keys {
-			if !isOpen(i, key) {
-				continue
-			}
-			cells, err := readKey(key)
-			if err != nil {
-				return lookUpResult{}, err
-			}
-			values = append(values, cells)
+	for hasMore && len(search.open) > 0 {
+		values, err := search.openKeys()
+		if err != nil {
+			return lookUpResult{}, err
 		}
 		page, err := k.read(ctx, Read{Fields: k.rows.columns, Keys: values, Limit: MaxRows})
 		if err != nil {
@@ -142,30 +132,77 @@ func (k *capture) lookUpVariants(ctx context.Context, keys [][]byte) (lookUpResu
 			return lookUpResult{}, err
 		}
 
-		before := len(open)
+		openBefore := len(search.open)
 		for i, key := range pageKeys {
-			if isRead[string(key)] {
-				continue
-			}
-			isRead[string(key)] = true
-			cells := cloneRow(page.Rows[i])
-			if _, ok := open[string(key)]; ok {
-				result.rows = append(result.rows, cells)
-				result.keys = append(result.keys, key)
-				delete(open, string(key))
-			} else {
-				result.variants = append(result.variants, cells)
-				result.variantKeys = append(result.variantKeys, key)
-			}
+			search.add(key, page.Rows[i])
 		}
-		hasMore = page.More && len(open) < before // without progress, the same page would follow
+		hasProgress := len(search.open) < openBefore
+		hasMore = page.More && hasProgress // without progress, the same page would follow
+	}
+	search.result.missing = search.openPositions()
+	return search.result, nil
+}
+
+// keySearch is a look-up of keys that takes several reads.
+type keySearch struct {
+	keys   [][]byte
+	open   map[string]int  // the last positions of keys that were not found yet
+	isRead map[string]bool // keys of the rows that were read
+	result lookUpResult
+}
+
+func newKeySearch(keys [][]byte) *keySearch {
+	s := &keySearch{
+		keys:   keys,
+		open:   make(map[string]int, len(keys)),
+		isRead: make(map[string]bool),
 	}
 	for i, key := range keys {
-		if isOpen(i, key) {
-			result.missing = append(result.missing, i)
+		s.open[string(key)] = i
+	}
+	return s
+}
+
+// openPositions returns the positions of the keys that were not found, each key once.
+func (s *keySearch) openPositions() []int {
+	var positions []int
+	for i, key := range s.keys {
+		position, ok := s.open[string(key)]
+		if ok && position == i {
+			positions = append(positions, i)
 		}
 	}
-	return result, nil
+	return positions
+}
+
+// openKeys returns the values of the keys that were not found, each key once.
+func (s *keySearch) openKeys() ([][]row.Cell, error) {
+	var values [][]row.Cell
+	for _, position := range s.openPositions() {
+		cells, err := readKey(s.keys[position])
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, cells)
+	}
+	return values, nil
+}
+
+// add adds a row that was read, unless an earlier read had it.
+func (s *keySearch) add(key []byte, cells []row.Cell) {
+	if s.isRead[string(key)] {
+		return
+	}
+	s.isRead[string(key)] = true
+	cells = cloneRow(cells)
+	if _, ok := s.open[string(key)]; !ok {
+		s.result.variants = append(s.result.variants, cells)
+		s.result.variantKeys = append(s.result.variantKeys, key)
+		return
+	}
+	delete(s.open, string(key))
+	s.result.rows = append(s.result.rows, cells)
+	s.result.keys = append(s.result.keys, key)
 }
 
 func cloneRow(cells []row.Cell) []row.Cell {

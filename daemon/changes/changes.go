@@ -65,7 +65,7 @@ type Table struct {
 	Rows     int64    // approximately; -1 if unknown
 	Wide     []string // fields of columns that can have more than 4 KiB: not kept for conditions
 
-	Collations map[string]string // names of the collations of text columns, by field, as far as they are known
+	Collations map[string]string // known names of the collations of text columns, by field
 }
 
 // Read selects rows. Of After, Keys and Since at most one is set: without them, the rows
@@ -131,8 +131,9 @@ type Publisher interface {
 // fail with a fault of kind Unavailable if the store cannot be used, and with
 // delivery.ErrCaptureLost under a fence that is not the kind's any more.
 type Store interface {
-	// Begin makes fence the fence of a kind, unless it has a higher one, appends an epoch, and returns the kind's
-	// capture; a new one has Next 1. Changes that the shadow lacks are applied to it.
+	// Begin makes fence the fence of a kind, unless it has a higher one, appends an epoch, and
+	// returns the kind's capture; a new one has Next 1. Changes that the shadow lacks are applied
+	// to it.
 	Begin(ctx context.Context, kind string, fence int64) (Capture, error)
 	// Save stores the state.
 	Save(ctx context.Context, kind string, fence int64, s State) error
@@ -170,7 +171,7 @@ type Epoch struct {
 	First int64  // ID of its first change
 }
 
-// Recheck is the note that a row which was given out differed from the shadow.
+// Recheck notes that a row of a copy differed from the shadow, and has to be read again.
 type Recheck struct {
 	ID  int64
 	Key []byte
@@ -197,15 +198,17 @@ type Bitmap struct{ words []uint64 }
 
 // Set adds a number.
 func (b *Bitmap) Set(n int64) {
-	at := int(n >> 6)
-	if at >= len(b.words) {
-		b.words = append(b.words, make([]uint64, at+1-len(b.words)+len(b.words)/2)...)
+	word := int(n >> 6)
+	if word >= len(b.words) {
+		missing := word + 1 - len(b.words)
+		reserve := len(b.words) / 2 // numbers ascend: the next ones need no copy
+		b.words = append(b.words, make([]uint64, missing+reserve)...)
 	}
-	b.words[at] |= 1 << (n & 63)
+	b.words[word] |= 1 << (n & 63)
 }
 
 // Has reports whether the set contains a number.
 func (b *Bitmap) Has(n int64) bool {
-	at := int(n >> 6)
-	return at < len(b.words) && b.words[at]&(1<<(n&63)) != 0
+	word := int(n >> 6)
+	return word < len(b.words) && b.words[word]&(1<<(n&63)) != 0
 }

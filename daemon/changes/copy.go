@@ -15,9 +15,9 @@ type Copy struct {
 	feed  Feed
 	kind  *record.Kind
 	rows  *rows
-	page  [][]byte // keys
-	made  []Entry
-	seen  Bitmap
+	page  [][]byte        // keys of the rows that were not compared yet
+	made  []Entry         // entries of these rows
+	seen  Bitmap          // numbers of the rows that the shadow has
 	notes map[string]bool // keys to be read again
 }
 
@@ -28,7 +28,7 @@ func (f Feed) Fields(ctx context.Context, kind *record.Kind) (key, captured []in
 		return nil, nil, err
 	}
 	for _, column := range r.record {
-		captured = append(captured, column.at)
+		captured = append(captured, column.index)
 	}
 	return r.table.Key, captured, nil
 }
@@ -45,11 +45,11 @@ func (f Feed) rows(ctx context.Context, kind *record.Kind, state *State) (*rows,
 	if err := state.checkSchemes(kind.Name); err != nil {
 		return nil, fault.New(fault.Unavailable, "%v", err)
 	}
-	all := make([]int, len(kind.Fields))
-	for i := range all {
-		all[i] = i
+	allFields := make([]int, len(kind.Fields))
+	for i := range allFields {
+		allFields[i] = i
 	}
-	return newRows(kind, table, all, f.config.Secret, state), nil
+	return newRows(kind, table, allFields, f.config.Secret, state), nil
 }
 
 // Copy starts a copy that is continued with the changes since a token. It fails with a fault
@@ -105,7 +105,8 @@ func (c *Copy) compare(ctx context.Context) error {
 			differing = append(differing, c.page[i])
 		}
 	}
-	c.page, c.made = c.page[:0], c.made[:0]
+	c.page = c.page[:0]
+	c.made = c.made[:0]
 	return c.note(ctx, differing)
 }
 

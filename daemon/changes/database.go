@@ -12,8 +12,8 @@ import (
 type database struct {
 	mu       sync.Mutex
 	last     reading
-	highest  []byte // rowversion that was seen before it
-	replaced bool   // its latest rowversion is below
+	highest  []byte // highest rowversion that was seen
+	replaced bool   // the latest rowversion of the last reading is lower than highest
 }
 
 // reading is a Database with the time at which it was read.
@@ -74,25 +74,34 @@ func (d *database) read(
 		d.highest = seen.Latest
 	}
 	if d.last.began.IsZero() || time.Since(d.last.began) >= maxAge {
-		began := time.Now()
-		current, err := source.Database(ctx)
-		if err != nil {
+		if err := d.refresh(ctx, source); err != nil {
 			return reading{}, "", err
-		}
-		d.last = reading{Database: current, began: began}
-		d.replaced = bytes.Compare(current.Latest, d.highest) < 0
-		if !d.replaced {
-			d.highest = current.Latest
 		}
 	}
 	if d.last.continues(seen) == otherDatabase {
-		reason = "the database is another one than before: " + d.last.Identity + " instead of " + seen.Identity
+		reason = "the database is another one than before: " +
+			d.last.Identity + " instead of " + seen.Identity
 		return d.last, reason, nil
 	}
 	if d.replaced {
 		return d.last, "the database is older than before: its latest rowversion has decreased", nil
 	}
 	return d.last, "", nil
+}
+
+// refresh makes a new reading. The lock is held.
+func (d *database) refresh(ctx context.Context, source Source) error {
+	began := time.Now()
+	current, err := source.Database(ctx)
+	if err != nil {
+		return err
+	}
+	d.last = reading{Database: current, began: began}
+	d.replaced = bytes.Compare(current.Latest, d.highest) < 0
+	if !d.replaced {
+		d.highest = current.Latest
+	}
+	return nil
 }
 
 // accept takes the database as it is now.

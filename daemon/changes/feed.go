@@ -81,7 +81,7 @@ func (h *history) halted() error {
 // was read.
 func (h *history) now() position {
 	last := h.epochs[len(h.epochs)-1]
-	return position{last.ID, max(h.Next, last.First) - 1}
+	return position{epoch: last.ID, id: max(h.Next, last.First) - 1}
 }
 
 // check returns why the changes after a position are not known.
@@ -114,8 +114,8 @@ func (f Feed) ready(ctx context.Context, kind *record.Kind) (history, error) {
 	if err != nil {
 		return h, err
 	}
-	hasEnded := !h.State.Swept.IsZero() && len(h.epochs) > 0
-	if hasEnded {
+	firstLookHasEnded := !h.State.Swept.IsZero() && len(h.epochs) > 0
+	if firstLookHasEnded {
 		return h, nil
 	}
 	if h.State.Phase == Stopped {
@@ -151,7 +151,9 @@ func (f Feed) LookedAt(ctx context.Context, kind *record.Kind) (time.Time, error
 // Read returns up to take changes since a token. Without changes it waits for the first one, at
 // most for the time wait. It fails with a fault of kind Gone if changes since the token are
 // missing.
-func (f Feed) Read(ctx context.Context, kind *record.Kind, since string, take int, wait time.Duration) (*Batch, error) {
+func (f Feed) Read(
+	ctx context.Context, kind *record.Kind, since string, take int, wait time.Duration,
+) (*Batch, error) {
 	after, err := parsePosition(since)
 	if err != nil {
 		return nil, err
@@ -168,14 +170,14 @@ func (f Feed) Read(ctx context.Context, kind *record.Kind, since string, take in
 		if err != nil {
 			return nil, err
 		}
-		left := time.Until(deadline)
-		if len(batch.Changes) > 0 || left <= 0 {
+		remaining := time.Until(deadline)
+		if len(batch.Changes) > 0 || remaining <= 0 {
 			return batch, nil
 		}
-		if published == nil {
-			left = min(left, pollFeed)
+		if published == nil { // another daemon captures the kind
+			remaining = min(remaining, pollFeed)
 		}
-		if err := pause(ctx, published, left); err != nil {
+		if err := pause(ctx, published, remaining); err != nil {
 			return nil, err
 		}
 	}

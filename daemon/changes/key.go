@@ -80,24 +80,27 @@ var errNullKey = errors.New("a field of the key is null")
 // column is no part of a key.
 func appendKey(dst []byte, types []record.Type, cells []row.Cell) ([]byte, error) {
 	for i, t := range types {
-		f, data := formOf(t), cells[i].Data
+		cell := cells[i]
+		f := formOf(t)
+		data := cell.Data
 		var number [8]byte
 		switch {
-		case cells[i].Null:
+		case cell.Null:
 			return dst, errNullKey
-		case cells[i].Class != row.ClassOfType:
-			f = others + form(cells[i].Class)
-			data = classed(cells[i])
-			if cells[i].Misfit {
-				f = misfits + form(cells[i].Class)
+		case cell.Class != row.ClassOfType:
+			f = others + form(cell.Class)
+			data = classed(cell)
+			if cell.Misfit {
+				f = misfits + form(cell.Class)
 			}
 		case f == integers:
-			binary.BigEndian.PutUint64(number[:], uint64(cells[i].Int))
+			binary.BigEndian.PutUint64(number[:], uint64(cell.Int))
 			data = number[:]
 		case f == decimals:
 			data = plainDecimal(data)
 		}
-		dst = binary.AppendUvarint(append(dst, byte(f)), uint64(len(data)))
+		dst = append(dst, byte(f))
+		dst = binary.AppendUvarint(dst, uint64(len(data)))
 		dst = append(dst, data...)
 	}
 	return dst, nil
@@ -105,7 +108,8 @@ func appendKey(dst []byte, types []record.Type, cells []row.Cell) ([]byte, error
 
 // classed returns the encoding of a value with a class.
 func classed(c row.Cell) []byte {
-	return append(binary.BigEndian.AppendUint64(nil, uint64(c.Int)), c.Data...)
+	number := binary.BigEndian.AppendUint64(nil, uint64(c.Int))
+	return append(number, c.Data...)
 }
 
 var errKey = errors.New("the encoding of a key is damaged")
@@ -158,9 +162,9 @@ const (
 	longKeyText = 90 // of the start of a longer one
 )
 
-// KeyText returns the text of a key: that of its value, of several a JSON array. Of a long
-// text the end is replaced by a hash. So is that of an empty text and of one with control
-// characters, which keys of events cannot have.
+// KeyText returns the text of a key: the text of its value, or a JSON array if it has several.
+// If the text is too long, a hash replaces its end. A hash is also appended to an empty text, and
+// to one with control characters, which keys of events cannot have.
 func KeyText(types []record.Type, cells []row.Cell) string {
 	text := cells[0].Text(types[0])
 	if len(types) > 1 {

@@ -47,7 +47,7 @@ func (f *keyForms) isOnly(columns []column, cells []row.Cell) bool {
 		return false
 	}
 	for i, c := range columns {
-		cell := cells[c.at]
+		cell := cells[c.index]
 		if f.list[0][i] != (valueForm{cell.Class, cell.Misfit}) {
 			return false
 		}
@@ -120,7 +120,7 @@ func (t keyTexts) object(key []row.Cell) []byte {
 	columns := slices.Clone(t)
 	values := slices.Clone(key)
 	for i := range columns {
-		columns[i].at = i
+		columns[i].index = i
 		if columns[i].Type == record.Decimal {
 			values[i].Data = plainDecimal(values[i].Data)
 		}
@@ -132,7 +132,7 @@ func (t keyTexts) object(key []row.Cell) []byte {
 // of texts that are not valid UTF-8, and of the several texts of a boolean.
 func (t keyTexts) loses(cells []row.Cell) bool {
 	for _, c := range t {
-		cell := cells[c.at]
+		cell := cells[c.index]
 		if c.Type == record.Bool && cell.Class == row.Text && !cell.Misfit {
 			return true
 		}
@@ -166,7 +166,8 @@ func valueInForm(t record.Type, text string, form valueForm) (cell row.Cell, ok 
 		cell.Data = data
 		return cell, err == nil
 	}
-	if form.class == row.Integer || formOf(t) == integers && !form.misfit {
+	readsAsInteger := formOf(t) == integers && !form.misfit
+	if form.class == row.Integer || readsAsInteger {
 		n, err := numberOf(t, text)
 		if err != nil {
 			return cell, false

@@ -127,7 +127,7 @@ func (p *poller) advance(list [][]row.Cell) {
 		p.noteLatest(list)
 	}
 	last := cloneRow(list[len(list)-1])
-	p.round.since = &Since{From: last[rows.stamp.at], Key: rows.keyOf(last)}
+	p.round.since = &Since{From: last[rows.stamp.index], Key: rows.keyOf(last)}
 }
 
 // noteLatest notes the latest stamp of time of these rows. Stamps in the future do not count: later
@@ -136,7 +136,7 @@ func (p *poller) noteLatest(list [][]row.Cell) {
 	stamp := p.capture.rows.stamp
 	now := []byte(p.round.database.Now.Format(wire.DateLayout))
 	for _, cells := range list {
-		s := stampOf(cells[stamp.at], stamp.Type)
+		s := stampOf(cells[stamp.index], stamp.Type)
 		if bytes.Compare(s, p.round.latest) > 0 && bytes.Compare(s, now) <= 0 {
 			p.round.latest = s
 		}

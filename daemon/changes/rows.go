@@ -20,18 +20,18 @@ type rows struct {
 	table   Table
 	columns []int // the fields that are read
 	key     []column
-	record  []column // columns of bodies
-	kept    []column
-	stamp   *column // nil if there is none
-	scheme  Scheme
-	current *hasher
-	older   map[int64]*hasher
+	record  []column          // columns of bodies
+	kept    []column          // columns with values that are kept for Before
+	stamp   *column           // nil if there is none
+	scheme  Scheme            // scheme of new entries
+	current *hasher           // hasher of scheme
+	older   map[int64]*hasher // hashers of all schemes that entries may have, by number
 }
 
 // column is a column of the rows that are read.
 type column struct {
 	record.Field
-	at     int
+	index  int    // index among the fields that are read
 	prefix []byte // comma, name and colon
 }
 
@@ -101,7 +101,7 @@ func (r *rows) column(field int) column {
 	prefix := []byte{','}
 	prefix = appendText(prefix, f.Name)
 	prefix = append(prefix, ':')
-	return column{Field: f, at: slices.Index(r.columns, field), prefix: prefix}
+	return column{Field: f, index: slices.Index(r.columns, field), prefix: prefix}
 }
 
 // newScheme returns the scheme of the fields that are hashed and kept.
@@ -157,7 +157,7 @@ func (r *rows) hasTextKey() bool {
 func (r *rows) keyOf(cells []row.Cell) []row.Cell {
 	key := make([]row.Cell, len(r.key))
 	for i, c := range r.key {
-		key[i] = cells[c.at]
+		key[i] = cells[c.index]
 	}
 	return key
 }
@@ -167,7 +167,7 @@ func (r *rows) entry(key []byte, cells []row.Cell) Entry {
 	e := Entry{Key: key, Scheme: r.current.number}
 	e.Hash, e.Fields = r.current.of(cells)
 	if r.stamp != nil {
-		e.Stamp = stampOf(cells[r.stamp.at], r.stamp.Type)
+		e.Stamp = stampOf(cells[r.stamp.index], r.stamp.Type)
 	}
 	if len(r.kept) > 0 {
 		e.Kept = appendObject(nil, r.kept, cells)
@@ -183,7 +183,7 @@ func (r *rows) unchanged(old *Entry, cells []row.Cell) bool {
 	if len(r.kept) > 0 && !bytes.Equal(old.Kept, appendObject(nil, r.kept, cells)) {
 		return false
 	}
-	if r.stamp != nil && !bytes.Equal(old.Stamp, stampOf(cells[r.stamp.at], r.stamp.Type)) {
+	if r.stamp != nil && !bytes.Equal(old.Stamp, stampOf(cells[r.stamp.index], r.stamp.Type)) {
 		return false
 	}
 	return r.current.total(cells) == old.Hash
@@ -216,7 +216,7 @@ func (r *rows) hasStampOf(e *Entry, cells []row.Cell) bool {
 	if e == nil || e.Scheme != r.current.number {
 		return false
 	}
-	stamp := stampOf(cells[r.stamp.at], r.stamp.Type)
+	stamp := stampOf(cells[r.stamp.index], r.stamp.Type)
 	return stamp != nil && bytes.Equal(e.Stamp, stamp)
 }
 
@@ -248,7 +248,7 @@ func stampCell(stamp []byte, t record.Type) row.Cell {
 func appendObject(dst []byte, columns []column, cells []row.Cell) []byte {
 	start := len(dst)
 	for _, c := range columns {
-		cell := cells[c.at]
+		cell := cells[c.index]
 		if cell.Null {
 			continue
 		}
@@ -311,7 +311,7 @@ func (r *rows) appendKey(dst []byte, b body) []byte {
 	}
 	columns := slices.Clone(r.key)
 	for i := range columns {
-		columns[i].at = i
+		columns[i].index = i
 	}
 	return appendObject(dst, columns, b.key)
 }
@@ -339,9 +339,9 @@ func (r *rows) widen(list [][]row.Cell) [][]row.Cell {
 	for i, cells := range list {
 		wide[i] = make([]row.Cell, len(r.columns))
 		for j, c := range r.key {
-			wide[i][c.at] = cells[j]
+			wide[i][c.index] = cells[j]
 		}
-		wide[i][r.stamp.at] = cells[len(r.key)]
+		wide[i][r.stamp.index] = cells[len(r.key)]
 	}
 	return wide
 }

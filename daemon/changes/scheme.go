@@ -126,12 +126,13 @@ func (h *hasher) total(cells []row.Cell) (total [16]byte) {
 		if f.column < 0 || cells[f.column].Null {
 			continue
 		}
-		value := cells[f.column].Data
+		cell := &cells[f.column]
+		value := cell.Data
 		switch {
-		case cells[f.column].Misfit:
-			value = append([]byte{0xff, byte(cells[f.column].Class)}, value...)
+		case cell.Misfit:
+			value = append([]byte{0xff, byte(cell.Class)}, value...)
 		case f.form == integers:
-			binary.LittleEndian.PutUint64(h.buffer[:], uint64(cells[f.column].Int))
+			binary.LittleEndian.PutUint64(h.buffer[:], uint64(cell.Int))
 			value = h.buffer[:]
 		case f.form == decimals:
 			value = plainDecimal(value)

@@ -42,7 +42,7 @@ type State struct {
 	Began    time.Time        `json:",omitempty"` // start of the last complete sweep
 	Swept    time.Time        `json:",omitempty"` // its end
 	Took     int64            `json:",omitempty"` // its time of reading, in milliseconds
-	Rows     int64            `json:",omitempty"` // it has found
+	Rows     int64            `json:",omitempty"` // number of rows in the shadow at its end
 	Needed   time.Time        `json:",omitempty"` // the last time that a follower needed the changes
 	Ended    time.Time        `json:",omitempty"` // since when the phase is Idle
 

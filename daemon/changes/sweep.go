@@ -310,8 +310,8 @@ func (s *sweep) finish(ctx context.Context) error {
 	k.status.set(func(st *Status) { st.Phase = Capturing })
 	k.failures.warned = ""
 	k.endSweep(s.began)
-	if s.gate.mute || s.gate.left > 0 {
-		k.due.sweep = time.Time{} // for the differences that it has left
+	if s.gate.mute || s.gate.unraised > 0 {
+		k.due.sweep = time.Time{} // the next sweep raises the differences that remain
 	}
 	if s.gate.first {
 		k.common.followers.notify(k.kind.Name)
@@ -322,7 +322,7 @@ func (s *sweep) finish(ctx context.Context) error {
 // completeState sets the state of the kind after the sweep.
 func (s *sweep) completeState() {
 	k := s.capture
-	if s.gate.left == 0 { // the shadow equals the table
+	if s.gate.unraised == 0 { // the shadow equals the table
 		k.state.Content = s.content
 		k.state.Schemes = map[int64]Scheme{k.rows.current.number: k.rows.scheme}
 		s.keep()

@@ -17,8 +17,8 @@ type gate struct {
 
 	differences int
 	deletions   int
-	left        int      // differences that were not raised
-	suspects    suspects // those after the alarm
+	unraised    int      // differences that were not raised
+	suspects    suspects // the unraised differences after an alarm
 }
 
 // decide decides about a difference.
@@ -29,7 +29,7 @@ func (g *gate) decide(op Op, e *Entry) decision {
 	if g.isOpenFor(op, e) {
 		return raise
 	}
-	g.left++
+	g.unraised++
 	return leave
 }
 
@@ -68,7 +68,7 @@ func (g *gate) isOrdered() bool { return g.all || g.confirm != nil }
 // them.
 func (g *gate) hasAlarm() bool {
 	isConfirmation := g.confirm != nil
-	return g.left > 0 && !isConfirmation && !g.mute
+	return g.unraised > 0 && !isConfirmation && !g.mute
 }
 
 // suspects are differences that are raised only if the next sweep finds them too.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bizhook/whd/daemon/row"
 )
 
 // After the first look at fields, this number of rows is read again in this interval.
@@ -23,12 +25,11 @@ func (s *sweep) prove(ctx context.Context) error {
 		return err
 	}
 	var keys [][]byte
-	last := make(map[string]*Entry)
+	p := proof{rows: k.rows, last: make(map[string]*Entry)}
 	for _, e := range entries {
 		keys = append(keys, e.Key)
-		last[string(e.Key)] = &e
+		p.last[string(e.Key)] = &e
 	}
-	var fields []string // that differ in all rows and reads; nil if that is unknown
 	for range 2 {
 		if err := pause(ctx, nil, proofInterval); err != nil {
 			return err
@@ -38,19 +39,35 @@ func (s *sweep) prove(ctx context.Context) error {
 			return err
 		}
 		for i, cells := range list {
-			key := string(foundKeys[i])
-			e := k.rows.entry(foundKeys[i], cells)
-			d := k.rows.compare(last[key], &e, cells)
-			if fields == nil {
-				fields = d.changed
-			}
-			isSteady := func(name string) bool { return !slices.Contains(d.changed, name) }
-			fields = slices.DeleteFunc(fields, isSteady)
-			if d.same || d.changed != nil && len(fields) == 0 {
+			if p.isSteady(foundKeys[i], cells) {
 				return nil
 			}
-			last[key] = &e
 		}
 	}
-	return &stopped{reason: cmp.Or(strings.Join(fields, ", "), "a field") + " differs in every read; name it in ignore"}
+	fields := cmp.Or(strings.Join(p.fields, ", "), "a field")
+	return &stopped{reason: fields + " differs in every read; name it in ignore"}
+}
+
+// proof compares repeated reads of the same rows.
+type proof struct {
+	rows   *rows
+	last   map[string]*Entry // the last reads, by key
+	fields []string          // fields that differ in all rows and reads; nil if unknown
+}
+
+// isSteady compares a row with its last read. It reports whether the row is the same, or differs in
+// none of the fields that all others differ in.
+func (p *proof) isSteady(key []byte, cells []row.Cell) bool {
+	entry := p.rows.entry(key, cells)
+	difference := p.rows.compare(p.last[string(key)], &entry, cells)
+	p.last[string(key)] = &entry
+	if p.fields == nil {
+		p.fields = difference.changed
+	}
+	p.fields = slices.DeleteFunc(p.fields, func(name string) bool {
+		return !slices.Contains(difference.changed, name)
+	})
+	isKnown := difference.changed != nil
+	hasCommonFields := len(p.fields) > 0
+	return difference.same || (isKnown && !hasCommonFields)
 }

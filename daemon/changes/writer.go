@@ -34,16 +34,17 @@ const (
 type writer struct {
 	capture *capture
 	next    int64 // ID of the first change of the group
-	highest int64 // number in the shadow
+	highest int64 // highest number of an entry in the shadow
 	count   int64 // number of entries in the shadow
 
-	newest   int64 // number, with those of the group
+	// The group, which is not written yet.
+	newest   int64 // highest number of an entry, with those of the group
 	group    []delivery.CapturedChange
 	entries  []Entry // entries of the group, and those without a change
-	added    int64   // to count
-	size     int
-	messages int
-	limit    int // limit of the next group
+	added    int64   // by how many entries the shadow grows
+	size     int     // bytes of the bodies
+	messages int     // messages that the events make
+	limit    int     // maximum number of changes
 }
 
 // reset drops the unwritten rows and reports whether there were any.
@@ -83,13 +84,37 @@ type finding struct {
 
 // add adds a change with its entry, and writes the group if it is full.
 func (w *writer) add(ctx context.Context, f finding) (Entry, error) {
-	k := w.capture
-	if f.old != nil || f.op != Deleted {
+	isInShadow := f.old != nil || f.op != Deleted
+	if isInShadow {
 		f.entry = w.put(f.entry)
 	}
-	key, err := readKey(f.entry.Key)
+	c, err := w.newChange(f)
 	if err != nil {
 		return f.entry, err
+	}
+	w.group = append(w.group, c)
+	w.size += len(c.Body)
+	if c.Event != "" {
+		w.messages += w.capture.config.Publisher.Matching(c.Event)
+	}
+	if !w.full() {
+		return f.entry, nil
+	}
+
+	began := time.Now()
+	if err := w.flush(ctx); err != nil {
+		return f.entry, err
+	}
+	w.yield(ctx, time.Since(began))
+	return f.entry, nil
+}
+
+// newChange returns the next change of the group.
+func (w *writer) newChange(f finding) (delivery.CapturedChange, error) {
+	k := w.capture
+	key, err := readKey(f.entry.Key)
+	if err != nil {
+		return delivery.CapturedChange{}, err
 	}
 	c := delivery.CapturedChange{
 		ID:        w.next + int64(len(w.group)),
@@ -118,22 +143,7 @@ func (w *writer) add(ctx context.Context, f finding) (Entry, error) {
 		b.before = f.old.Kept
 	}
 	c.Body = k.rows.appendBody(nil, b)
-
-	w.group = append(w.group, c)
-	w.size += len(c.Body)
-	if c.Event != "" {
-		w.messages += k.config.Publisher.Matching(c.Event)
-	}
-	if !w.full() {
-		return f.entry, nil
-	}
-	began := time.Now()
-	err = w.flush(ctx)
-	if err != nil {
-		return f.entry, err
-	}
-	w.yield(ctx, time.Since(began))
-	return f.entry, nil
+	return c, nil
 }
 
 // full reports whether the group has reached one of its limits.
@@ -266,7 +276,9 @@ func (w *writer) apply(ctx context.Context, b batch) error {
 }
 
 // applyRow is apply for one row. It returns the row's number in the shadow, 0 if it has none.
-func (w *writer) applyRow(ctx context.Context, b batch, old *Entry, key []byte, cells []row.Cell) (int64, error) {
+func (w *writer) applyRow(
+	ctx context.Context, b batch, old *Entry, key []byte, cells []row.Cell,
+) (int64, error) {
 	k := w.capture
 	if old != nil && !b.repeat && k.rows.unchanged(old, cells) {
 		return old.Number, nil
@@ -304,10 +316,11 @@ func (w *writer) applyRow(ctx context.Context, b batch, old *Entry, key []byte, 
 // refresh decides about an entry that has the same values: it is written if it has another
 // scheme or stamp, or other values are kept.
 func refresh(old, e *Entry) decision {
-	if old.Scheme != e.Scheme || !bytes.Equal(old.Stamp, e.Stamp) || !bytes.Equal(old.Kept, e.Kept) {
-		return fill
+	isUpToDate := old.Scheme == e.Scheme && bytes.Equal(old.Stamp, e.Stamp) && bytes.Equal(old.Kept, e.Kept)
+	if isUpToDate {
+		return leave
 	}
-	return leave
+	return fill
 }
 
 // mark adds the number of a row to those that the sweep has found.

@@ -26,14 +26,14 @@ type fileShadow struct {
 
 	mu     sync.Mutex
 	conn   *sqlite.Conn           // nil until the first use, and after damage
-	kinds  map[string]*kindShadow // that were used since conn was opened
+	kinds  map[string]*kindShadow // kinds that were used since conn was opened
 	dirty  bool                   // something was put since the last sync
 	closed bool
 }
 
-// The rows of a shadow have IDs from its own ID, shifted, on: they are read in the order of
-// their numbers without an index. The index has the keys themselves: a sweep inserts them in
-// order, hashes of them would change pages all over it.
+// The ID of an entry is the ID of its shadow, shifted by numberBits, plus its number: the entries of
+// a kind are read in the order of their numbers without an index. The index has the keys themselves:
+// a sweep inserts them in order, while hashes of them would change pages all over the index.
 const (
 	shadowSchema = `BEGIN;
 CREATE TABLE Shadow (ID INTEGER PRIMARY KEY AUTOINCREMENT, ShadowID INTEGER NOT NULL UNIQUE, Position INTEGER NOT NULL,
@@ -95,6 +95,8 @@ func (f *fileShadow) run(ctx context.Context, work func() error) error {
 	return err
 }
 
+// open opens the file, unless it is open, and creates its tables if there are none. The lock is
+// held.
 func (f *fileShadow) open() error {
 	if f.closed {
 		return sqlite.ErrPoolClosed
@@ -118,21 +120,25 @@ func (f *fileShadow) open() error {
 	if err != nil {
 		return err
 	}
-	f.conn = conn
-	version, _, err := f.conn.QueryInt("PRAGMA user_version")
+	version, _, err := conn.QueryInt("PRAGMA user_version")
 	if err == nil && version == 0 {
-		err = f.conn.Exec(shadowSchema)
-	} else if err == nil && version != shadowVersion { // of a later whd
-		err = f.remove()
-		if err == nil {
-			return f.open()
-		}
+		err = conn.Exec(shadowSchema)
+		version = shadowVersion
 	}
-	if err != nil && f.conn != nil { // the next use creates the tables
-		_ = f.conn.Close()
-		f.conn = nil
+	if err != nil {
+		_ = conn.Close() // the next use opens the file and creates the tables again
+		return err
 	}
-	return err
+	f.conn = conn
+	if version == shadowVersion {
+		return nil
+	}
+
+	// A later whd has written the file.
+	if err := f.remove(); err != nil {
+		return err
+	}
+	return f.open()
 }
 
 // remove removes the file.
@@ -218,20 +224,21 @@ func (f *fileShadow) load(c *capture) error {
 // ofKind calls work with the shadow of a kind, which need not be captured now.
 func (f *fileShadow) ofKind(ctx context.Context, kind string, work func(*kindShadow) error) error {
 	f.mu.Lock()
-	known := f.kinds[kind] != nil
+	isLoaded := f.kinds[kind] != nil
 	f.mu.Unlock()
 	var c *capture
-	if !known {
+	if !isLoaded {
 		var err error
-		if c, err = read(ctx, f.db, kind); err != nil {
+		c, err = read(ctx, f.db, kind) // not under the lock, which is not held across calls of the database
+		if err != nil {
 			return err
 		}
 	}
 	return f.use(ctx, func() error {
+		if f.kinds[kind] == nil && c == nil {
+			return delivery.ErrCaptureLost // it was loaded before the lock was acquired again
+		}
 		if f.kinds[kind] == nil {
-			if c == nil {
-				return delivery.ErrCaptureLost // in between
-			}
 			if err := f.load(c); err != nil {
 				return err
 			}
@@ -240,12 +247,12 @@ func (f *fileShadow) ofKind(ctx context.Context, kind string, work func(*kindSha
 	})
 }
 
-func (f *fileShadow) Find(ctx context.Context, kind string, keys [][]byte) (found []*changes.Entry, err error) {
+func (f *fileShadow) Find(ctx context.Context, kind string, keys [][]byte) (entries []*changes.Entry, err error) {
 	err = f.ofKind(ctx, kind, func(k *kindShadow) (err error) {
-		found, err = k.find(keys)
+		entries, err = k.find(keys)
 		return err
 	})
-	return found, err
+	return entries, err
 }
 
 func (f *fileShadow) Put(ctx context.Context, kind string, fence, position int64, entries []changes.Entry) error {
@@ -258,12 +265,12 @@ func (f *fileShadow) Put(ctx context.Context, kind string, fence, position int64
 	})
 }
 
-func (f *fileShadow) numbered(ctx context.Context, kind string, numbers []int64) (all []changes.Entry, err error) {
+func (f *fileShadow) numbered(ctx context.Context, kind string, numbers []int64) (entries []changes.Entry, err error) {
 	err = f.ofKind(ctx, kind, func(k *kindShadow) (err error) {
-		all, err = k.numbered(numbers)
+		entries, err = k.numbered(numbers)
 		return err
 	})
-	return all, err
+	return entries, err
 }
 
 func (f *fileShadow) Size(ctx context.Context, kind string) (rows, highest int64, err error) {
@@ -275,8 +282,15 @@ func (f *fileShadow) Size(ctx context.Context, kind string) (rows, highest int64
 	return rows, highest, err
 }
 
-// sync makes the stored entries durable: a synced commit of a change includes those before
-// it. Otherwise a state could be saved that relies on entries which are lost with the power.
+// syncedCommit commits a change durably, and with it all commits before.
+const syncedCommit = `PRAGMA synchronous = FULL;
+BEGIN IMMEDIATE;
+UPDATE Shadow SET Syncs = Syncs + 1;
+COMMIT;
+PRAGMA synchronous = NORMAL`
+
+// sync makes the stored entries durable. Otherwise a state could be saved that relies on entries
+// which are lost in a power failure.
 func (f *fileShadow) sync(ctx context.Context) error {
 	f.mu.Lock()
 	dirty := f.dirty
@@ -285,7 +299,7 @@ func (f *fileShadow) sync(ctx context.Context) error {
 		return nil
 	}
 	return f.use(ctx, func() error {
-		err := f.conn.Exec("PRAGMA synchronous = FULL; BEGIN IMMEDIATE; UPDATE Shadow SET Syncs = Syncs + 1; COMMIT; PRAGMA synchronous = NORMAL")
+		err := f.conn.Exec(syncedCommit)
 		f.dirty = err != nil
 		return err
 	})
@@ -301,33 +315,39 @@ func (f *fileShadow) clean(ctx context.Context, limit int) (hasMore bool, err er
 		return false, f.db.Fault(err, "reading captures")
 	}
 	err = f.use(ctx, func() error {
-		var unused []int64
-		err := f.conn.Query(`SELECT ID, ShadowID FROM Shadow`, func(s *sqlite.Stmt) error {
-			if !used[s.Int(1)] {
-				unused = append(unused, s.Int(0))
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		for _, id := range unused {
-			first := id << numberBits
-			err := f.conn.Query(`DELETE FROM Entry WHERE ID IN (
-				SELECT ID FROM Entry WHERE ID BETWEEN ?1 AND ?2 ORDER BY ID LIMIT ?3)`,
-				nil, first, first+maxNumber, int64(limit))
-			if err != nil {
-				return err
-			}
-			if f.conn.Changes() > 0 {
-				hasMore = true
-				return nil
-			}
-			if err := f.conn.Query(`DELETE FROM Shadow WHERE ID = ?1`, nil, id); err != nil {
-				return err
-			}
+		hasMore, err = f.removeUnused(used, limit)
+		return err
+	})
+	return hasMore, err
+}
+
+// removeUnused removes up to limit entries of shadows that are not used, and the shadows that have
+// no entries any more. The lock is held.
+func (f *fileShadow) removeUnused(used map[int64]bool, limit int) (hasMore bool, err error) {
+	var unused []int64
+	err = f.conn.Query(`SELECT ID, ShadowID FROM Shadow`, func(s *sqlite.Stmt) error {
+		if !used[s.Int(1)] {
+			unused = append(unused, s.Int(0))
 		}
 		return nil
 	})
-	return hasMore, err
+	if err != nil {
+		return false, err
+	}
+	for _, id := range unused {
+		first := id << numberBits
+		err := f.conn.Query(`DELETE FROM Entry WHERE ID IN (
+			SELECT ID FROM Entry WHERE ID BETWEEN ?1 AND ?2 ORDER BY ID LIMIT ?3)`,
+			nil, first, first+maxNumber, int64(limit))
+		if err != nil {
+			return false, err
+		}
+		if f.conn.Changes() > 0 {
+			return true, nil
+		}
+		if err := f.conn.Query(`DELETE FROM Shadow WHERE ID = ?1`, nil, id); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }

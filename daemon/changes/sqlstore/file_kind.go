@@ -11,11 +11,12 @@ import (
 
 // kindShadow is the shadow of a kind in the file.
 type kindShadow struct {
-	conn     *sqlite.Conn
-	fence    int64
-	id, base int64
-	highest  int64 // number
-	next     int64 // the number after the last one that find has read in order
+	conn    *sqlite.Conn
+	fence   int64
+	id      int64 // ID in the table Shadow
+	base    int64 // the ID of an entry is base plus its number
+	highest int64 // highest number of an entry
+	next    int64 // the number after the last one that find has read in order
 }
 
 const maxNumber = 1<<numberBits - 1
@@ -36,21 +37,23 @@ var entryTypes = []record.Type{record.Long, record.Bytes, record.Bytes}
 type finder struct {
 	*kindShadow
 	scan    *sqlite.Stmt // nil before the first row
-	row     [3]row.Cell  // the row of the scan that no key has had
-	waiting bool         // there is one
-	ended   bool
-	text    []byte // text of the found entries
+	row     [3]row.Cell  // the last row of the scan
+	waiting bool         // no key has matched row yet
+	ended   bool         // the scan has no more rows
+	text    []byte       // encodings of the found entries
 }
 
-// maxSkip is how many rows, as of deleted records, a scan skips if a key does not follow.
+// maxSkip is how many rows a scan skips, for example of deleted records, to reach a key.
 const maxSkip = 16
 
+// find returns the entries of keys, nil for those that the shadow does not have. When two keys in a
+// row are found by the index in the order of the numbers, or one is near, the scan continues there.
 func (k *kindShadow) find(keys [][]byte) ([]*changes.Entry, error) {
 	f := finder{kindShadow: k}
 	defer f.restart()
 	entries := make([]changes.Entry, len(keys))
 	found := make([]*changes.Entry, len(keys))
-	last := int64(-1) // found by the index
+	last := int64(-1) // number of the last entry that was found by the index
 	for i, key := range keys {
 		if err := f.advance(); err != nil {
 			return nil, err
@@ -73,15 +76,19 @@ func (k *kindShadow) find(keys [][]byte) ([]*changes.Entry, error) {
 			continue
 		}
 		found[i] = e
-		ahead := e.Number - (f.row[0].Int - k.base)
-		isNear := f.waiting && ahead > 0 && ahead <= maxSkip
-		if e.Number == last+1 || isNear {
+		if e.Number == last+1 || f.isNear(e.Number) {
 			f.restart()
 			k.next = e.Number + 1
 		}
 		last = e.Number
 	}
 	return found, nil
+}
+
+// isNear reports whether a number is among the next rows of the scan.
+func (f *finder) isNear(number int64) bool {
+	ahead := number - (f.row[0].Int - f.base)
+	return f.waiting && ahead > 0 && ahead <= maxSkip
 }
 
 // advance reads the next row of the scan, unless one is waiting.
@@ -134,7 +141,8 @@ func (f *finder) decode(cells *[3]row.Cell, key []byte, e *changes.Entry) error 
 	}
 	first := len(f.text)
 	f.text = append(f.text, cells[2].Data...)
-	e.Number, e.Key = cells[0].Int-f.base, key
+	e.Number = cells[0].Int - f.base
+	e.Key = key
 	return changes.DecodeEntry(f.text[first:], e)
 }
 
@@ -203,5 +211,6 @@ func (k *kindShadow) putEntry(e *changes.Entry) (added int64, err error) {
 		}
 	}
 	k.highest = max(k.highest, e.Number)
-	return 1, k.conn.Query(`INSERT INTO Entry (ID, ShadowKey, Entry) VALUES (?1, ?2, ?3)`, nil, id, e.Key, e.Encode())
+	err = k.conn.Query(`INSERT INTO Entry (ID, ShadowKey, Entry) VALUES (?1, ?2, ?3)`, nil, id, e.Key, e.Encode())
+	return 1, err
 }

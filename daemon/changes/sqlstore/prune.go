@@ -1,10 +1,10 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -16,8 +16,8 @@ import (
 type oldChange struct {
 	kind  string
 	id    int64
-	event sql.NullInt64
-	size  int64
+	event sql.NullInt64 // ID of its event, if it has raised one
+	size  int64         // bytes of its body
 	added appdb.Time
 }
 
@@ -35,23 +35,33 @@ func (s *Store) Prune(ctx context.Context, before time.Time, size int64, limit i
 	if err != nil {
 		return false, s.db.Fault(err, doing)
 	}
-	all, err := appdb.QueryAll(ctx, s.db, scanOld,
+	oldest, err := appdb.QueryAll(ctx, s.db, scanOld,
 		oldColumns+` ORDER BY c.AddedDateTime, c.Kind, c.ChangeID`+s.db.Limit, sql.Named("Limit", limit))
 	if err != nil {
 		return false, s.db.Fault(err, doing)
 	}
-	n := 0
-	for n < len(all) && (*total > size || time.Time(all[n].added).Before(before)) {
-		*total -= all[n].size
-		n++
-	}
-	if err := s.removeChanges(ctx, all[:n]); err != nil {
+	n := countRemovable(oldest, before, *total-size)
+	if err := s.removeChanges(ctx, oldest[:n]); err != nil {
 		return false, s.db.Fault(err, doing)
 	}
+	hasMoreChanges := n > 0 && n == limit
+
 	s.resets.Lock()
 	defer s.resets.Unlock()
-	hasMore, err = s.clean(ctx, limit)
-	return hasMore || n > 0 && n == limit, err
+	hasMoreEntries, err := s.clean(ctx, limit)
+	return hasMoreChanges || hasMoreEntries, err
+}
+
+// countRemovable returns how many of the oldest changes are to be removed: those recorded before a
+// time, and more until their bodies have excess bytes.
+func countRemovable(oldest []oldChange, before time.Time, excess int64) int {
+	for i, c := range oldest {
+		if excess <= 0 && !time.Time(c.added).Before(before) {
+			return i
+		}
+		excess -= c.size
+	}
+	return len(oldest)
 }
 
 // errRemoved means that another daemon has removed changes at the same time.
@@ -59,25 +69,24 @@ var errRemoved = errors.New("the changes were removed concurrently")
 
 // removeChanges removes changes, kind by kind, and their events if these have no messages.
 // The changes go before the events are looked at, as the removal of messages does it.
-func (s *Store) removeChanges(ctx context.Context, all []oldChange) error {
-	slices.SortStableFunc(all, func(a, b oldChange) int { return cmp.Compare(a.kind, b.kind) })
-	for len(all) > 0 {
-		n := slices.IndexFunc(all, func(c oldChange) bool { return c.kind != all[0].kind })
-		if n < 0 {
-			n = len(all)
-		}
-		if err := s.removeOf(ctx, all[0].kind, all[:n]); err != nil {
+func (s *Store) removeChanges(ctx context.Context, list []oldChange) error {
+	byKind := make(map[string][]oldChange)
+	for _, c := range list {
+		byKind[c.kind] = append(byKind[c.kind], c)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
+		if err := s.removeChangesOf(ctx, kind, byKind[kind]); err != nil {
 			return err
 		}
-		all = all[n:]
 	}
 	return nil
 }
 
-func (s *Store) removeOf(ctx context.Context, kind string, all []oldChange) error {
+// removeChangesOf removes changes of one kind, and moves the start of the kept ones after them.
+func (s *Store) removeChangesOf(ctx context.Context, kind string, list []oldChange) error {
 	var ids, events []int64
 	var first, size int64
-	for _, c := range all {
+	for _, c := range list {
 		ids = append(ids, c.id)
 		size += c.size
 		first = max(first, c.id+1)
@@ -85,16 +94,16 @@ func (s *Store) removeOf(ctx context.Context, kind string, all []oldChange) erro
 			events = append(events, c.event.Int64)
 		}
 	}
-	named := sql.Named("Kind", kind)
+	kindArg := sql.Named("Kind", kind)
 	return s.db.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, s.db.Qualify(`UPDATE whd.WH_Capture SET Bytes = Bytes - @Size,
 	FirstChangeID = CASE WHEN FirstChangeID < @First THEN @First ELSE FirstChangeID END WHERE Kind = @Kind`),
-			sql.Named("Size", size), sql.Named("First", first), named)
+			sql.Named("Size", size), sql.Named("First", first), kindArg)
 		if err != nil {
 			return err
 		}
 		removeChanges := `DELETE FROM whd.WH_RecordChange WHERE Kind = @Kind AND ChangeID IN ` + s.db.InList
-		n, err := appdb.Affected(tx.ExecContext(ctx, s.db.Qualify(removeChanges), named, s.db.ListArg(ids)))
+		n, err := appdb.Affected(tx.ExecContext(ctx, s.db.Qualify(removeChanges), kindArg, s.db.ListArg(ids)))
 		if err != nil {
 			return err
 		}
@@ -118,38 +127,48 @@ const removeStep = 1000
 // of its shadow. Captures that begin later continue with the IDs of its changes, since
 // receivers drop changes with lower ones.
 func (s *Store) Remove(ctx context.Context, kind string) error {
-	named := sql.Named("Kind", kind)
-	for {
-		all, err := appdb.QueryAll(ctx, s.db, scanOld,
-			oldColumns+` WHERE c.Kind = @Kind ORDER BY c.ChangeID`+s.db.Limit, named, sql.Named("Limit", removeStep))
-		if err == nil && len(all) > 0 {
-			err = s.removeChanges(ctx, all)
-		}
-		if err != nil {
-			return s.db.Fault(err, "removing changes")
-		}
-		if len(all) < removeStep {
-			break
-		}
+	if err := s.removeAllChanges(ctx, kind); err != nil {
+		return s.db.Fault(err, "removing changes")
 	}
+	kindArg := sql.Named("Kind", kind)
 	s.resets.Lock()
 	defer s.resets.Unlock()
 	return s.run(ctx, "removing a capture",
 		appdb.Statement(`INSERT INTO whd.WH_Number (Name, Next) SELECT 'ChangeID', 1 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = 'ChangeID')`),
 		appdb.Statement(`UPDATE whd.WH_Number SET Next = (SELECT c.NextChangeID FROM whd.WH_Capture c WHERE c.Kind = @Kind)
-WHERE Name = 'ChangeID' AND Next < (SELECT c.NextChangeID FROM whd.WH_Capture c WHERE c.Kind = @Kind)`, named),
-		appdb.Statement(`DELETE FROM whd.WH_Capture WHERE Kind = @Kind`, named),
-		appdb.Statement(`DELETE FROM whd.WH_CaptureEpoch WHERE Kind = @Kind`, named),
-		appdb.Statement(`DELETE FROM whd.WH_Recheck WHERE Kind = @Kind`, named))
+WHERE Name = 'ChangeID' AND Next < (SELECT c.NextChangeID FROM whd.WH_Capture c WHERE c.Kind = @Kind)`, kindArg),
+		appdb.Statement(`DELETE FROM whd.WH_Capture WHERE Kind = @Kind`, kindArg),
+		appdb.Statement(`DELETE FROM whd.WH_CaptureEpoch WHERE Kind = @Kind`, kindArg),
+		appdb.Statement(`DELETE FROM whd.WH_Recheck WHERE Kind = @Kind`, kindArg))
+}
+
+// removeAllChanges removes the changes of a kind in short transactions.
+func (s *Store) removeAllChanges(ctx context.Context, kind string) error {
+	statement := oldColumns + ` WHERE c.Kind = @Kind ORDER BY c.ChangeID` + s.db.Limit
+	for {
+		list, err := appdb.QueryAll(ctx, s.db, scanOld, statement,
+			sql.Named("Kind", kind), sql.Named("Limit", removeStep))
+		if err != nil {
+			return err
+		}
+		if err := s.removeChanges(ctx, list); err != nil {
+			return err
+		}
+		if len(list) < removeStep {
+			return nil
+		}
+	}
 }
 
 // missingEntries returns the entries of up to limit changes above a position.
 func missingEntries(
 	ctx context.Context, db *appdb.DB, kind string, position int64, limit int,
-) (all []changes.Entry, last int64, err error) {
+) (entries []changes.Entry, last int64, err error) {
+	statement := `SELECT c.ChangeID, c.Number, c.ShadowKey, c.Entry FROM whd.WH_RecordChange c
+WHERE c.Kind = @Kind AND c.ChangeID > @After ORDER BY c.ChangeID` + db.Limit
 	last = position
-	err = db.Query(ctx, func(rows *sql.Rows) error {
-		all = nil // of an attempt before
+	scan := func(rows *sql.Rows) error {
+		entries = nil // the statement may be repeated
 		last = position
 		for rows.Next() {
 			var e changes.Entry
@@ -163,10 +182,11 @@ func missingEntries(
 					return err
 				}
 			}
-			all = append(all, e)
+			entries = append(entries, e)
 		}
 		return nil
-	}, `SELECT c.ChangeID, c.Number, c.ShadowKey, c.Entry FROM whd.WH_RecordChange c WHERE c.Kind = @Kind AND c.ChangeID > @After ORDER BY c.ChangeID`+db.Limit,
+	}
+	err = db.Query(ctx, scan, statement,
 		sql.Named("Kind", kind), sql.Named("After", position), sql.Named("Limit", limit))
-	return all, last, db.Fault(err, "reading the entries of changes")
+	return entries, last, db.Fault(err, "reading the entries of changes")
 }

@@ -32,14 +32,20 @@ const ofKind = ` FROM whd.WH_Shadow s WHERE s.ShadowID = (SELECT c.ShadowID FROM
 
 // entries returns the entries of a kind that meet a condition.
 func (s *serverShadow) entries(ctx context.Context, kind, condition string, args ...any) ([]changes.Entry, error) {
-	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (e changes.Entry, err error) {
-		var encoded []byte
-		if err := row.Scan(&e.Number, &e.Key, &encoded); err != nil {
-			return e, err
-		}
-		return e, changes.DecodeEntry(encoded, &e)
-	}, `SELECT s.Number, s.ShadowKey, s.Entry`+ofKind+condition, append(args, sql.Named("Kind", kind))...)
-	return all, s.db.Fault(err, "reading the shadow")
+	statement := `SELECT s.Number, s.ShadowKey, s.Entry` + ofKind + condition
+	args = append(args, sql.Named("Kind", kind))
+	entries, err := appdb.QueryAll(ctx, s.db, scanEntry, statement, args...)
+	return entries, s.db.Fault(err, "reading the shadow")
+}
+
+func scanEntry(row appdb.Row) (changes.Entry, error) {
+	var e changes.Entry
+	var encoded []byte
+	if err := row.Scan(&e.Number, &e.Key, &encoded); err != nil {
+		return e, err
+	}
+	err := changes.DecodeEntry(encoded, &e)
+	return e, err
 }
 
 func (s *serverShadow) Find(ctx context.Context, kind string, keys [][]byte) ([]*changes.Entry, error) {
@@ -81,28 +87,14 @@ IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
 SELECT @Result;`
 )
 
-// Put writes the entries, each chunk in a transaction. The position is that of the kind's
-// changes anyway.
+// putChunk is the maximum number of entries that one transaction writes.
+const putChunk = 1000
+
+// Put writes the entries, each chunk in a transaction. It needs no position: PublishCaptured has
+// written the entries of changes into the same database.
 func (s *serverShadow) Put(ctx context.Context, kind string, fence, _ int64, entries []changes.Entry) error {
-	for chunk := range slices.Chunk(entries, 1000) {
-		rows := make([]sqlstore.ShadowRow, 0, len(chunk))
-		index := make(map[int64]int, len(chunk)) // of the rows, by number
-		for _, e := range chunk {
-			if e.Number == 0 {
-				continue
-			}
-			r := sqlstore.ShadowRow{Number: e.Number, Key: e.Key}
-			if !e.Deleted {
-				r.Entry = e.Encode()
-			}
-			i, ok := index[e.Number]
-			if ok {
-				rows[i] = r // a later entry replaces an earlier one
-				continue
-			}
-			index[e.Number] = len(rows)
-			rows = append(rows, r)
-		}
+	for chunk := range slices.Chunk(entries, putChunk) {
+		rows := shadowRows(chunk)
 		if len(rows) == 0 {
 			continue
 		}
@@ -113,18 +105,43 @@ func (s *serverShadow) Put(ctx context.Context, kind string, fence, _ int64, ent
 			result, err = s.db.QueryInt(ctx, beginPut+statement+endPut, args...)
 			return err
 		})
-		if err == nil && result != 0 {
-			return delivery.ErrCaptureLost
-		}
 		if err != nil {
 			return s.db.Fault(err, "writing the shadow")
+		}
+		if result != 0 {
+			return delivery.ErrCaptureLost
 		}
 	}
 	return nil
 }
 
+// shadowRows returns the rows of entries. A later entry replaces an earlier one with its number.
+func shadowRows(entries []changes.Entry) []sqlstore.ShadowRow {
+	rows := make([]sqlstore.ShadowRow, 0, len(entries))
+	index := make(map[int64]int, len(entries)) // indexes of rows, by number
+	for _, e := range entries {
+		if e.Number == 0 {
+			continue
+		}
+		r := sqlstore.ShadowRow{Number: e.Number, Key: e.Key}
+		if !e.Deleted {
+			r.Entry = e.Encode()
+		}
+		if i, ok := index[e.Number]; ok {
+			rows[i] = r
+			continue
+		}
+		index[e.Number] = len(rows)
+		rows = append(rows, r)
+	}
+	return rows
+}
+
 func (s *serverShadow) Size(ctx context.Context, kind string) (rows, highest int64, err error) {
-	_, err = appdb.QueryOne(ctx, s.db, func(row appdb.Row) (bool, error) { return true, row.Scan(&rows, &highest) },
+	scan := func(row appdb.Row) (bool, error) {
+		return true, row.Scan(&rows, &highest)
+	}
+	_, err = appdb.QueryOne(ctx, s.db, scan,
 		`SELECT COUNT_BIG(*), COALESCE(MAX(s.Number), 0)`+ofKind, sql.Named("Kind", kind))
 	return rows, highest, s.db.Fault(err, "counting the shadow")
 }
@@ -138,19 +155,23 @@ func (s *serverShadow) clean(ctx context.Context, limit int) (hasMore bool, err 
 		return false, s.db.Fault(err, doing)
 	}
 	id := sql.NullInt64{Int64: math.MinInt64, Valid: true}
+	scan := func(row appdb.Row) (bool, error) {
+		return true, row.Scan(&id)
+	}
 	for {
-		_, err := appdb.QueryOne(ctx, s.db, func(row appdb.Row) (bool, error) { return true, row.Scan(&id) },
-			`SELECT MIN(s.ShadowID) FROM whd.WH_Shadow s WHERE s.ShadowID > @After`, sql.Named("After", id.Int64))
+		_, err := appdb.QueryOne(ctx, s.db, scan,
+			`SELECT MIN(s.ShadowID) FROM whd.WH_Shadow s WHERE s.ShadowID > @After`,
+			sql.Named("After", id.Int64))
 		if err != nil || !id.Valid {
 			return false, s.db.Fault(err, doing)
 		}
 		if used[id.Int64] {
 			continue
 		}
-		n, err := s.db.Exec(ctx, `DELETE FROM whd.WH_Shadow WHERE ShadowID = @ShadowID AND Number IN (
-	SELECT s.Number FROM whd.WH_Shadow s WHERE s.ShadowID = @ShadowID ORDER BY s.Number`+s.db.Limit+`)
-	AND NOT EXISTS (SELECT 1 FROM whd.WH_Capture c WHERE c.ShadowID = @ShadowID)`,
-			sql.Named("ShadowID", id.Int64), sql.Named("Limit", limit))
+		remove := `DELETE FROM whd.WH_Shadow WHERE ShadowID = @ShadowID AND Number IN (
+	SELECT s.Number FROM whd.WH_Shadow s WHERE s.ShadowID = @ShadowID ORDER BY s.Number` + s.db.Limit + `)
+	AND NOT EXISTS (SELECT 1 FROM whd.WH_Capture c WHERE c.ShadowID = @ShadowID)`
+		n, err := s.db.Exec(ctx, remove, sql.Named("ShadowID", id.Int64), sql.Named("Limit", limit))
 		if err != nil || n > 0 {
 			return err == nil, s.db.Fault(err, doing)
 		}
@@ -159,9 +180,9 @@ func (s *serverShadow) clean(ctx context.Context, limit int) (hasMore bool, err 
 
 // shadowIDs returns the IDs of the shadows in use.
 func shadowIDs(ctx context.Context, db *appdb.DB) (map[int64]bool, error) {
-	all, err := appdb.QueryAll(ctx, db, appdb.ScanInt, `SELECT c.ShadowID FROM whd.WH_Capture c`)
-	used := make(map[int64]bool, len(all))
-	for _, id := range all {
+	ids, err := appdb.QueryAll(ctx, db, appdb.ScanInt, `SELECT c.ShadowID FROM whd.WH_Capture c`)
+	used := make(map[int64]bool, len(ids))
+	for _, id := range ids {
 		used[id] = true
 	}
 	return used, err

@@ -103,21 +103,26 @@ func stateArg(s changes.State) sql.NamedArg {
 	return sql.Named("State", string(text))
 }
 
+// The statements of Begin.
+const (
+	insertCapture = `INSERT INTO whd.WH_Capture (Kind, Fence, NextChangeID, FirstChangeID, Bytes, ShadowID, State)
+SELECT @Kind, @Fence, n.Next, n.Next, 0, 0, @State FROM (SELECT COALESCE(MAX(Next), 1) AS Next FROM whd.WH_Number WHERE Name = 'ChangeID') n
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Capture c WHERE c.Kind = @Kind)`
+	takeOverCapture = `UPDATE whd.WH_Capture SET Fence = @Fence WHERE Kind = @Kind AND Fence <= @Fence`
+	removeOldEpochs = `DELETE FROM whd.WH_CaptureEpoch WHERE Kind = @Kind AND Number < (SELECT MAX(n.Number) FROM whd.WH_CaptureEpoch n
+	JOIN whd.WH_Capture c ON c.Kind = n.Kind WHERE n.Kind = @Kind AND n.FirstChangeID < c.FirstChangeID)`
+)
+
 // Begin takes a capture over for a fence. An epoch is removed when all its changes are.
 func (s *Store) Begin(ctx context.Context, kind string, fence int64) (changes.Capture, error) {
 	s.resets.Lock()
 	defer s.resets.Unlock()
-	ofKind := sql.Named("Kind", kind)
-	under := sql.Named("Fence", fence)
+	kindArg := sql.Named("Kind", kind)
+	fenceArg := sql.Named("Fence", fence)
 	err := s.run(ctx, "beginning a capture",
-		appdb.Statement(`INSERT INTO whd.WH_Capture (Kind, Fence, NextChangeID, FirstChangeID, Bytes, ShadowID, State)
-SELECT @Kind, @Fence, n.Next, n.Next, 0, 0, @State FROM (SELECT COALESCE(MAX(Next), 1) AS Next FROM whd.WH_Number WHERE Name = 'ChangeID') n
-WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Capture c WHERE c.Kind = @Kind)`,
-			ofKind, under, stateArg(changes.State{Phase: changes.FirstLook})),
-		appdb.MustAffect(`UPDATE whd.WH_Capture SET Fence = @Fence WHERE Kind = @Kind AND Fence <= @Fence`,
-			ofKind, under),
-		appdb.Statement(`DELETE FROM whd.WH_CaptureEpoch WHERE Kind = @Kind AND Number < (SELECT MAX(n.Number) FROM whd.WH_CaptureEpoch n
-	JOIN whd.WH_Capture c ON c.Kind = n.Kind WHERE n.Kind = @Kind AND n.FirstChangeID < c.FirstChangeID)`, ofKind),
+		appdb.Statement(insertCapture, kindArg, fenceArg, stateArg(changes.State{Phase: changes.FirstLook})),
+		appdb.MustAffect(takeOverCapture, kindArg, fenceArg),
+		appdb.Statement(removeOldEpochs, kindArg),
 		newEpoch(kind, randomID()))
 	if err != nil {
 		return changes.Capture{}, err
@@ -158,19 +163,25 @@ func randomID() int64 {
 // replace creates an empty shadow for a kind, and an epoch before which no token is valid.
 // The state has its ID first: an interrupted replacement is completed by the next Begin.
 func (s *Store) replace(ctx context.Context, c *capture, fence int64) error {
-	c.shadowID, c.FirstKept = randomID(), c.Next
-	old, epoch := c.State, randomID()
+	epoch := randomID()
+	c.shadowID = randomID()
+	c.FirstKept = c.Next
 	c.State = changes.State{
 		Phase:    changes.FirstLook,
 		Epoch:    uint64(epoch),
-		Database: old.Database,
-		Needed:   old.Needed,
+		Database: c.State.Database,
+		Needed:   c.State.Needed,
 	}
+	const statement = `UPDATE whd.WH_Capture SET ShadowID = @ShadowID, FirstChangeID = NextChangeID, State = @State
+WHERE Kind = @Kind AND Fence = @Fence AND NextChangeID = @Next`
 	err := s.run(ctx, "resetting a shadow",
-		appdb.MustAffect(`UPDATE whd.WH_Capture SET ShadowID = @ShadowID, FirstChangeID = NextChangeID, State = @State
-WHERE Kind = @Kind AND Fence = @Fence AND NextChangeID = @Next`,
-			sql.Named("ShadowID", c.shadowID), stateArg(c.State), sql.Named("Kind", c.Kind),
-			sql.Named("Fence", fence), sql.Named("Next", c.Next)), newEpoch(c.Kind, epoch))
+		appdb.MustAffect(statement,
+			sql.Named("ShadowID", c.shadowID),
+			stateArg(c.State),
+			sql.Named("Kind", c.Kind),
+			sql.Named("Fence", fence),
+			sql.Named("Next", c.Next)),
+		newEpoch(c.Kind, epoch))
 	if err != nil {
 		return err
 	}
@@ -188,45 +199,58 @@ func (s *Store) Save(ctx context.Context, kind string, fence int64, state change
 }
 
 func (s *Store) Captures(ctx context.Context) ([]changes.Capture, error) {
-	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (changes.Capture, error) {
+	const statement = `SELECT ` + captureColumns + ` FROM whd.WH_Capture c ORDER BY c.Kind`
+	scan := func(row appdb.Row) (changes.Capture, error) {
 		c, err := scanCapture(row)
 		return c.Capture, err
-	}, `SELECT `+captureColumns+` FROM whd.WH_Capture c ORDER BY c.Kind`)
-	return all, s.db.Fault(err, "reading captures")
+	}
+	captures, err := appdb.QueryAll(ctx, s.db, scan, statement)
+	return captures, s.db.Fault(err, "reading captures")
 }
 
-func (s *Store) Changes(ctx context.Context, kind string, after int64, limit int) (all []changes.Change, err error) {
-	err = s.db.Query(ctx, func(rows *sql.Rows) error {
-		all = nil // of an attempt before
+func (s *Store) Changes(ctx context.Context, kind string, after int64, limit int) ([]changes.Change, error) {
+	statement := `SELECT c.ChangeID, c.Op, c.RecordKey, c.Body, e.Body, c.Entry FROM whd.WH_RecordChange c
+LEFT JOIN whd.WH_Event e ON e.EventID = c.EventID WHERE c.Kind = @Kind AND c.ChangeID > @After ORDER BY c.ChangeID` + s.db.Limit
+	var list []changes.Change
+	scan := func(rows *sql.Rows) error {
+		list = nil // the statement may be repeated
 		size := 0
 		for size < changes.MaxBytes && rows.Next() {
-			var c changes.Change
-			var ofEvent []byte
-			if err := rows.Scan(&c.ID, &c.Op, &c.Key, &c.Body, &ofEvent, &c.Entry); err != nil {
+			c, err := scanChange(rows)
+			if err != nil {
 				return err
 			}
-			if c.Body == nil {
-				c.Body = ofEvent
-			}
 			size += len(c.Body)
-			all = append(all, c)
+			list = append(list, c)
 		}
 		return nil
-	}, `SELECT c.ChangeID, c.Op, c.RecordKey, c.Body, e.Body, c.Entry FROM whd.WH_RecordChange c
-LEFT JOIN whd.WH_Event e ON e.EventID = c.EventID WHERE c.Kind = @Kind AND c.ChangeID > @After ORDER BY c.ChangeID`+s.db.Limit,
+	}
+	err := s.db.Query(ctx, scan, statement,
 		sql.Named("Kind", kind), sql.Named("After", after), sql.Named("Limit", limit))
-	return all, s.db.Fault(err, "reading changes")
+	return list, s.db.Fault(err, "reading changes")
+}
+
+// scanChange reads a change. If it has raised an event, the event has its body.
+func scanChange(row appdb.Row) (changes.Change, error) {
+	var c changes.Change
+	var eventBody []byte
+	err := row.Scan(&c.ID, &c.Op, &c.Key, &c.Body, &eventBody, &c.Entry)
+	if c.Body == nil {
+		c.Body = eventBody
+	}
+	return c, err
 }
 
 func (s *Store) Epochs(ctx context.Context, kind string) ([]changes.Epoch, error) {
-	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (e changes.Epoch, err error) {
-		var id int64
-		err = row.Scan(&id, &e.First)
-		e.ID = uint64(id)
-		return e, err
-	}, `SELECT e.EpochID, e.FirstChangeID FROM whd.WH_CaptureEpoch e WHERE e.Kind = @Kind ORDER BY e.Number`,
-		sql.Named("Kind", kind))
-	return all, s.db.Fault(err, "reading epochs")
+	const statement = `SELECT e.EpochID, e.FirstChangeID FROM whd.WH_CaptureEpoch e
+WHERE e.Kind = @Kind ORDER BY e.Number`
+	scan := func(row appdb.Row) (changes.Epoch, error) {
+		var id, first int64
+		err := row.Scan(&id, &first)
+		return changes.Epoch{ID: uint64(id), First: first}, err
+	}
+	epochs, err := appdb.QueryAll(ctx, s.db, scan, statement, sql.Named("Kind", kind))
+	return epochs, s.db.Fault(err, "reading epochs")
 }
 
 // Reset starts an empty shadow of a kind. The phase is FirstLook afterwards.
@@ -241,11 +265,10 @@ func (s *Store) Reset(ctx context.Context, kind string, fence int64) error {
 }
 
 func (s *Store) Note(ctx context.Context, kind string, keys [][]byte) error {
+	const statement = `INSERT INTO whd.WH_Recheck (Kind, ShadowKey) VALUES (@Kind, @Key)`
 	var steps []appdb.Step
 	for _, key := range keys {
-		steps = append(steps,
-			appdb.Statement(`INSERT INTO whd.WH_Recheck (Kind, ShadowKey) VALUES (@Kind, @Key)`,
-				sql.Named("Kind", kind), sql.Named("Key", key)))
+		steps = append(steps, appdb.Statement(statement, sql.Named("Kind", kind), sql.Named("Key", key)))
 	}
 	return s.run(ctx, "noting keys", steps...)
 }
@@ -253,10 +276,14 @@ func (s *Store) Note(ctx context.Context, kind string, keys [][]byte) error {
 func (s *Store) Noted(ctx context.Context, kind string, limit int) ([]changes.Recheck, error) {
 	statement := `SELECT r.RecheckID, r.ShadowKey FROM whd.WH_Recheck r
 WHERE r.Kind = @Kind ORDER BY r.RecheckID` + s.db.Limit
-	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (r changes.Recheck, err error) {
-		return r, row.Scan(&r.ID, &r.Key)
-	}, statement, sql.Named("Kind", kind), sql.Named("Limit", limit))
-	return all, s.db.Fault(err, "reading noted keys")
+	scan := func(row appdb.Row) (changes.Recheck, error) {
+		var r changes.Recheck
+		err := row.Scan(&r.ID, &r.Key)
+		return r, err
+	}
+	notes, err := appdb.QueryAll(ctx, s.db, scan, statement,
+		sql.Named("Kind", kind), sql.Named("Limit", limit))
+	return notes, s.db.Fault(err, "reading noted keys")
 }
 
 func (s *Store) Unnote(ctx context.Context, kind string, notes []changes.Recheck) error {
@@ -269,8 +296,8 @@ func (s *Store) Unnote(ctx context.Context, kind string, notes []changes.Recheck
 	return s.db.Fault(err, "removing noted keys")
 }
 
-// lookUp is how many numbers Unseen looks up at a time.
-const lookUp = 1000
+// maxLookUp is how many numbers Unseen looks up at a time.
+const maxLookUp = 1000
 
 // Unseen returns entries that no sweep has seen. Nearly all numbers are seen, so it looks up the
 // others.
@@ -282,24 +309,31 @@ func (s *Store) Unseen(
 		return nil, err
 	}
 	var unseen []changes.Entry
-	n := after + 1
-	for n <= highest && len(unseen) < limit {
-		var numbers []int64
-		for ; n <= highest && len(numbers) < lookUp; n++ {
-			if !seen.Has(n) {
-				numbers = append(numbers, n)
-			}
-		}
+	for len(unseen) < limit {
+		numbers := unseenNumbers(seen, after, highest)
 		if len(numbers) == 0 {
 			break
 		}
-		found, err := s.numbered(ctx, kind, numbers)
+		after = numbers[len(numbers)-1]
+		entries, err := s.numbered(ctx, kind, numbers)
 		if err != nil {
 			return nil, err
 		}
-		unseen = append(unseen, found[:min(len(found), limit-len(unseen))]...)
+		missing := limit - len(unseen)
+		unseen = append(unseen, entries[:min(len(entries), missing)]...)
 	}
 	return unseen, nil
+}
+
+// unseenNumbers returns up to maxLookUp numbers above after, up to highest, that are not in a set.
+func unseenNumbers(seen *changes.Bitmap, after, highest int64) []int64 {
+	var numbers []int64
+	for n := after + 1; n <= highest && len(numbers) < maxLookUp; n++ {
+		if !seen.Has(n) {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
 }
 
 // isKnown reports whether an error needs no wrapping.
