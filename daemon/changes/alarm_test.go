@@ -1,10 +1,12 @@
 package changes_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,22 +57,25 @@ func TestManyDifferencesAreRaisedIfTheyStay(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			filled(t, 3000, sort, func(t *testing.T, r *rig) {
+				// The daemon is down while the rows change.
 				r.end()
 				r.update(2500, "2.00")
 				for i := range 50 {
 					r.table.set(fmt.Sprint("new", i), "1", "x")
 				}
-				r.table.info.Pollable = false
+				r.table.info.Pollable = false // so that only sweeps find the changes
 				r.table.delay = func() time.Duration { return time.Second }
 				r.run()
+
 				r.until("the alarm", func() bool { return r.count() == 999 })
 				r.until("the differences are raised", func() bool { return r.count() > 999 })
 				if r.swept() < 3000 {
 					t.Errorf("more than 999 changes after %d of 3050 rows", r.swept())
 				}
 				r.sweeps(3)
-				if n := counts(r.changes(0)); n[changes.Updated] != 2500 || n[changes.Created] != 50 || len(n) != 2 {
-					t.Error(n)
+				want := map[changes.Op]int{changes.Updated: 2500, changes.Created: 50}
+				if got := counts(r.changes(0)); !maps.Equal(got, want) {
+					t.Errorf("after 3 sweeps the changes are %v, want %v", got, want)
 				}
 			})
 		})
@@ -102,11 +107,11 @@ func TestDifferencesOfTheSecondSweepAlone(t *testing.T) {
 		r.sweeps(3)
 		for _, c := range r.changes(0) {
 			if c.key >= "k02000" {
-				t.Fatal(c)
+				t.Fatalf("%q was raised, although only the second sweep has found it", c)
 			}
 		}
 		if n := r.count(); n != 2000 {
-			t.Errorf("%d changes", n)
+			t.Errorf("got %d changes, want the 2000 that both sweeps have found", n)
 		}
 	})
 }
@@ -127,9 +132,10 @@ func TestManyDifferencesThatPassAreNotRaised(t *testing.T) {
 		}
 		r.table.mu.Unlock()
 		r.sweeps(4)
-		all := r.changes(0)
-		if n := counts(all); n[changes.Updated] < 999 || n[changes.Updated] > 2*999 || len(n) != 1 {
-			t.Errorf("%v, want 999 changes before the alarm, and those back", n)
+		got := counts(r.changes(0))
+		updated := got[changes.Updated]
+		if updated < 999 || updated > 2*999 || len(got) != 1 {
+			t.Errorf("the changes are %v, want 999 updates before the alarm, and those back", got)
 		}
 	})
 }
@@ -143,8 +149,9 @@ func TestManyDeletionsAreRaisedIfTheyStay(t *testing.T) {
 				}
 				r.until("the alarm", func() bool { return r.count() >= 99 })
 				r.sweeps(2)
-				if n := counts(r.changes(0)); n[changes.Deleted] != 700 || len(n) != 1 {
-					t.Error(n)
+				want := map[changes.Op]int{changes.Deleted: 700}
+				if got := counts(r.changes(0)); !maps.Equal(got, want) {
+					t.Errorf("after the alarm and 2 sweeps the changes are %v, want %v", got, want)
 				}
 			})
 		})
@@ -185,31 +192,31 @@ func TestAnEmptyTableStopsTheKind(t *testing.T) {
 	}
 }
 
+// emptied empties a table of 1200 rows, which stops the capture, adds a changed row, and resumes the
+// capture.
 func emptied(t *testing.T, r *rig, how changes.Resumption) {
-	token, err := r.feed.Now(t.Context(), r.kind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.table.mu.Lock()
-	clear(r.table.rows)
-	r.table.mu.Unlock()
+	token := r.now()
+	r.empty()
 	r.until("it has stopped", func() bool { return r.status().Phase == changes.Stopped })
-	r.restart2()
+	r.restartDaemon()
 	time.Sleep(time.Hour)
 	if s := r.status(); s.Phase != changes.Stopped || !strings.Contains(s.Reason, "reads as empty") {
-		t.Errorf("%+v", s)
+		t.Errorf("an hour after a restart the phase is %q (%s), want %q since the table reads as empty",
+			s.Phase, s.Reason, changes.Stopped)
 	}
 	r.silent()
+
 	r.table.set("k00007", "5.00", "x")
 	if err := r.Resume("Item", how); err != nil {
 		t.Fatal(err)
 	}
 	r.until("it goes on", func() bool { return r.status().Phase == changes.Capturing })
 	if err := r.Resume("Item", how); !fault.Is(err, fault.Conflict) {
-		t.Errorf("a second time: %v", err)
+		t.Errorf("resuming a second time: got the error %v, want a fault of kind %v", err, fault.Conflict)
 	}
 	r.sweeps(2)
-	_, err = r.feed.Read(t.Context(), r.kind, token, 10, 0)
+
+	_, err := r.feed.Read(t.Context(), r.kind, token, 10, 0)
 	if how == changes.Raise {
 		n := counts(r.changes(0))
 		if n[changes.Deleted] != 1199 || n[changes.Updated] != 1 || err != nil {
@@ -219,17 +226,18 @@ func emptied(t *testing.T, r *rig, how changes.Resumption) {
 	}
 	r.silent()
 	if !fault.Is(err, fault.Gone) {
-		t.Errorf("a token from before the reset: %v", err)
+		t.Errorf("reading from a token before the reset: got the error %v, want a fault of kind %v",
+			err, fault.Gone)
 	}
 	r.table.set("k00007", "6.00", "x")
 	r.sweeps(1)
-	if all := r.changes(0); len(all) != 1 || all[0].op != changes.Updated {
-		t.Error(all)
+	if list := r.changes(0); len(list) != 1 || list[0].op != changes.Updated {
+		t.Errorf("an update after the reset raised %v, want one update", list)
 	}
 }
 
-// restart2 starts another daemon without waiting for a phase.
-func (r *rig) restart2() {
+// restartDaemon starts another daemon without waiting for a phase.
+func (r *rig) restartDaemon() {
 	r.end()
 	r.Capturer, r.end = r.start(nil)
 	r.feed = changes.Feed{Capturer: r.Capturer}
@@ -239,46 +247,55 @@ func (r *rig) restart2() {
 // After a failover of an availability group, another replica has the same group and another
 // time of creation: capture continues. So it does when the database joins a group, or leaves it.
 func TestFailoverContinues(t *testing.T) {
+	type database struct{ identity, group string }
+	first := database{"ERP created 1", ""}
+	firstInGroup := database{"ERP created 1", "g1"}
+	second := database{"ERP created 2", ""}
+	secondInGroup := database{"ERP created 2", "g1"}
 	for _, c := range []struct {
-		name    string
-		before  [2]string // identity and group
-		after   [2]string
-		older   bool // the rowversions decrease
-		stopped bool
+		name     string
+		before   database
+		after    database
+		isOlder  bool // the rowversions decrease
+		wantStop bool
 	}{
-		{"failover", [2]string{"ERP created 1", "g1"}, [2]string{"ERP created 2", "g1"}, false, false},
-		{"failover that loses data", [2]string{"ERP created 1", "g1"}, [2]string{"ERP created 2", "g1"}, true, true},
-		{"another group", [2]string{"ERP created 1", "g1"}, [2]string{"ERP created 1", "g2"}, false, true},
-		{"joined", [2]string{"ERP created 1", ""}, [2]string{"ERP created 2", "g1"}, false, false},
-		{"joined, older", [2]string{"ERP created 1", ""}, [2]string{"ERP created 2", "g1"}, true, true},
-		{"left", [2]string{"ERP created 1", "g1"}, [2]string{"ERP created 2", ""}, false, false},
-		{"another name", [2]string{"ERP created 1", "g1"}, [2]string{"Other created 2", ""}, false, true},
-		{"restored", [2]string{"ERP created 1", ""}, [2]string{"ERP created 2", ""}, false, true},
+		{"failover", firstInGroup, secondInGroup, false, false},
+		{"failover that loses data", firstInGroup, secondInGroup, true, true},
+		{"another group", firstInGroup, database{"ERP created 1", "g2"}, false, true},
+		{"joined", first, secondInGroup, false, false},
+		{"joined, older", first, secondInGroup, true, true},
+		{"left", firstInGroup, second, false, false},
+		{"another name", firstInGroup, database{"Other created 2", ""}, false, true},
+		{"restored", first, second, false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := func(database *table) *table {
-				database.identity, database.group = c.before[0], c.before[1]
-				return sorts["rowversion"](database)
+			before := func(table *table) *table {
+				table.identity = c.before.identity
+				table.group = c.before.group
+				return sorts["rowversion"](table)
 			}
 			filled(t, 20, before, func(t *testing.T, r *rig) {
 				r.update(10, "3.00")
 				time.Sleep(10 * time.Second)
-				known := len(r.changes(0))
-				if known != 10 {
-					t.Fatalf("%d changes before the failover, want 10", known)
+				if n := r.count(); n != 10 {
+					t.Fatalf("%d changes before the failover, want 10", n)
 				}
+
 				r.table.mu.Lock()
-				r.table.identity, r.table.group = c.after[0], c.after[1]
-				if c.older {
+				r.table.identity = c.after.identity
+				r.table.group = c.after.group
+				if c.isOlder {
 					r.table.version -= 5
 				}
 				r.table.mu.Unlock()
 				time.Sleep(time.Hour)
-				if got := r.status().Phase == changes.Stopped; got != c.stopped {
-					t.Fatalf("stopped: %v (%s), want %v", got, r.status().Reason, c.stopped)
+
+				if got := r.status().Phase == changes.Stopped; got != c.wantStop {
+					t.Fatalf("from %+v to %+v: stopped is %v (%s), want %v",
+						c.before, c.after, got, r.status().Reason, c.wantStop)
 				}
-				if n := len(r.changes(0)); n != known {
-					t.Errorf("%d changes after the failover, want %d", n, known)
+				if n := r.count(); n != 10 {
+					t.Errorf("%d changes after the failover, want the 10 from before", n)
 				}
 			})
 		})
@@ -291,52 +308,70 @@ func TestAnotherDatabaseStopsEverything(t *testing.T) {
 		"name":        func(t *table) { t.identity = "ERP 2" },
 		"rowversions": func(t *table) { t.version -= 5 },
 	} {
-		for _, during := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, " ", during), func(t *testing.T) {
-				filled(t, 20, sorts["rowversion"], func(t *testing.T, r *rig) {
-					r.update(10, "3.00")
-					time.Sleep(10 * time.Second)
-					known := len(r.changes(0))
-					if known != 10 {
-						t.Fatal(known)
-					}
-					swap := func() {
-						for key, cells := range r.table.rows {
-							cells[itemAmount] = text("7.00")
-							cells[itemVersion].Data = append([]byte(nil), cells[itemVersion].Data...)
-							cells[itemVersion].Data[0] = 1
-							r.table.rows[key] = cells
-						}
-						replace(r.table)
-					}
+		t.Run(fmt.Sprint(name, " ", false), func(t *testing.T) {
+			filled(t, 20, sorts["rowversion"], func(t *testing.T, r *rig) {
+				swap := func() {
 					r.table.mu.Lock()
-					if during {
-						done := false
-						r.table.fail = func(changes.Read) error {
-							if !done {
-								done = true
-								swap()
-							}
-							return nil
-						}
-					} else {
-						swap()
-					}
-					r.table.mu.Unlock()
-					r.until("it has stopped", func() bool { return r.status().Phase == changes.Stopped })
-					r.restart2()
-					time.Sleep(time.Hour)
-					if n := len(r.changes(0)); n != known || r.status().Phase != changes.Stopped || !strings.Contains(r.status().Reason, "database is") {
-						t.Errorf("%d changes of another database; %+v", n-known, r.status())
-					}
-					if err := r.Resume("Item", changes.Raise); err != nil {
-						t.Fatal(err)
-					}
-					r.until("the differences are raised", func() bool { return r.count() == known+20 })
-				})
+					defer r.table.mu.Unlock()
+					r.table.changeRows()
+					replace(r.table)
+				}
+				stoppedBy(t, r, swap)
 			})
-		}
+		})
+		t.Run(fmt.Sprint(name, " ", true), func(t *testing.T) {
+			filled(t, 20, sorts["rowversion"], func(t *testing.T, r *rig) {
+				swapDuringRead := func() {
+					r.table.mu.Lock()
+					defer r.table.mu.Unlock()
+					r.table.fail = func(changes.Read) error {
+						r.table.fail = nil
+						r.table.changeRows()
+						replace(r.table)
+						return nil
+					}
+				}
+				stoppedBy(t, r, swapDuringRead)
+			})
+		})
 	}
+}
+
+// changeRows changes all rows, to rowversions that are later than all others. The table is locked.
+func (t *table) changeRows() {
+	for key, cells := range t.rows {
+		cells[itemAmount] = text("7.00")
+		cells[itemVersion].Data = bytes.Clone(cells[itemVersion].Data)
+		cells[itemVersion].Data[0] = 1
+		t.rows[key] = cells
+	}
+}
+
+// stoppedBy checks that the capture of 20 rows stops when another database takes the place of the
+// one that was captured, and raises the differences only when it is resumed.
+func stoppedBy(t *testing.T, r *rig, swap func()) {
+	t.Helper()
+	r.update(10, "3.00")
+	time.Sleep(10 * time.Second)
+	if n := r.count(); n != 10 {
+		t.Fatalf("%d changes before another database, want 10", n)
+	}
+
+	swap()
+	r.until("it has stopped", func() bool { return r.status().Phase == changes.Stopped })
+	r.restartDaemon()
+	time.Sleep(time.Hour)
+	if n := r.count(); n != 10 {
+		t.Errorf("another database has raised %d changes, want none", n-10)
+	}
+	if s := r.status(); s.Phase != changes.Stopped || !strings.Contains(s.Reason, "database is") {
+		t.Errorf("the phase is %q (%s), want %q by the other database", s.Phase, s.Reason, changes.Stopped)
+	}
+
+	if err := r.Resume("Item", changes.Raise); err != nil {
+		t.Fatal(err)
+	}
+	r.until("the differences are raised", func() bool { return r.count() == 10+20 })
 }
 
 // Changes that are stored before the shadow, and a store that fails, lose and repeat
@@ -362,10 +397,11 @@ func TestKillsBetweenChangesAndShadow(t *testing.T) {
 			r.table.set(fmt.Sprintf("k%05d", i), fmt.Sprint(i, ".25"), "x")
 			time.Sleep(3 * time.Second)
 			if i%10 == 0 {
-				r.restart2()
+				r.restartDaemon()
 			}
 		}
 		r.sweeps(2)
+
 		seen := make(map[string]int)
 		for _, c := range r.changes(0) {
 			seen[c.key]++
@@ -403,30 +439,33 @@ func TestGroupsAreLimited(t *testing.T) {
 // Reading takes a tenth of the time, also with several kinds.
 func TestShareOfTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first, second := newTable(newKind("Kind0")), newTable(newKind("Kind1")).byTime()
-		var busy time.Duration
+		const readTime = 200 * time.Millisecond
+		var reads atomic.Int64
+		first := newTable(newKind("Kind0"))
+		second := newTable(newKind("Kind1")).byTime()
 		for _, table := range []*table{first, second} {
 			for i := range 500 {
 				table.set(fmt.Sprintf("k%05d", i), "1", "x")
 			}
-			table.delay = func() time.Duration { // called with the locks of two tables
-				first.mu.Lock()
-				defer first.mu.Unlock()
-				busy += 200 * time.Millisecond
-				return 200 * time.Millisecond
+			table.delay = func() time.Duration {
+				reads.Add(1)
+				return readTime
 			}
 		}
 		r := newRig(t, first)
-		r.config.Share, r.config.Sweep = 0.1, time.Second
+		r.config.Share = 0.1
+		r.config.Sweep = time.Second
 		r.source = sources{"Kind0": first, "Kind1": second}
 		r.kinds = append(r.kinds, first.kind, second.kind)
+
+		const duration = 10 * time.Minute
 		_, end := r.start(nil)
-		time.Sleep(10 * time.Minute)
+		time.Sleep(duration)
 		end()
-		first.mu.Lock()
-		defer first.mu.Unlock()
-		if share := busy.Minutes() / 10; share > 0.102 || share < 0.05 {
-			t.Errorf("reading took %.3f of the time", share)
+		busy := time.Duration(reads.Load()) * readTime
+		share := busy.Seconds() / duration.Seconds()
+		if share > 0.102 || share < 0.05 {
+			t.Errorf("reading took %.3f of the time, want between 0.05 and 0.102", share)
 		}
 	})
 }

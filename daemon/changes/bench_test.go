@@ -77,8 +77,14 @@ func BenchmarkSweep(b *testing.B) {
 		Name:    "Item",
 		Capture: record.CaptureAlways,
 		Fields: []record.Field{
-			{Name: "ID", Type: record.Int}, {Name: "A", Type: record.Text}, {Name: "B", Type: record.Decimal}, {Name: "C", Type: record.DateTime},
-			{Name: "D", Type: record.Bool}, {Name: "E", Type: record.Text}, {Name: "F", Type: record.Guid}, {Name: "G", Type: record.Decimal},
+			{Name: "ID", Type: record.Int},
+			{Name: "A", Type: record.Text},
+			{Name: "B", Type: record.Decimal},
+			{Name: "C", Type: record.DateTime},
+			{Name: "D", Type: record.Bool},
+			{Name: "E", Type: record.Text},
+			{Name: "F", Type: record.Guid},
+			{Name: "G", Type: record.Decimal},
 		},
 	}
 	registry, err := record.NewRegistry(k)
@@ -88,8 +94,14 @@ func BenchmarkSweep(b *testing.B) {
 	s := &numbered{store: newStore(), n: 100_000}
 	for range changes.MaxRows {
 		s.cells = append(s.cells, []row.Cell{
-			{}, text("a customer"), text("17.50"), text("2026-11-26T10:00:00.0000000"), {Int: 1}, text("note"),
-			text("6F9619FF-8B86-D011-B42D-00C04FC964FF"), text("1000000.00"),
+			{},
+			text("a customer"),
+			text("17.50"),
+			text("2026-11-26T10:00:00.0000000"),
+			{Int: 1},
+			text("note"),
+			text("6F9619FF-8B86-D011-B42D-00C04FC964FF"),
+			text("1000000.00"),
 		})
 	}
 	c := changes.New(changes.Config{
@@ -108,18 +120,19 @@ func BenchmarkSweep(b *testing.B) {
 		defer close(done)
 		c.Run(ctx)
 	}()
-	swept := func(n int64) {
+	waitUntilSwept := func(n int64) {
 		for {
-			if all := c.Status(); len(all) > 0 && all[0].Swept >= n {
+			captures := c.Status()
+			if len(captures) > 0 && captures[0].Swept >= n {
 				return
 			}
 			time.Sleep(time.Millisecond)
 		}
 	}
-	swept(s.n)
+	waitUntilSwept(s.n) // the first look
 	b.ResetTimer()
 	for i := range b.N {
-		swept(int64(i+2) * s.n)
+		waitUntilSwept(int64(i+2) * s.n)
 	}
 	b.StopTimer()
 	cancel()

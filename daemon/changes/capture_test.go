@@ -70,7 +70,7 @@ func TestStopOutlastsAnUnprovenKey(t *testing.T) {
 		r.stop()
 		reason := r.status().Reason
 		r.setKey(nil)
-		r.restart2()
+		r.restartDaemon()
 		if got, want := r.status().Reason, "no key of Item is proven"; got != want {
 			t.Errorf("after a restart without a key, the reason is %q, want %q", got, want)
 		}
@@ -103,7 +103,7 @@ func TestStopOutlastsALostShadow(t *testing.T) {
 		k := r.store.kind("Item")
 		clear(k.entries)
 		clear(k.numbers)
-		r.restart2()
+		r.restartDaemon()
 		time.Sleep(5 * time.Minute)
 		if s := r.stored().State; s.Phase != changes.Stopped || !s.Manual {
 			t.Errorf("after the shadow was lost, %q is stored (manual: %t), want %q until it is resumed", s.Phase, s.Manual, changes.Stopped)
@@ -131,7 +131,7 @@ func TestResumeAfterAFailure(t *testing.T) {
 		filled(t, 20, sorts["sweeps"], func(t *testing.T, r *rig) {
 			r.stop()
 			r.setKey(nil)
-			r.restart2()
+			r.restartDaemon()
 			time.AfterFunc(5*time.Minute, func() { r.setKey([]int{itemID}) })
 			r.resumes(changes.Raise)
 		})
@@ -168,7 +168,7 @@ func TestDamagedSchemeStopsTheKind(t *testing.T) {
 					t.Errorf("a copy with a damaged scheme failed with %v, want a fault of kind %v", err, fault.Unavailable)
 				}
 
-				r.restart2()
+				r.restartDaemon()
 				epochs := len(s.epochs)
 				time.Sleep(time.Hour)
 				want := fmt.Sprintf("the stored scheme 1 of Item is damaged: its field %q has no form", field)

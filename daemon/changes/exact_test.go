@@ -85,7 +85,7 @@ func (c *chances) delay() time.Duration {
 type faultyRig struct {
 	*rig
 	chances *chances
-	second  atomic.Bool // of the daemons coordinates
+	second  atomic.Bool // the second of the daemons coordinates
 }
 
 func newFaultyRig(t *testing.T, table *table, seed uint64) *faultyRig {

@@ -2,8 +2,10 @@ package changes_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -32,6 +34,8 @@ func TestFollow(t *testing.T) {
 		if err != nil || len(batch.Changes) > 0 || batch.Next != token {
 			t.Errorf("changes since %s: %+v (%v), want none", token, batch, err)
 		}
+
+		// A follower that waits gets the changes when they are captured.
 		time.Sleep(time.Second)
 		r.update(3, "2.00")
 		began := time.Now()
@@ -40,13 +44,17 @@ func TestFollow(t *testing.T) {
 			t.Fatalf("changes since %s: %+v (%v), want two", token, batch, err)
 		}
 		if took := time.Since(began); took > 6*time.Second {
-			t.Errorf("the first change took %v", took)
+			t.Errorf("the follower had the changes after %v, want at most 6s", took)
 		}
-		r.restart() // another epoch
+
+		// The token is still known after a restart, which starts another epoch.
+		r.restart()
 		batch, err = r.feed.Read(t.Context(), r.kind, batch.Next, 10, 0)
 		if err != nil || len(batch.Changes) != 1 || batch.Changes[0].ID != 3 {
 			t.Fatalf("changes since the second one: %+v (%v), want the third", batch, err)
 		}
+
+		// Without changes, the follower waits for the given time, or until its context ends.
 		last := batch.Next
 		began = time.Now()
 		batch, err = r.feed.Read(t.Context(), r.kind, last, 10, 20*time.Second)
@@ -56,8 +64,10 @@ func TestFollow(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := r.feed.Read(ctx, r.kind, last, 10, time.Minute); err != ctx.Err() {
-			t.Error(err)
+		_, err = r.feed.Read(ctx, r.kind, last, 10, time.Minute)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("reading with a context of a second: got the error %v, want %v",
+				err, context.DeadlineExceeded)
 		}
 	})
 }
@@ -145,23 +155,43 @@ func (r *rig) publish(key string) {
 // Tokens of another history are refused, never continued.
 func TestTokens(t *testing.T) {
 	filled(t, 10, sorts["time"], func(t *testing.T, r *rig) {
-		read := func(token string) error {
-			_, err := r.feed.Read(t.Context(), r.kind, token, 10, 0)
-			return err
-		}
-		want := func(name, token string, kind fault.Kind) {
+		wantFault := func(name, token string, kind fault.Kind) {
 			t.Helper()
-			if err := read(token); !fault.Is(err, kind) {
-				t.Errorf("%s: %v", name, err)
+			_, err := r.feed.Read(t.Context(), r.kind, token, 10, 0)
+			if !fault.Is(err, kind) {
+				t.Errorf("reading from the token %q (%s): got the error %v, want a fault of kind %v",
+					token, name, err, kind)
 			}
 		}
-		for _, token := range []string{"", "x", "1-1", "0000000000000001", "0000000000000001-", "0000000000000001-01", "000000000000000A-1"} {
-			want(token, token, fault.Invalid)
+		wantKnown := func(token string) {
+			t.Helper()
+			_, err := r.feed.Read(t.Context(), r.kind, token, 10, 0)
+			if err != nil {
+				t.Errorf("reading from the token %q: %v", token, err)
+			}
 		}
+		withID := func(token, id string) string {
+			epoch, _, _ := strings.Cut(token, "-")
+			return epoch + "-" + id
+		}
+		for _, token := range []string{
+			"",
+			"x",
+			"1-1",
+			"0000000000000001",
+			"0000000000000001-",
+			"0000000000000001-01",
+			"000000000000000A-1",
+		} {
+			wantFault("malformed", token, fault.Invalid)
+		}
+
 		first := r.now()
-		want("unknown epoch", "00000000000000aa-0", fault.Gone)
-		want("future", first[:17]+"1", fault.Gone)
-		want("past", first[:17]+"-1", fault.Gone)
+		wantFault("unknown epoch", "00000000000000aa-0", fault.Gone)
+		wantFault("future", withID(first, "1"), fault.Gone)
+		wantFault("past", withID(first, "-1"), fault.Gone)
+
+		// Changes 1 to 5 are of the first epoch, and changes 6 to 10 of the second one.
 		time.Sleep(time.Second)
 		r.update(5, "2.00")
 		r.until("5 changes", func() bool { return r.count() == 5 })
@@ -169,51 +199,52 @@ func TestTokens(t *testing.T) {
 		r.restart()
 		r.update(5, "3.00")
 		r.until("10 changes", func() bool { return r.count() == 10 })
-		want("of the second epoch", last[:17]+"6", fault.Gone)
-		for _, token := range []string{first, last, first[:17] + "3"} {
-			if err := read(token); err != nil {
-				t.Errorf("%s: %v", token, err)
-			}
-		}
+		wantFault("of the second epoch", withID(last, "6"), fault.Gone)
+		wantKnown(first)
+		wantKnown(last)
+		wantKnown(withID(first, "3"))
 		future := r.now()
+
+		// The first three changes are pruned.
 		r.store.mu.Lock()
 		k := r.store.kind("Item")
 		k.FirstKept = 4
 		k.changes = k.changes[3:]
 		r.store.mu.Unlock()
-		want("pruned", first[:17]+"2", fault.Gone)
-		if err := read(first[:17] + "3"); err != nil {
-			t.Error(err)
-		}
+		wantFault("pruned", withID(first, "2"), fault.Gone)
+		wantKnown(withID(first, "3"))
+
 		// The own store is rolled back.
 		r.end()
 		k.changes = k.changes[:4]
 		k.Next = 8
 		k.epochs = k.epochs[:1]
-		want("before the restart", future, fault.Gone)
+		wantFault("before the restart", future, fault.Gone)
 		r.run()
-		want("after the restart", future, fault.Gone)
+		wantFault("after the restart", future, fault.Gone)
 		r.update(5, "4.00")
 		r.sweeps(1)
-		want("with as many changes", future, fault.Gone)
+		wantFault("with as many changes", future, fault.Gone)
 	})
 }
 
 // A kind that is captured on demand: by a follower here or on another daemon, or by a
 // subscription that names one of its events.
 func TestNeed(t *testing.T) {
-	for name, need := range map[string]func(r *rig){
-		"follower": func(r *rig) { _, _ = r.feed.Now(r.t.Context(), r.kind) },
-		"follower of another daemon": func(r *rig) {
-			other, end := r.start(func() bool { return false })
-			defer end()
-			time.Sleep(time.Second)
-			_, err := changes.Feed{Capturer: other}.Now(r.t.Context(), r.kind)
-			if first := r.table.readCount() == 0; first && (!fault.Is(err, fault.Unavailable) || fault.From(err).RetryAfter == 0) || !first && err != nil {
-				r.t.Error(err)
-			}
+	const keep = time.Hour
+	for name, c := range map[string]struct {
+		need    func(r *rig)
+		maxTime time.Duration // until the capture ends without the need
+	}{
+		"follower": {
+			need:    func(r *rig) { _, _ = r.feed.Now(r.t.Context(), r.kind) }, // fails before the first look
+			maxTime: keep,
 		},
-		"subscription": func(r *rig) { r.named.Store(true) },
+		"follower of another daemon": {need: followElsewhere, maxTime: keep},
+		"subscription": {
+			need:    func(r *rig) { r.named.Store(true) },
+			maxTime: time.Second,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -222,41 +253,67 @@ func TestNeed(t *testing.T) {
 				kind := *table.kind
 				kind.Capture = record.CaptureOnDemand
 				r := newRig(t, table)
-				r.kind, r.config.Keep = &kind, time.Hour
+				r.kind = &kind
+				r.config.Keep = keep
 				r.Capturer, r.end = r.start(nil)
 				defer func() { r.end() }()
 				r.feed.Capturer = r.Capturer
 				time.Sleep(time.Hour)
 				if n := table.readCount(); n > 0 {
-					t.Fatalf("%d reads without a need", n)
+					t.Fatalf("the table was read %d times without a need, want never", n)
 				}
-				need(r)
+
+				c.need(r)
 				r.until("the first look has ended", func() bool { return r.status().Phase == changes.Capturing })
 				r.sweeps(1)
-				r.restart2() // the need is stored
+				r.restartDaemon() // the need is stored
 				r.until("it goes on", func() bool { return r.status().Phase == changes.Capturing })
+
 				r.named.Store(false)
-				ended := time.Now()
+				endOfNeed := time.Now()
 				r.until("it ends", func() bool { return len(r.Status()) == 0 })
-				if took := time.Since(ended); took > time.Second && name == "subscription" || took > r.config.Keep {
-					t.Errorf("it ends %v after the need", took)
+				if took := time.Since(endOfNeed); took > c.maxTime {
+					t.Errorf("the capture ended %v after the need, want at most %v", took, c.maxTime)
 				}
 				time.Sleep(2 * time.Minute)
 				reads := table.readCount()
 				table.set("a", "2", "x")
 				time.Sleep(30 * time.Minute)
-				if state, n := r.stored().State, table.readCount(); state.Phase != changes.Idle || n != reads {
-					t.Errorf("%d reads, %+v", n-reads, state)
+				if n := table.readCount(); n != reads {
+					t.Errorf("the table was read %d times after the end of the capture, want never", n-reads)
 				}
-				need(r)
+				if phase := r.stored().State.Phase; phase != changes.Idle {
+					t.Errorf("the stored phase after the end is %q, want %q", phase, changes.Idle)
+				}
+
+				c.need(r)
 				r.until("it continues from the shadow", func() bool { return r.count() == 1 })
 				r.named.Store(false)
-				time.Sleep(2*r.config.Keep + 10*time.Minute)
+				time.Sleep(2*keep + 10*time.Minute)
 				if r.stored().Next != 0 {
-					t.Error("its shadow is kept for longer than changes.keep")
+					t.Error("the shadow is kept for longer than changes.keep, want it removed")
 				}
 			})
 		})
+	}
+}
+
+// followElsewhere follows the kind on a daemon that does not capture.
+func followElsewhere(r *rig) {
+	other, end := r.start(func() bool { return false })
+	defer end()
+	time.Sleep(time.Second)
+	isFirst := r.table.readCount() == 0
+	_, err := changes.Feed{Capturer: other}.Now(r.t.Context(), r.kind)
+	if !isFirst {
+		if err != nil {
+			r.t.Errorf("following on another daemon: %v", err)
+		}
+		return
+	}
+	if !fault.Is(err, fault.Unavailable) || fault.From(err).RetryAfter == 0 {
+		r.t.Errorf("following on another daemon before the first look: got the error %v, want a fault of kind %v with a time to retry",
+			err, fault.Unavailable)
 	}
 }
 
@@ -295,16 +352,18 @@ func TestCopies(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				all := slices.DeleteFunc(r.changes(position(t, token)), func(c raised) bool { return c.id > position(t, end) })
-				apply(loaded, all)
+				list := r.changes(position(t, token))
+				list = slices.DeleteFunc(list, func(c raised) bool { return c.id > position(t, end) })
+				apply(loaded, list)
 				compare(t, loaded, r.table.all())
-				for _, c := range all {
-					if (c.event != "") != (name == "update") {
-						t.Errorf("%v has event %q", c, c.event)
+				for _, c := range list {
+					wantEvent := name == "update" // the others leave the row as it was
+					if hasEvent := c.event != ""; hasEvent != wantEvent {
+						t.Errorf("%q has the event %q, want an event: %v", c, c.event, wantEvent)
 					}
 				}
-				if notes, _ := r.store.Noted(t.Context(), "Item", 10); len(notes) > 0 {
-					t.Errorf("%d notes remain", len(notes))
+				if notes, err := r.store.Noted(t.Context(), "Item", 10); err != nil || len(notes) > 0 {
+					t.Errorf("%d notes remain (%v), want none", len(notes), err)
 				}
 			})
 		})
@@ -337,10 +396,12 @@ func TestCopyOfAStoppedKindFails(t *testing.T) {
 		r.table.identity = "ERP 2"
 		r.table.mu.Unlock()
 		if _, err := c.End(t.Context()); !fault.Is(err, fault.Stopped) {
-			t.Error(err)
+			t.Errorf("ending the copy: got the error %v, want a fault of kind %v", err, fault.Stopped)
 		}
-		if _, err := r.feed.Copy(t.Context(), r.kind, "00000000000000aa-0"); !fault.Is(err, fault.Gone) {
-			t.Error(err)
+		const unknown = "00000000000000aa-0"
+		if _, err := r.feed.Copy(t.Context(), r.kind, unknown); !fault.Is(err, fault.Gone) {
+			t.Errorf("a copy from the unknown token %s: got the error %v, want a fault of kind %v",
+				unknown, err, fault.Gone)
 		}
 	})
 }

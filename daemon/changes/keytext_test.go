@@ -18,10 +18,12 @@ func TestKeysOfTheSameText(t *testing.T) {
 	misfit := func(class row.Class, text string) row.Cell {
 		return row.Cell{Class: class, Misfit: true, Data: []byte(text)}
 	}
+	misfitNumber := row.Cell{Class: row.Integer, Misfit: true, Int: 20260102, Data: []byte("20260102")}
+	const guid = "0f8fad5b-d9cb-469f-a165-70867728950e"
 	for _, c := range []struct {
-		of   record.Type
-		a, b row.Cell
-		same bool
+		typ      record.Type
+		a, b     row.Cell
+		wantSame bool
 	}{
 		{record.Text, plain("abc"), classed(row.Blob, "abc", 0), true},
 		{record.Text, plain("abc"), classed(row.Blob, "abd", 0), false},
@@ -39,12 +41,12 @@ func TestKeysOfTheSameText(t *testing.T) {
 		{record.Decimal, plain("2.50"), classed(row.Real, "2.5", 0), true},
 		{record.Decimal, plain("2.51"), classed(row.Real, "2.5", 0), false},
 		{record.Int, row.Cell{Int: 5}, misfit(row.Text, "+5"), false},
-		{record.DateTime, plain("20260102"), row.Cell{Class: row.Integer, Misfit: true, Int: 20260102, Data: []byte("20260102")}, true},
-		{record.Guid, plain("0f8fad5b-d9cb-469f-a165-70867728950e"), classed(row.Blob, "0f8fad5b-d9cb-469f-a165-70867728950e", 0), true},
+		{record.DateTime, plain("20260102"), misfitNumber, true},
+		{record.Guid, plain(guid), classed(row.Blob, guid, 0), true},
 		{record.Bytes, plain("abc"), misfit(row.Text, "YWJj"), true},
 		{record.Bytes, plain("abc"), misfit(row.Text, "abc"), false},
 	} {
-		kind, table := wide([]record.Type{c.of})
+		kind, table := wide([]record.Type{c.typ})
 		table.Key = []int{1}
 		r := newRows(kind, table, nil, []byte("s"), &State{})
 		for _, pair := range [][2]row.Cell{{c.a, c.b}, {c.b, c.a}} {
@@ -63,8 +65,8 @@ func TestKeysOfTheSameText(t *testing.T) {
 				}
 				same = bytes.Equal(got, want)
 			}
-			if same != c.same {
-				t.Errorf("%v: %+v is found from %+v: got %v, want %v", c.of, pair[1], pair[0], same, c.same)
+			if same != c.wantSame {
+				t.Errorf("%v: %+v is found from %+v: got %v, want %v", c.typ, pair[1], pair[0], same, c.wantSame)
 			}
 		}
 	}

@@ -22,6 +22,7 @@ func TestPollLooksAtTheTimeOfItsReading(t *testing.T) {
 		r.run()
 		defer r.end()
 
+		// The row changes 100 ms after a page of a sweep was read.
 		var once sync.Once
 		changed := make(chan time.Time, 1)
 		table.mu.Lock()
@@ -38,7 +39,8 @@ func TestPollLooksAtTheTimeOfItsReading(t *testing.T) {
 			return nil
 		}
 		table.mu.Unlock()
-		var change time.Time
+
+		var change time.Time // zero until the row has changed
 		for r.count() == 0 {
 			time.Sleep(10 * time.Millisecond)
 			synctest.Wait()

@@ -21,12 +21,17 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// drawCell draws a value as a source would have it.
-func drawCell(t *rapid.T, typ record.Type, null bool) row.Cell {
-	text := func(s string) row.Cell { return row.Cell{Data: []byte(s)} }
-	if null && rapid.IntRange(0, 4).Draw(t, "null") == 0 {
+// drawNullable draws a value that may be null.
+func drawNullable(t *rapid.T, typ record.Type) row.Cell {
+	if rapid.IntRange(0, 4).Draw(t, "null") == 0 {
 		return row.Cell{Null: true}
 	}
+	return drawCell(t, typ)
+}
+
+// drawCell draws a value as a source would have it.
+func drawCell(t *rapid.T, typ record.Type) row.Cell {
+	text := func(s string) row.Cell { return row.Cell{Data: []byte(s)} }
 	if typ.Integer() {
 		lo, hi := typ.Range()
 		return row.Cell{Int: rapid.Int64Range(lo, hi).Draw(t, "int")}
@@ -35,15 +40,21 @@ func drawCell(t *rapid.T, typ record.Type, null bool) row.Cell {
 	case record.Bool:
 		return row.Cell{Int: rapid.Int64Range(0, 1).Draw(t, "bool")}
 	case record.Decimal:
-		return text(big.NewRat(rapid.Int64Range(-3000, 3000).Draw(t, "decimal"), 100).FloatString(rapid.IntRange(2, 4).Draw(t, "scale")))
+		number := big.NewRat(rapid.Int64Range(-3000, 3000).Draw(t, "decimal"), 100)
+		return text(number.FloatString(rapid.IntRange(2, 4).Draw(t, "scale")))
 	case record.Double:
 		return text(strconv.FormatFloat(rapid.Float64().Draw(t, "double"), 'g', -1, 64))
 	case record.DateTime:
-		return text(time.Unix(rapid.Int64Range(0, 3).Draw(t, "s"), 100*rapid.Int64Range(0, 3).Draw(t, "100 ns")).UTC().Format(wire.DateLayout))
+		seconds := rapid.Int64Range(0, 3).Draw(t, "s")
+		nanoseconds := 100 * rapid.Int64Range(0, 3).Draw(t, "100 ns")
+		return text(time.Unix(seconds, nanoseconds).UTC().Format(wire.DateLayout))
 	case record.Guid:
-		return text(fmt.Sprintf("%08X-0000-0000-0000-%012X", rapid.IntRange(0, 9).Draw(t, "a"), rapid.IntRange(0, 9).Draw(t, "b")))
+		start := rapid.IntRange(0, 9).Draw(t, "a")
+		end := rapid.IntRange(0, 9).Draw(t, "b")
+		return text(fmt.Sprintf("%08X-0000-0000-0000-%012X", start, end))
 	}
-	return text(rapid.SampledFrom([]string{"", "a", "A", "a ", "ab", "co-op", "coop", "\x00", "é", "e\u0301"}).Draw(t, "text"))
+	texts := []string{"", "a", "A", "a ", "ab", "co-op", "coop", "\x00", "é", "e\u0301"}
+	return text(rapid.SampledFrom(texts).Draw(t, "text"))
 }
 
 // keyTypes are the drawn types that a key may have.
@@ -82,7 +93,7 @@ func TestKeysAreEqualIfTheirValuesAre(t *testing.T) {
 		types := rapid.SliceOfN(rapid.SampledFrom(keyTypes), 1, 3).Draw(t, "types")
 		draw := func() (cells []row.Cell) {
 			for _, typ := range types {
-				cells = append(cells, drawCell(t, typ, false))
+				cells = append(cells, drawCell(t, typ))
 			}
 			return cells
 		}
@@ -134,7 +145,12 @@ func TestKeyText(t *testing.T) {
 		{"an integer", []record.Type{record.Long}, []row.Cell{number}, "-5"},
 		{"several fields", several, []row.Cell{text(`D"1`), number, decimal}, `["D\"1",-5,1.50]`},
 		{"the longest text", single, []row.Cell{text(strings.Repeat("ü", 128))}, strings.Repeat("ü", 128)},
-		{"a longer text", single, []row.Cell{text(strings.Repeat("a", 129))}, strings.Repeat("a", 90) + "~c12cb024a2e5551cca0e08fce8f1c5e3"},
+		{
+			"a longer text",
+			single,
+			[]row.Cell{text(strings.Repeat("a", 129))},
+			strings.Repeat("a", 90) + "~c12cb024a2e5551cca0e08fce8f1c5e3",
+		},
 		{"an empty text", single, []row.Cell{text("")}, "~e3b0c44298fc1c149afbf4c8996fb924"},
 		{"control characters", single, []row.Cell{text("\x00a\tb\x7f")}, "ab~28f34dceee01908633ffc03832c8037c"},
 		{"a tab of several fields", several, []row.Cell{text("a\tb"), number, decimal}, `["a\tb",-5,1.50]`},
@@ -225,10 +241,10 @@ func drawTransition(t *rapid.T, types []record.Type, first, second *rows) transi
 	old := []row.Cell{{Data: []byte("k")}}
 	now := slices.Clone(old)
 	for _, typ := range types {
-		cell := drawCell(t, typ, true)
+		cell := drawNullable(t, typ)
 		old = append(old, cell)
 		if rapid.IntRange(0, 5).Draw(t, "change") == 0 {
-			cell = drawCell(t, typ, true)
+			cell = drawNullable(t, typ)
 		}
 		now = append(now, cell)
 	}
@@ -335,11 +351,30 @@ func (c transition) checkBody(t *rapid.T, changed []string) {
 }
 
 func BenchmarkRow(b *testing.B) {
-	types := []record.Type{record.Int, record.Text, record.Decimal, record.DateTime, record.Bool, record.Text, record.Guid, record.Decimal}
+	text := func(s string) row.Cell { return row.Cell{Data: []byte(s)} }
+	types := []record.Type{
+		record.Int,
+		record.Text,
+		record.Decimal,
+		record.DateTime,
+		record.Bool,
+		record.Text,
+		record.Guid,
+		record.Decimal,
+	}
+	cells := []row.Cell{
+		text("k"), // the key
+		{Int: 7},
+		text("a customer"),
+		text("17.50"),
+		text("2026-11-26T10:00:00.0000000"),
+		{Int: 1},
+		text("note"),
+		text("6F9619FF-8B86-D011-B42D-00C04FC964FF"),
+		text("1000000.00"),
+	}
 	kind, table := wide(types)
 	r := newRows(kind, table, nil, []byte("s"), &State{})
-	text := func(s string) row.Cell { return row.Cell{Data: []byte(s)} }
-	cells := []row.Cell{text("k"), {Int: 7}, text("a customer"), text("17.50"), text("2026-11-26T10:00:00.0000000"), {Int: 1}, text("note"), text("6F9619FF-8B86-D011-B42D-00C04FC964FF"), text("1000000.00")}
 	b.ReportAllocs()
 	for b.Loop() {
 		r.entry(nil, cells)

@@ -30,11 +30,11 @@ type rig struct {
 	kind   *record.Kind
 	named  atomic.Bool // a subscription names item.deleted
 	config changes.Settings
-	kinds  []*record.Kind // nil for kind alone
-	source changes.Source // nil for the table
-	before map[string][]row.Cell
-	log    bytes.Buffer // of logger, to read after synctest.Wait
-	logger *slog.Logger // of all daemons
+	kinds  []*record.Kind        // nil for kind alone
+	source changes.Source        // nil for the table
+	before map[string][]row.Cell // rows that revert restores
+	log    bytes.Buffer          // output of logger, to be read after synctest.Wait
+	logger *slog.Logger          // logger of all daemons
 
 	*changes.Capturer
 	feed changes.Feed
@@ -160,7 +160,7 @@ type raised struct {
 func (c raised) String() string { return fmt.Sprintf("%s %s %v", c.op, c.key, c.fields) }
 
 // changes returns the changes above an ID.
-func (r *rig) changes(after int64) (all []raised) {
+func (r *rig) changes(after int64) (list []raised) {
 	r.store.mu.Lock()
 	defer r.store.mu.Unlock()
 	for _, c := range r.store.kind(r.kind.Name).changes {
@@ -179,12 +179,21 @@ func (r *rig) changes(after int64) (all []raised) {
 		if err := d.Decode(&body); err != nil {
 			r.t.Fatalf("%s: %v", c.Body, err)
 		}
-		if body.ChangeID != c.ID || body.Kind != r.kind.Name || body.Op != c.Op || body.Key != c.Key || body.CapturedAt.IsZero() {
-			r.t.Errorf("change %d is %s", c.ID, c.Body)
+		isOfChange := body.ChangeID == c.ID && body.Kind == r.kind.Name && body.Op == c.Op && body.Key == c.Key
+		if !isOfChange || body.CapturedAt.IsZero() {
+			r.t.Errorf("change %d, %s of %q, has the body %s", c.ID, c.Op, c.Key, c.Body)
 		}
-		all = append(all, raised{c.ID, changes.Op(body.Op), body.KeyFields["ID"].(string), c.Event, body.Record, body.Before, body.Changed})
+		list = append(list, raised{
+			id:     c.ID,
+			op:     changes.Op(body.Op),
+			key:    body.KeyFields["ID"].(string),
+			event:  c.Event,
+			record: body.Record,
+			before: body.Before,
+			fields: body.Changed,
+		})
 	}
-	return all
+	return list
 }
 
 // count returns the number of changes.
@@ -194,7 +203,7 @@ func (r *rig) count() int {
 	return len(r.store.kind(r.kind.Name).changes)
 }
 
-// apply applies changes to a copy, as its rows are given by table.all.
+// apply applies changes to a copy, which has the form of table.all.
 func apply(copied map[string]string, list []raised) {
 	for _, c := range list {
 		if c.op == changes.Deleted {
@@ -213,8 +222,13 @@ func (r *rig) load(token string) (map[string]string, *changes.Copy) {
 		r.t.Fatal(err)
 	}
 	loaded := make(map[string]string)
-	fields := []int{itemID, itemAmount, itemCount, itemText, itemChanged, itemVersion}
-	for read := (changes.Read{Kind: r.kind, Fields: fields, Key: []int{itemID}, Limit: 50}); ; {
+	read := changes.Read{
+		Kind:   r.kind,
+		Fields: []int{itemID, itemAmount, itemCount, itemText, itemChanged, itemVersion},
+		Key:    []int{itemID},
+		Limit:  50,
+	}
+	for {
 		page, err := r.table.Read(r.t.Context(), read)
 		if err != nil {
 			r.t.Fatal(err)
@@ -223,7 +237,7 @@ func (r *rig) load(token string) (map[string]string, *changes.Copy) {
 			if err := copied.Row(r.t.Context(), cells); err != nil {
 				r.t.Fatal(err)
 			}
-			loaded[string(cells[itemID].Data)] = fmt.Sprintf("%s|%d|%s", cells[itemAmount].Text(record.Decimal), cells[itemCount].Int, cells[itemText].Text(record.Text))
+			loaded[string(cells[itemID].Data)] = values(cells)
 			read.After = []row.Cell{cells[itemID]}
 		}
 		if !page.More {

@@ -39,8 +39,12 @@ func newKind(name string) *record.Kind {
 		Key:     []string{"ID"},
 		Before:  []string{"Amount"},
 		Fields: []record.Field{
-			{Name: "ID", Type: record.Text}, {Name: "Amount", Type: record.Decimal, Null: true}, {Name: "Count", Type: record.Long},
-			{Name: "Text", Type: record.Text, Null: true}, {Name: "ChangedAt", Type: record.DateTime}, {Name: "Version", Type: record.Bytes},
+			{Name: "ID", Type: record.Text},
+			{Name: "Amount", Type: record.Decimal, Null: true},
+			{Name: "Count", Type: record.Long},
+			{Name: "Text", Type: record.Text, Null: true},
+			{Name: "ChangedAt", Type: record.DateTime},
+			{Name: "Version", Type: record.Bytes},
 		},
 	}
 	for i := range k.Fields {
@@ -61,20 +65,19 @@ type table struct {
 	rows    map[string][]row.Cell
 	version uint64           // the last one assigned
 	open    map[uint64]bool  // versions of open transactions
-	counts  map[string]int64 // of the changes of each key
-	content int
+	counts  map[string]int64 // numbers of changes, by key
 
-	info       changes.Table
-	identity   string
-	group      string
-	delay      func() time.Duration // of a page, after it was read
-	fail       func(r changes.Read) error
-	moving     map[string]string // amounts of rows that change while a poll reads them
-	away       bool              // the database cannot be identified, once
-	limit      int               // of the rows of a page; 0 for none
-	reads      int
-	identified int
-	cells      int
+	info     changes.Table
+	identity string
+	group    string
+	delay    func() time.Duration       // returns how long a page takes, after it was read
+	fail     func(r changes.Read) error // called before each read, with the lock held
+	moving   map[string]string          // amounts of rows that change while a poll reads them
+	away     bool                       // the database cannot be identified, once
+	limit    int                        // maximum number of rows of a page; 0 for no limit
+
+	reads      int // number of calls of Read
+	identified int // number of calls of Database
 }
 
 func newTable(kind *record.Kind) *table {
@@ -93,12 +96,14 @@ func newTable(kind *record.Kind) *table {
 	}
 }
 
-// byTime, and byVersion, have capture poll the table.
+// byTime has capture poll the table by stamps of time.
 func (t *table) byTime() *table {
-	t.info.Stamp, t.info.Pollable = itemChanged, true
+	t.info.Stamp = itemChanged
+	t.info.Pollable = true
 	return t
 }
 
+// byVersion has capture poll the table by rowversions.
 func (t *table) byVersion() *table {
 	t.info.Stamp = itemVersion
 	t.info.Pollable = true
@@ -111,22 +116,25 @@ func text(s string) row.Cell { return row.Cell{Data: []byte(s)} }
 
 // stamps returns the stamps of a change that is made now. The transaction is open until
 // its version is removed.
-func (t *table) stamps() (at, version row.Cell, number uint64) {
+func (t *table) stamps() (changed, version row.Cell, number uint64) {
 	t.version++
-	return text(time.Now().UTC().Format(wire.DateLayout)), row.Cell{Data: binary.BigEndian.AppendUint64(nil, t.version)}, t.version
+	changed = text(time.Now().UTC().Format(wire.DateLayout))
+	version = row.Cell{Data: rowversion(t.version)}
+	return changed, version, t.version
 }
+
+func rowversion(number uint64) []byte { return binary.BigEndian.AppendUint64(nil, number) }
 
 // set writes a row in a transaction that commits at once.
 func (t *table) set(key, amount, words string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.counts[key]++
-	at, version, _ := t.stamps()
-	cells := []row.Cell{text(key), text(amount), {Int: t.counts[key]}, text(words), at, version}
+	changed, version, _ := t.stamps()
+	cells := []row.Cell{text(key), text(amount), {Int: t.counts[key]}, text(words), changed, version}
 	cells[itemAmount].Null = amount == ""
 	cells[itemText].Null = words == ""
 	t.rows[key] = cells
-	t.content++
 }
 
 func (t *table) remove(keys ...string) {
@@ -135,7 +143,6 @@ func (t *table) remove(keys ...string) {
 	for _, key := range keys {
 		delete(t.rows, key)
 	}
-	t.content++
 }
 
 func (t *table) readCount() int {
@@ -150,9 +157,15 @@ func (t *table) all() map[string]string {
 	defer t.mu.Unlock()
 	copied := make(map[string]string)
 	for key, cells := range t.rows {
-		copied[key] = fmt.Sprintf("%s|%d|%s", cells[itemAmount].Text(record.Decimal), cells[itemCount].Int, cells[itemText].Text(record.Text))
+		copied[key] = values(cells)
 	}
 	return copied
+}
+
+// values returns the captured values of a row, as "AMOUNT|COUNT|TEXT".
+func values(cells []row.Cell) string {
+	amount := cells[itemAmount].Text(record.Decimal)
+	return fmt.Sprintf("%s|%d|%s", amount, cells[itemCount].Int, cells[itemText].Text(record.Text))
 }
 
 func (t *table) Table(context.Context, *record.Kind) (changes.Table, error) {
@@ -175,7 +188,8 @@ func (t *table) Database(context.Context) (changes.Database, error) {
 		for v := range t.open {
 			active = min(active, v)
 		}
-		d.Latest, d.Active = binary.BigEndian.AppendUint64(nil, t.version), binary.BigEndian.AppendUint64(nil, active)
+		d.Latest = rowversion(t.version)
+		d.Active = rowversion(active)
 	}
 	return d, nil
 }
@@ -201,42 +215,17 @@ func (t *table) Read(ctx context.Context, r changes.Read) (page changes.Page, er
 	return page, err
 }
 
+// fold returns a text as the collation of the table compares it: without case, hyphens, and blanks
+// at the end.
 func fold(s string) string {
 	return strings.ToLower(strings.TrimRight(strings.ReplaceAll(s, "-", ""), " "))
 }
 
+// foldedKey returns the folded text of a key's value.
+func foldedKey(cell row.Cell) string { return fold(string(cell.Data)) }
+
 func (t *table) read(r changes.Read) (page changes.Page) {
-	var list [][]row.Cell
-	less := func(a, b []row.Cell) int {
-		return cmp.Compare(fold(string(a[itemID].Data)), fold(string(b[itemID].Data)))
-	}
-	for _, key := range slices.Sorted(maps.Keys(t.rows)) {
-		list = append(list, t.rows[key])
-	}
-	slices.SortStableFunc(list, less)
-	switch {
-	case r.Keys != nil:
-		wanted := make(map[string]bool)
-		for _, key := range r.Keys {
-			wanted[fold(string(key[0].Data))] = true
-		}
-		list = slices.DeleteFunc(list, func(cells []row.Cell) bool { return !wanted[fold(string(cells[itemID].Data))] })
-	case r.Since != nil:
-		at := t.info.Stamp
-		slices.SortStableFunc(list, func(a, b []row.Cell) int { return cmp.Or(bytes.Compare(a[at].Data, b[at].Data), less(a, b)) })
-		list = slices.DeleteFunc(list, func(cells []row.Cell) bool {
-			c := bytes.Compare(cells[at].Data, r.Since.From.Data)
-			if c == 0 && r.Since.Key != nil {
-				c = cmp.Compare(fold(string(cells[itemID].Data)), fold(string(r.Since.Key[0].Data)))
-				return c <= 0
-			}
-			return c < 0
-		})
-	case r.After != nil:
-		list = slices.DeleteFunc(list, func(cells []row.Cell) bool {
-			return fold(string(cells[itemID].Data)) <= fold(string(r.After[0].Data))
-		})
-	}
+	list := t.selected(r)
 	limit := r.Limit
 	if t.limit > 0 { // as if the rows were large
 		limit = min(limit, t.limit)
@@ -246,11 +235,11 @@ func (t *table) read(r changes.Read) (page changes.Page) {
 		var picked []row.Cell
 		for _, i := range r.Fields {
 			picked = append(picked, cells[i])
-			t.cells++
 		}
-		if moved, reading := t.moving[string(cells[itemID].Data)]; reading && r.Since != nil { // read before its change, too
+		amount, isMoving := t.moving[string(cells[itemID].Data)]
+		if isMoving && r.Since != nil { // the poll reads it before its change, too
 			old := slices.Clone(picked)
-			old[itemAmount] = text(moved)
+			old[itemAmount] = text(amount)
 			page.Rows = append(page.Rows, old)
 		}
 		page.Rows = append(page.Rows, picked)
@@ -258,41 +247,86 @@ func (t *table) read(r changes.Read) (page changes.Page) {
 	return page
 }
 
-// writer changes rows of its own in transactions: inserts, updates, deletes and changes of
-// keys, of which some are rolled back. Stamps are given at the change, and the commit comes
-// up to hold later.
+// selected returns the rows that a read selects, in its order and without its limit.
+func (t *table) selected(r changes.Read) [][]row.Cell {
+	var list [][]row.Cell
+	for _, key := range slices.Sorted(maps.Keys(t.rows)) {
+		list = append(list, t.rows[key])
+	}
+	byKey := func(a, b []row.Cell) int { return cmp.Compare(foldedKey(a[itemID]), foldedKey(b[itemID])) }
+	slices.SortStableFunc(list, byKey)
+	switch {
+	case r.Keys != nil:
+		wanted := make(map[string]bool)
+		for _, key := range r.Keys {
+			wanted[foldedKey(key[0])] = true
+		}
+		return slices.DeleteFunc(list, func(cells []row.Cell) bool { return !wanted[foldedKey(cells[itemID])] })
+	case r.Since != nil:
+		stamp := t.info.Stamp
+		slices.SortStableFunc(list, func(a, b []row.Cell) int {
+			return cmp.Or(bytes.Compare(a[stamp].Data, b[stamp].Data), byKey(a, b))
+		})
+		return slices.DeleteFunc(list, func(cells []row.Cell) bool {
+			c := bytes.Compare(cells[stamp].Data, r.Since.From.Data)
+			if c == 0 && r.Since.Key != nil {
+				return foldedKey(cells[itemID]) <= foldedKey(r.Since.Key[0])
+			}
+			return c < 0
+		})
+	case r.After != nil:
+		return slices.DeleteFunc(list, func(cells []row.Cell) bool {
+			return foldedKey(cells[itemID]) <= foldedKey(r.After[0])
+		})
+	}
+	return list
+}
+
+// write changes the rows of one writer in transactions: inserts, updates, deletes and changes of
+// keys, of which some are rolled back. A row gets its stamps when it is changed; the commit follows
+// within the time hold.
 func (t *table) write(random *rand.Rand, writer, transactions int, hold time.Duration) {
 	for range transactions {
 		time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
 		key := fmt.Sprintf("w%d-%d", writer, random.IntN(60))
 		t.mu.Lock()
-		at, version, number := t.stamps()
+		changed, version, number := t.stamps()
 		t.open[number] = true
 		t.counts[key]++
-		cells := []row.Cell{text(key), text(fmt.Sprintf("%d.50", random.IntN(100))), {Int: t.counts[key]}, text("v"), at, version}
+		amount := text(fmt.Sprintf("%d.50", random.IntN(100)))
+		cells := []row.Cell{text(key), amount, {Int: t.counts[key]}, text("v"), changed, version}
 		t.mu.Unlock()
+
 		if random.IntN(2) == 0 {
 			time.Sleep(time.Duration(random.Int64N(int64(hold))))
 		}
+		t.commit(random, key, cells)
 		t.mu.Lock()
-		switch n := random.IntN(100); {
-		case n < 10: // rolled back
-		case n < 20:
-			delete(t.rows, key)
-		case n < 25: // changes the key, if it was there
-			if _, exists := t.rows[key]; exists {
-				delete(t.rows, key)
-				moved := strings.ToUpper(key) + fmt.Sprint(random.IntN(10))
-				t.counts[moved]++
-				cells[itemID], cells[itemCount] = text(moved), row.Cell{Int: t.counts[moved]}
-				t.rows[moved] = cells
-			}
-		default:
-			t.rows[key] = cells
-		}
 		delete(t.open, number)
-		t.content++
 		t.mu.Unlock()
+	}
+}
+
+// commit writes a row, deletes it, changes its key, or rolls the change back.
+func (t *table) commit(random *rand.Rand, key string, cells []row.Cell) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch n := random.IntN(100); {
+	case n < 10: // rolled back
+	case n < 20:
+		delete(t.rows, key)
+	case n < 25:
+		if _, exists := t.rows[key]; !exists {
+			return
+		}
+		delete(t.rows, key)
+		moved := strings.ToUpper(key) + fmt.Sprint(random.IntN(10))
+		t.counts[moved]++
+		cells[itemID] = text(moved)
+		cells[itemCount] = row.Cell{Int: t.counts[moved]}
+		t.rows[moved] = cells
+	default:
+		t.rows[key] = cells
 	}
 }
 

@@ -20,11 +20,11 @@ import (
 // the shadow is written after the changes, and Begin applies the missing ones.
 type store struct {
 	mu       sync.Mutex
-	fence    int64 // of the coordinator
+	fence    int64 // fence of the coordinator
 	kinds    map[string]*stored
-	notes    int64
-	epochs   uint64
-	matching int
+	notes    int64  // number of notes, for their IDs
+	epochs   uint64 // number of epochs, for their IDs
+	matching int    // number of subscriptions that each event matches
 
 	// Hooks, which tests set under mu, or while capture waits.
 	publish   func() error // called before a group is published
@@ -40,9 +40,9 @@ type stored struct {
 	epochs   []changes.Epoch
 	groups   [][]delivery.CapturedChange
 	changes  []delivery.CapturedChange
-	entries  map[int64]changes.Entry
-	numbers  map[string]int64 // by key
-	position int64
+	entries  map[int64]changes.Entry // keyed by number
+	numbers  map[string]int64        // keyed by key
+	position int64                   // ID of the last change in the shadow
 	notes    []changes.Recheck
 }
 
@@ -132,20 +132,22 @@ func (s *store) Begin(_ context.Context, kind string, fence int64) (changes.Capt
 	s.epochs++
 	k.epochs = append(k.epochs, changes.Epoch{ID: s.epochs * 7919, First: k.Next})
 	for _, c := range k.changes {
-		if c.ID > k.position {
-			e := changes.Entry{Number: c.Number, Key: c.ShadowKey, Deleted: c.Deleted}
-			if !c.Deleted {
-				if err := changes.DecodeEntry(c.Entry, &e); err != nil {
-					return k.Capture, err
-				}
-			}
-			k.put(e)
+		if c.ID <= k.position {
+			continue
 		}
+		e := changes.Entry{Number: c.Number, Key: c.ShadowKey, Deleted: c.Deleted}
+		if !c.Deleted {
+			if err := changes.DecodeEntry(c.Entry, &e); err != nil {
+				return k.Capture, err
+			}
+		}
+		k.put(e)
 	}
 	k.position = k.Next - 1
 	return k.copied(), nil
 }
 
+// copied returns the capture with its state as JSON has it.
 func (k *stored) copied() changes.Capture {
 	c := k.Capture
 	text, err := json.Marshal(c.State)
@@ -199,15 +201,22 @@ func (s *store) Captures(context.Context) (all []changes.Capture, err error) {
 	return all, nil
 }
 
-func (s *store) Changes(_ context.Context, kind string, after int64, limit int) (all []changes.Change, err error) {
+func (s *store) Changes(_ context.Context, kind string, after int64, limit int) ([]changes.Change, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var list []changes.Change
 	for _, c := range s.kind(kind).changes {
-		if c.ID > after && len(all) < limit {
-			all = append(all, changes.Change{ID: c.ID, Op: changes.Op(c.Op), Key: c.Key, Body: c.Body, Entry: c.Entry})
+		if c.ID > after && len(list) < limit {
+			list = append(list, changes.Change{
+				ID:    c.ID,
+				Op:    changes.Op(c.Op),
+				Key:   c.Key,
+				Body:  c.Body,
+				Entry: c.Entry,
+			})
 		}
 	}
-	return all, nil
+	return list, nil
 }
 
 func (s *store) Epochs(_ context.Context, kind string) ([]changes.Epoch, error) {
@@ -302,16 +311,19 @@ func (s *store) Put(_ context.Context, kind string, fence, position int64, entri
 	return nil
 }
 
-func (s *store) Unseen(_ context.Context, kind string, seen *changes.Bitmap, after int64, limit int) (all []changes.Entry, err error) {
+func (s *store) Unseen(
+	_ context.Context, kind string, seen *changes.Bitmap, after int64, limit int,
+) ([]changes.Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var unseen []changes.Entry
 	for number, e := range s.kind(kind).entries {
 		if number > after && !seen.Has(number) {
-			all = append(all, e)
+			unseen = append(unseen, e)
 		}
 	}
-	slices.SortFunc(all, func(a, b changes.Entry) int { return cmp.Compare(a.Number, b.Number) })
-	return all[:min(limit, len(all))], nil
+	slices.SortFunc(unseen, func(a, b changes.Entry) int { return cmp.Compare(a.Number, b.Number) })
+	return unseen[:min(limit, len(unseen))], nil
 }
 
 func (s *store) Size(_ context.Context, kind string) (rows, highest int64, err error) {

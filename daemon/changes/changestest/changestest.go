@@ -43,18 +43,18 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 // capturing is a store with the capture of kinds.
 type capturing struct {
 	*testing.T
-	open  func() *storage.Store
-	store changes.Store
-	all   *storage.Store
-	lease delivery.Lease
+	open    func() *storage.Store
+	store   changes.Store // the part of storage that is tested
+	storage *storage.Store
+	lease   delivery.Lease
 }
 
 // reopen opens the store, again if it is open, as after a restart.
 func (c *capturing) reopen() {
 	c.Helper()
-	c.all = c.open()
-	c.store = c.all.Changes
-	lease, err := c.all.Webhooks.Engine.Lease(c.Context(), 0)
+	c.storage = c.open()
+	c.store = c.storage.Changes
+	lease, err := c.storage.Webhooks.Engine.Lease(c.Context(), 0)
 	c.check(err)
 	c.lease = lease
 }
@@ -88,13 +88,21 @@ func (c *capturing) newestEpoch(kind string) uint64 {
 // capture returns the stored capture of a kind, which must exist.
 func (c *capturing) capture(kind string) changes.Capture {
 	c.Helper()
-	all, err := c.store.Captures(c.Context())
+	captures, err := c.store.Captures(c.Context())
 	c.check(err)
-	i := slices.IndexFunc(all, func(k changes.Capture) bool { return k.Kind == kind })
+	i := slices.IndexFunc(captures, func(k changes.Capture) bool { return k.Kind == kind })
 	if i < 0 {
-		c.Fatalf("%s is not captured: %+v", kind, all)
+		c.Fatalf("%s is not captured: %+v", kind, captures)
 	}
-	return all[i]
+	return captures[i]
+}
+
+// expectCapture compares the stored capture of a kind.
+func (c *capturing) expectCapture(kind string, want changes.Capture) {
+	c.Helper()
+	if got := c.capture(kind); !reflect.DeepEqual(got, want) {
+		c.Errorf("the stored capture is %+v, want %+v", got, want)
+	}
 }
 
 // noon is a time that every store stores exactly.
@@ -142,23 +150,32 @@ func group(kind string, fence, first int64, version byte, numbers ...int64) *del
 
 // write writes a group as the delivery engine does.
 func (c *capturing) write(g *delivery.Captured) error {
-	return c.all.Webhooks.Engine.Write(c.Context(), delivery.Batch{
+	return c.storage.Webhooks.Engine.Write(c.Context(), delivery.Batch{
 		Version:  delivery.AnyVersion,
 		Leases:   []delivery.Lease{c.lease},
 		Captured: g,
 	})
 }
 
+// begin checks that Begin takes a capture over from earlier fences only, keeps its state, and starts
+// an epoch.
 func begin(c *capturing) {
-	if all, err := c.store.Captures(c.Context()); err != nil || len(all) != 0 {
-		c.Fatalf("captures of an empty store: %+v (%v)", all, err)
+	if captures, err := c.store.Captures(c.Context()); err != nil || len(captures) != 0 {
+		c.Fatalf("captures of an empty store: %+v (%v), want none", captures, err)
 	}
-	want := changes.Capture{Kind: "K", Fence: 5, Next: 1, FirstKept: 1, State: changes.State{Phase: changes.FirstLook}}
 	got := c.begin("K", 5)
-	want.State.Epoch = c.newestEpoch("K")
-	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(c.capture("K"), want) {
-		c.Errorf("capture is %+v, want %+v", got, want)
+	want := changes.Capture{
+		Kind:      "K",
+		Fence:     5,
+		Next:      1,
+		FirstKept: 1,
+		State:     changes.State{Phase: changes.FirstLook, Epoch: c.newestEpoch("K")},
 	}
+	if !reflect.DeepEqual(got, want) {
+		c.Errorf("a new capture is %+v, want %+v", got, want)
+	}
+	c.expectCapture("K", want)
+
 	want.State = changes.State{
 		Phase:    changes.Capturing,
 		Reason:   "größe \"'\n",
@@ -170,12 +187,13 @@ func begin(c *capturing) {
 	}
 	c.check(c.store.Save(c.Context(), "K", 5, want.State))
 	if _, err := c.store.Begin(c.Context(), "K", 4); !errors.Is(err, delivery.ErrCaptureLost) {
-		c.Errorf("with an older fence: %v", err)
+		c.Errorf("beginning with an older fence: got the error %v, want %v", err, delivery.ErrCaptureLost)
 	}
 	want.Fence = 6
 	if got := c.begin("K", 6); !reflect.DeepEqual(got, want) {
-		c.Errorf("capture is %+v, want %+v", got, want)
+		c.Errorf("a capture that is taken over is %+v, want %+v", got, want)
 	}
+
 	for name, err := range map[string]error{
 		"Save":            c.store.Save(c.Context(), "K", 5, changes.State{}),
 		"Reset":           c.store.Reset(c.Context(), "K", 5),
@@ -183,25 +201,29 @@ func begin(c *capturing) {
 		"of another kind": c.store.Save(c.Context(), "k", 6, changes.State{}),
 	} {
 		if !errors.Is(err, delivery.ErrCaptureLost) {
-			c.Errorf("%s under the older fence: %v", name, err)
+			c.Errorf("%s under the older fence: got the error %v, want %v", name, err, delivery.ErrCaptureLost)
 		}
 	}
-	if got := c.capture("K"); !reflect.DeepEqual(got, want) {
-		c.Errorf("capture is %+v, want %+v", got, want)
-	}
+	c.expectCapture("K", want)
+
 	c.check(c.write(group("K", 6, 1, 1, 1, 2, 3)))
 	c.begin("K", 6)
 	epochs, err := c.store.Epochs(c.Context(), "K")
 	c.check(err)
-	ids := make(map[uint64]bool) // an empty shadow starts an epoch too
-	for i, first := range []int64{1, 1, 1, 4} {
-		if len(epochs) != 4 || epochs[i].First != first || ids[epochs[i].ID] {
-			c.Fatalf("epochs are %+v", epochs)
-		}
-		ids[epochs[i].ID] = true
+	var firsts []int64
+	ids := make(map[uint64]bool)
+	for _, e := range epochs {
+		firsts = append(firsts, e.First)
+		ids[e.ID] = true
+	}
+	wantFirsts := []int64{1, 1, 1, 4} // an empty shadow starts an epoch too
+	if !slices.Equal(firsts, wantFirsts) || len(ids) != len(epochs) {
+		c.Fatalf("epochs are %+v, want different ones with the first changes %v", epochs, wantFirsts)
 	}
 }
 
+// changesInOrder checks that changes are read in their order, in pages that are limited in number
+// and size.
 func changesInOrder(c *capturing) {
 	c.begin("K", 1)
 	c.begin("L", 1)
@@ -210,6 +232,7 @@ func changesInOrder(c *capturing) {
 	c.check(c.write(group("L", 1, 1, 1, 1)))
 	second := group("K", 1, 4, 2, 2)
 	c.check(c.write(second))
+
 	got, err := c.store.Changes(c.Context(), "K", 0, 10)
 	c.check(err)
 	var want []changes.Change
@@ -229,15 +252,18 @@ func changesInOrder(c *capturing) {
 	if !reflect.DeepEqual(got, want) {
 		c.Errorf("changes are\n%+v, want\n%+v", got, want)
 	}
-	if got, err := c.store.Changes(c.Context(), "K", 1, 2); err != nil || !reflect.DeepEqual(got, want[1:3]) {
-		c.Errorf("a page is %+v (%v)", got, err)
+	page, err := c.store.Changes(c.Context(), "K", 1, 2)
+	if err != nil || !reflect.DeepEqual(page, want[1:3]) {
+		c.Errorf("2 changes after 1 are %+v (%v), want %+v", page, err, want[1:3])
 	}
-	if got, err := c.store.Changes(c.Context(), "K", 4, 2); err != nil || len(got) != 0 {
-		c.Errorf("after the last one there are %+v (%v)", got, err)
+	page, err = c.store.Changes(c.Context(), "K", 4, 2)
+	if err != nil || len(page) != 0 {
+		c.Errorf("changes after the last one are %+v (%v), want none", page, err)
 	}
 	if got := c.capture("K"); got.Next != 5 || got.State.Phase != changes.FirstLook {
-		c.Errorf("capture is %+v", got)
+		c.Errorf("the stored capture is %+v, want next 5 and the phase %q", got, changes.FirstLook)
 	}
+
 	large := group("K", 1, 5, 1, 4, 5, 6)
 	for i := range large.Changes {
 		large.Changes[i].Body = append(bytes.Repeat([]byte("é"), changes.MaxBytes/3), '1')
@@ -245,7 +271,8 @@ func changesInOrder(c *capturing) {
 	c.check(c.write(large))
 	got, err = c.store.Changes(c.Context(), "K", 4, 10)
 	if err != nil || len(got) != 2 || !bytes.Equal(got[0].Body, large.Changes[0].Body) {
-		c.Errorf("%d changes of %d bytes are read at once (%v)", len(got), changes.MaxBytes, err)
+		c.Errorf("%d changes with bodies of %d bytes are read at once (%v), want 2",
+			len(got), len(large.Changes[0].Body), err)
 	}
 }
 
@@ -254,21 +281,21 @@ func refusedGroups(c *capturing) {
 	c.begin("K", 7)
 	c.check(c.write(group("K", 7, 1, 1, 1)))
 	for name, g := range map[string]*delivery.Captured{
-		"older fence":   group("K", 6, 2, 2, 1, 2),
-		"newer fence":   group("K", 8, 2, 2, 1, 2),
-		"written again": group("K", 7, 1, 2, 1, 2),
-		"a gap":         group("K", 7, 3, 2, 1, 2),
-		"another kind":  group("L", 7, 2, 2, 1, 2),
+		"an older fence":     group("K", 6, 2, 2, 1, 2),
+		"a newer fence":      group("K", 8, 2, 2, 1, 2),
+		"IDs that are taken": group("K", 7, 1, 2, 1, 2),
+		"a gap":              group("K", 7, 3, 2, 1, 2),
+		"another kind":       group("L", 7, 2, 2, 1, 2),
 	} {
 		if err := c.write(g); !errors.Is(err, delivery.ErrCaptureLost) {
-			c.Errorf("%s: %v", name, err)
+			c.Errorf("writing a group with %s: got the error %v, want %v", name, err, delivery.ErrCaptureLost)
 		}
 	}
 	if got := c.capture("K"); got.Next != 2 {
-		c.Errorf("capture is %+v", got)
+		c.Errorf("the stored capture is %+v, want next 2", got)
 	}
-	if all, err := c.store.Changes(c.Context(), "K", 0, 10); err != nil || len(all) != 1 {
-		c.Errorf("changes are %+v (%v)", all, err)
+	if list, err := c.store.Changes(c.Context(), "K", 0, 10); err != nil || len(list) != 1 {
+		c.Errorf("changes are %+v (%v), want the first one", list, err)
 	}
 	c.begin("K", 7)
 	c.expect("K", 1, entry(1, 1))

@@ -31,11 +31,14 @@ func (c *capturing) expectNone(kind string, number int64) {
 
 func (c *capturing) expectSize(kind string, rows, highest int64) {
 	c.Helper()
-	if n, last, err := c.store.Size(c.Context(), kind); err != nil || n != rows || last != highest {
+	n, last, err := c.store.Size(c.Context(), kind)
+	if err != nil || n != rows || last != highest {
 		c.Errorf("%d entries up to number %d (%v), want %d up to %d", n, last, err, rows, highest)
 	}
 }
 
+// shadowEntries checks that entries are stored by their numbers and found by their keys, per kind
+// and after a restart.
 func shadowEntries(c *capturing) {
 	c.begin("K", 1)
 	c.begin("L", 1)
@@ -47,6 +50,7 @@ func shadowEntries(c *capturing) {
 	c.check(c.store.Put(c.Context(), "K", 1, 0, first))
 	c.check(c.store.Put(c.Context(), "L", 1, 0, []changes.Entry{entry(1, 9)}))
 	c.expectSize("K", 1500, 1500)
+
 	gone := entry(3, 2)
 	gone.Deleted = true
 	c.check(c.store.Put(c.Context(), "K", 1, 0, []changes.Entry{entry(2, 2), gone, entry(1501, 2)}))
@@ -58,12 +62,15 @@ func shadowEntries(c *capturing) {
 	c.expectNone("K", 3)
 	c.expectNone("L", 2)
 	c.expectSize("L", 1, 1)
+
 	c.reopen()
 	c.begin("K", 2)
 	c.expectSize("K", 1500, 1501)
 	c.expect("K", 2, entry(2, 2))
-	if _, err := c.store.Find(c.Context(), "none", [][]byte{{1}}); err != nil && !errors.Is(err, delivery.ErrCaptureLost) {
-		c.Errorf("of a kind that is not captured: %v", err)
+	_, err := c.store.Find(c.Context(), "none", [][]byte{{1}})
+	if err != nil && !errors.Is(err, delivery.ErrCaptureLost) {
+		c.Errorf("finding entries of a kind that is not captured: got the error %v, want none or %v",
+			err, delivery.ErrCaptureLost)
 	}
 }
 
@@ -86,6 +93,7 @@ func shadowModel(c *capturing) {
 		if err := c.store.Put(c.Context(), "K", 1, 0, put); err != nil {
 			t.Fatal(err)
 		}
+
 		numbers := rapid.SliceOfN(rapid.Int64Range(1, 62), 0, 70).Draw(t, "find")
 		if rapid.Bool().Draw(t, "in order") {
 			slices.Sort(numbers)
@@ -96,19 +104,24 @@ func shadowModel(c *capturing) {
 		}
 		got, err := c.store.Find(c.Context(), "K", keys)
 		if err != nil || len(got) != len(keys) {
-			t.Fatalf("%d entries (%v)", len(got), err)
+			t.Fatalf("finding %d keys: got %d results (%v)", len(keys), len(got), err)
 		}
 		for i, n := range numbers {
-			e, ok := want[n]
-			if ok != (got[i] != nil) || ok && !reflect.DeepEqual(*got[i], e) {
-				t.Fatalf("entry %d is %+v, want %+v, %v", n, got[i], e, ok)
+			e, exists := want[n]
+			if !exists && got[i] != nil {
+				t.Fatalf("entry %d is %+v, want none", n, got[i])
+			}
+			if exists && (got[i] == nil || !reflect.DeepEqual(*got[i], e)) {
+				t.Fatalf("entry %d is %+v, want %+v", n, got[i], e)
 			}
 		}
+
 		highest := int64(0)
 		for n := range want {
 			highest = max(highest, n)
 		}
-		if rows, last, err := c.store.Size(c.Context(), "K"); err != nil || rows != int64(len(want)) || last < highest {
+		rows, last, err := c.store.Size(c.Context(), "K")
+		if err != nil || rows != int64(len(want)) || last < highest {
 			t.Fatalf("%d entries up to %d (%v), want %d up to %d", rows, last, err, len(want), highest)
 		}
 	})
@@ -127,8 +140,11 @@ func appliedByBegin(c *capturing) {
 	none.Changes[0].Number = 0
 	c.check(c.write(none))
 	c.reopen()
-	if got := c.begin("K", 2); got.State.Phase != changes.Capturing || got.FirstKept != 1 || got.Next != 9 {
-		c.Errorf("capture is %+v", got)
+
+	got := c.begin("K", 2)
+	if got.State.Phase != changes.Capturing || got.FirstKept != 1 || got.Next != 9 {
+		c.Errorf("the capture after a restart is %+v, want the phase %q and changes 1 to 8",
+			got, changes.Capturing)
 	}
 	c.expect("K", 1, entry(1, 3))
 	c.expectNone("K", 2)
@@ -136,46 +152,56 @@ func appliedByBegin(c *capturing) {
 	c.expect("K", 4, entry(4, 3))
 	c.expectNone("K", 5)
 	if rows, _, err := c.store.Size(c.Context(), "K"); err != nil || rows != 3 {
-		c.Errorf("%d entries (%v)", rows, err)
+		c.Errorf("the shadow has %d entries (%v), want 3", rows, err)
 	}
 }
 
+// unseenEntries checks that Unseen returns the entries that a set lacks, in pages.
 func unseenEntries(c *capturing) {
 	c.begin("K", 1)
-	var all []changes.Entry
+	var entries []changes.Entry
 	var seen changes.Bitmap
 	want := []int64{1, 64, 65, 2300, 2499}
 	for n := int64(1); n < 2500; n++ {
 		if n%7 == 6 {
 			continue // a gap, which is not seen
 		}
-		all = append(all, entry(n, 1))
+		entries = append(entries, entry(n, 1))
 		if !slices.Contains(want, n) {
 			seen.Set(n)
 		}
 	}
-	c.check(c.store.Put(c.Context(), "K", 1, 0, all))
+	c.check(c.store.Put(c.Context(), "K", 1, 0, entries))
 	for _, limit := range []int{1, 2, 100} {
-		var got []int64
-		for last := int64(0); ; last = got[len(got)-1] {
-			page, err := c.store.Unseen(c.Context(), "K", &seen, last, limit)
-			c.check(err)
-			for _, e := range page {
-				if !reflect.DeepEqual(e, entry(e.Number, 1)) {
-					c.Errorf("entry %+v", e)
-				}
-				got = append(got, e.Number)
-			}
-			if len(page) < limit {
-				break
-			}
-		}
+		got := c.unseenNumbers(&seen, limit)
 		if !slices.Equal(got, want) {
 			c.Errorf("in pages of %d: unseen are %v, want %v", limit, got, want)
 		}
 	}
+
 	page, err := c.store.Unseen(c.Context(), "K", new(changes.Bitmap), 0, 1100)
 	if err != nil || len(page) != 1100 || page[1099].Number <= page[1098].Number {
-		c.Errorf("%d of all are unseen (%v)", len(page), err)
+		c.Errorf("without a set, %d of 1100 are unseen (%v), want all in order", len(page), err)
+	}
+}
+
+// unseenNumbers reads the numbers of the unseen entries of K in pages.
+func (c *capturing) unseenNumbers(seen *changes.Bitmap, limit int) []int64 {
+	c.Helper()
+	var numbers []int64
+	last := int64(0)
+	for {
+		page, err := c.store.Unseen(c.Context(), "K", seen, last, limit)
+		c.check(err)
+		for _, e := range page {
+			if want := entry(e.Number, 1); !reflect.DeepEqual(e, want) {
+				c.Errorf("an unseen entry is %+v, want %+v", e, want)
+			}
+			numbers = append(numbers, e.Number)
+			last = e.Number
+		}
+		if len(page) < limit {
+			return numbers
+		}
 	}
 }

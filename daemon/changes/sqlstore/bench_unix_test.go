@@ -54,6 +54,7 @@ func BenchmarkUnchangedSweep(b *testing.B) {
 		page = append(page, e)
 	}
 	put()
+
 	b.ReportAllocs()
 	began := cpuTime(b)
 	for b.Loop() {

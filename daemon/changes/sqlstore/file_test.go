@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,28 +24,43 @@ import (
 func TestLostShadow(t *testing.T) {
 	e := changes.Entry{Number: 1, Key: []byte("k"), Scheme: 1}
 	for name, c := range map[string]struct {
-		lose func(t *testing.T, store, shadow, older string)
-		kept bool
+		lose func(t *testing.T, store, shadow, older string) // gets the paths of the files, and a directory with older ones
+		kept bool                                            // whether the shadow is used
 	}{
-		"untouched": {func(*testing.T, string, string, string) {}, true},
-		"missing":   {func(t *testing.T, _, shadow, _ string) { check(t, os.Remove(shadow)) }, false},
-		"empty":     {func(t *testing.T, _, shadow, _ string) { check(t, os.Truncate(shadow, 0)) }, false},
-		"no database": {func(t *testing.T, _, shadow, _ string) {
-			check(t, os.WriteFile(shadow, bytes.Repeat([]byte("no database "), 1000), 0o600))
-		}, false},
-		"damaged": {func(t *testing.T, _, shadow, _ string) {
-			text, err := os.ReadFile(shadow)
-			check(t, err)
-			const page = 4096
-			copy(text[page:], bytes.Repeat([]byte{0xFF}, len(text)-page))
-			check(t, os.WriteFile(shadow, text, 0o600))
-		}, false},
-		"older, with the changes since": {func(t *testing.T, _, shadow, older string) {
-			check(t, os.Rename(filepath.Join(older, sqlstore.FileName), shadow))
-		}, true},
-		"newer than the store": {func(t *testing.T, store, _, older string) {
-			check(t, os.Rename(filepath.Join(older, appdb.FileName), store))
-		}, false},
+		"untouched": {
+			lose: func(*testing.T, string, string, string) {},
+			kept: true,
+		},
+		"missing": {
+			lose: func(t *testing.T, _, shadow, _ string) { check(t, os.Remove(shadow)) },
+		},
+		"empty": {
+			lose: func(t *testing.T, _, shadow, _ string) { check(t, os.Truncate(shadow, 0)) },
+		},
+		"no database": {
+			lose: func(t *testing.T, _, shadow, _ string) {
+				check(t, os.WriteFile(shadow, bytes.Repeat([]byte("no database "), 1000), 0o600))
+			},
+		},
+		"damaged": {
+			lose: func(t *testing.T, _, shadow, _ string) {
+				text, err := os.ReadFile(shadow)
+				check(t, err)
+				copy(text[pageSize:], bytes.Repeat([]byte{0xFF}, len(text)-pageSize))
+				check(t, os.WriteFile(shadow, text, 0o600))
+			},
+		},
+		"older, with the changes since": {
+			lose: func(t *testing.T, _, shadow, older string) {
+				check(t, os.Rename(filepath.Join(older, sqlstore.FileName), shadow))
+			},
+			kept: true,
+		},
+		"newer than the store": {
+			lose: func(t *testing.T, store, _, older string) {
+				check(t, os.Rename(filepath.Join(older, appdb.FileName), store))
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, older := t.TempDir(), t.TempDir()
@@ -55,28 +71,16 @@ func TestLostShadow(t *testing.T) {
 			check(t, s.Close())
 			for _, file := range []string{appdb.FileName, sqlstore.FileName} {
 				text, err := os.ReadFile(filepath.Join(dir, file))
-				check(t, errors.Join(err, os.WriteFile(filepath.Join(older, file), text, 0o600)))
+				check(t, err)
+				check(t, os.WriteFile(filepath.Join(older, file), text, 0o600))
 			}
+
 			s = open()
 			begin(t, s, 2)
-			lease, err := s.Webhooks.Engine.Lease(t.Context(), 0)
-			check(t, err)
-			change := delivery.CapturedChange{
-				ID:        1,
-				Op:        "created",
-				Key:       "k",
-				Body:      []byte("{}"),
-				Number:    1,
-				ShadowKey: e.Key,
-				Entry:     e.Encode(),
-			}
-			check(t, s.Webhooks.Engine.Write(t.Context(), delivery.Batch{
-				Version:  delivery.AnyVersion,
-				Leases:   []delivery.Lease{lease},
-				Captured: &delivery.Captured{Kind: "K", Fence: 2, Changes: []delivery.CapturedChange{change}},
-			}))
+			publish(t, s, e)
 			check(t, s.Changes.Put(t.Context(), "K", 2, 1, []changes.Entry{e}))
 			check(t, s.Close())
+
 			c.lose(t, filepath.Join(dir, appdb.FileName), filepath.Join(dir, sqlstore.FileName), older)
 			s = open()
 			got := begin(t, s, 3)
@@ -99,6 +103,34 @@ func TestLostShadow(t *testing.T) {
 	}
 }
 
+// pageSize is the size of a page of a database file, in bytes.
+const pageSize = 4096
+
+// publish writes the first change of K, under fence 2, with an entry.
+func publish(t *testing.T, s *storage.Store, e changes.Entry) {
+	t.Helper()
+	lease, err := s.Webhooks.Engine.Lease(t.Context(), 0)
+	check(t, err)
+	change := delivery.CapturedChange{
+		ID:        1,
+		Op:        "created",
+		Key:       "k",
+		Body:      []byte("{}"),
+		Number:    1,
+		ShadowKey: e.Key,
+		Entry:     e.Encode(),
+	}
+	check(t, s.Webhooks.Engine.Write(t.Context(), delivery.Batch{
+		Version: delivery.AnyVersion,
+		Leases:  []delivery.Lease{lease},
+		Captured: &delivery.Captured{
+			Kind:    "K",
+			Fence:   2,
+			Changes: []delivery.CapturedChange{change},
+		},
+	}))
+}
+
 // TestShadowIsCreatedLater creates the tables of the shadow although that failed at first.
 func TestShadowIsCreatedLater(t *testing.T) {
 	dir := t.TempDir()
@@ -108,7 +140,7 @@ func TestShadowIsCreatedLater(t *testing.T) {
 	check(t, conn.Exec("BEGIN IMMEDIATE"))
 	s := reopening(t, storage.Config{Dir: dir})()
 	if _, err := s.Changes.Begin(t.Context(), "K", 1); !fault.Is(err, fault.Unavailable) {
-		t.Fatalf("with a locked file: %v", err)
+		t.Fatalf("beginning with a locked file: got the error %v, want a fault of kind %v", err, fault.Unavailable)
 	}
 	check(t, conn.Exec("ROLLBACK"))
 	begin(t, s, 1)
@@ -130,42 +162,58 @@ func TestShadowDamagedInUse(t *testing.T) {
 			Key:    bytes.Repeat([]byte{byte(n), byte(n >> 8)}, 50),
 			Fields: make([]byte, 80),
 		}
-		keys, entries = append(keys, e.Key), append(entries, e)
+		keys = append(keys, e.Key)
+		entries = append(entries, e)
 	}
 	check(t, s.Changes.Put(t.Context(), "K", 1, 0, entries))
 	check(t, s.Close())
 	s = open()
 	begin(t, s, 2)
-	path := filepath.Join(dir, sqlstore.FileName)
-	text, err := os.ReadFile(path)
-	check(t, err)
-	const page = 4096
-	file, err := os.OpenFile(path, os.O_WRONLY, 0)
-	check(t, err)
-	_, err = file.WriteAt(bytes.Repeat([]byte{0xFF}, len(text)-4*page), 4*page)
-	check(t, errors.Join(err, file.Close()))
-	for first := 0; err == nil; first += 1000 {
-		if first == len(keys) {
-			t.Fatal("the damage is not noticed")
-		}
-		var found []*changes.Entry
-		if found, err = s.Changes.Find(t.Context(), "K", keys[first:first+1000]); err == nil && found[999] == nil {
-			t.Fatal("an entry is missing")
-		}
-	}
-	if !errors.Is(err, delivery.ErrCaptureLost) {
-		t.Errorf("got %v, want that the capture is lost", err)
+	overwritePages(t, filepath.Join(dir, sqlstore.FileName), 4)
+
+	if err := findAll(t, s, keys); !errors.Is(err, delivery.ErrCaptureLost) {
+		t.Errorf("finding entries in a damaged file: got the error %v, want %v", err, delivery.ErrCaptureLost)
 	}
 	if _, err := s.Changes.Find(t.Context(), "K", keys[:1]); !errors.Is(err, delivery.ErrCaptureLost) {
-		t.Errorf("after the file was removed: %v", err)
+		t.Errorf("finding an entry after the file was removed: got the error %v, want %v",
+			err, delivery.ErrCaptureLost)
 	}
 	if err := s.Changes.Put(t.Context(), "K", 2, 0, entries[:1]); !errors.Is(err, delivery.ErrCaptureLost) {
-		t.Errorf("after the file was removed: %v", err)
+		t.Errorf("storing an entry after the file was removed: got the error %v, want %v",
+			err, delivery.ErrCaptureLost)
 	}
 	if got := begin(t, s, 2); got.State.Phase != changes.FirstLook {
-		t.Errorf("capture is %+v", got)
+		t.Errorf("the phase of the next capture is %q, want %q", got.State.Phase, changes.FirstLook)
 	}
 	check(t, s.Changes.Put(t.Context(), "K", 2, 0, entries[:1]))
+}
+
+// overwritePages overwrites all pages of a file but the first ones.
+func overwritePages(t *testing.T, path string, kept int64) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	check(t, err)
+	defer file.Close()
+	info, err := file.Stat()
+	check(t, err)
+	first := kept * pageSize
+	_, err = file.WriteAt(bytes.Repeat([]byte{0xFF}, int(info.Size()-first)), first)
+	check(t, err)
+}
+
+// findAll looks up keys, which all have an entry, until that fails.
+func findAll(t *testing.T, s *storage.Store, keys [][]byte) error {
+	t.Helper()
+	for part := range slices.Chunk(keys, 1000) {
+		entries, err := s.Changes.Find(t.Context(), "K", part)
+		if err != nil {
+			return err
+		}
+		if entries[len(entries)-1] == nil {
+			t.Fatalf("the entry of %q is missing, want it or an error", part[len(part)-1])
+		}
+	}
+	return nil
 }
 
 // TestNoShadowFile checks that a store without captures has no shadow.db.
@@ -179,7 +227,7 @@ func TestNoShadowFile(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, sqlstore.FileName)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s exists (%v)", sqlstore.FileName, err)
+		t.Errorf("looking for %s: got the error %v, want %v", sqlstore.FileName, err, os.ErrNotExist)
 	}
 }
 

@@ -24,8 +24,13 @@ func TestChangesSQLServer(t *testing.T) {
 	changestest.Run(t, func(t *testing.T) func() *storage.Store {
 		open := reopening(t, storage.Config{Dir: t.TempDir(), DSN: dsn, Schema: "own tables", Migrate: true})
 		open()
-		mssqltest.Exec(t, dsn, `DELETE FROM [own tables].WH_Partition; DELETE FROM [own tables].WH_Capture; DELETE FROM [own tables].WH_CaptureEpoch;
-DELETE FROM [own tables].WH_RecordChange; DELETE FROM [own tables].WH_Shadow; DELETE FROM [own tables].WH_Recheck; DELETE FROM [own tables].WH_Number WHERE Name = 'ChangeID'`)
+		mssqltest.Exec(t, dsn, `DELETE FROM [own tables].WH_Partition;
+DELETE FROM [own tables].WH_Capture;
+DELETE FROM [own tables].WH_CaptureEpoch;
+DELETE FROM [own tables].WH_RecordChange;
+DELETE FROM [own tables].WH_Shadow;
+DELETE FROM [own tables].WH_Recheck;
+DELETE FROM [own tables].WH_Number WHERE Name = 'ChangeID'`)
 		return open
 	})
 }
@@ -33,9 +38,10 @@ DELETE FROM [own tables].WH_RecordChange; DELETE FROM [own tables].WH_Shadow; DE
 // reopening returns a function that opens a store, and closes it first if it is open.
 func reopening(t testing.TB, c storage.Config) func() *storage.Store {
 	t.Helper()
-	c.Registry, c.Connections = record.Builtin(), 4
+	c.Registry = record.Builtin()
+	c.Connections = 4
 	var s *storage.Store
-	closed := func() {
+	closeStore := func() {
 		if s == nil {
 			return
 		}
@@ -43,9 +49,9 @@ func reopening(t testing.TB, c storage.Config) func() *storage.Store {
 			t.Error(err)
 		}
 	}
-	t.Cleanup(closed)
+	t.Cleanup(closeStore)
 	return func() *storage.Store {
-		closed()
+		closeStore()
 		var err error
 		s, err = storage.Open(t.Context(), c)
 		check(t, err)
