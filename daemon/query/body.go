@@ -53,28 +53,39 @@ func ReadBody(body []byte, contentType, routeFormat string) (Members, error) {
 	if wrong := checkCharset(parameters["charset"], body); wrong != nil {
 		return nil, wrong
 	}
-	invalid := err != nil && contentType != "" && media == ""
+	isInvalid := err != nil && contentType != "" && media == ""
+	isUntyped := media == "" && !isInvalid
 	i := slices.IndexFunc(bodyTypes, func(t BodyType) bool {
-		isOfRoute := media == "" && !invalid && strings.EqualFold(t.Name, routeFormat)
-		return isOfRoute || slices.Contains(t.MediaTypes, media)
+		if isUntyped {
+			return strings.EqualFold(t.Name, routeFormat)
+		}
+		return slices.Contains(t.MediaTypes, media)
 	})
 	startsObject := body[0] == '{'
-	if i >= 0 && (!startsObject || bodyTypes[i].Name == "jsv") {
-		return bodyTypes[i].read(body, parameters["boundary"])
+	if i >= 0 {
+		mayStartObject := bodyTypes[i].Name == "jsv"
+		if !startsObject || mayStartObject {
+			return bodyTypes[i].read(body, parameters["boundary"])
+		}
 	}
-	if startsObject || media == "" && !invalid {
+	if startsObject || isUntyped {
 		return ReadJSON(body)
 	}
-	if invalid {
+	if isInvalid {
 		return nil, fault.New(fault.Unsupported, "the Content-Type is invalid")
 	}
+	return nil, unsupportedBody(media)
+}
 
-	var usual []string
+// unsupportedBody returns the error for a media type that is not supported.
+func unsupportedBody(media string) error {
+	var supported []string
 	for _, t := range bodyTypes {
-		usual = append(usual, t.MediaTypes[0])
+		supported = append(supported, t.MediaTypes[0])
 	}
-	return nil, fault.New(fault.Unsupported, "unsupported body type %s; use %s or %s", Printable(media),
-		strings.Join(usual[:len(usual)-1], ", "), usual[len(usual)-1])
+	last := len(supported) - 1
+	return fault.New(fault.Unsupported, "unsupported body type %s; use %s or %s", Printable(media),
+		strings.Join(supported[:last], ", "), supported[last])
 }
 
 // checkCharset returns an error for a body that is not in UTF-8 and declares another

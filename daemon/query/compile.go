@@ -93,10 +93,11 @@ func CompileAggregates(p *Plan, d *dialect.Dialect, source string) (Statement, e
 	return s, err
 }
 
+// builder writes one statement.
 type builder struct {
 	d       *dialect.Dialect
 	plan    *Plan
-	order   []Order
+	order   []Order // order of the statement, which may be shorter than that of the plan
 	indexes indexUse
 	sql     []byte
 	args    []Arg
@@ -155,12 +156,12 @@ func (b *builder) fail(c Condition, message string) {
 
 func (b *builder) text(s string) { b.sql = append(b.sql, s...) }
 
-// separator writes first before the first of several parts, others before the rest.
-func (b *builder) separator(i int, first, others string) {
+// separator writes first before the part with index 0, and next before each later one.
+func (b *builder) separator(i int, first, next string) {
 	if i == 0 {
 		b.text(first)
 	} else {
-		b.text(others)
+		b.text(next)
 	}
 }
 
@@ -305,11 +306,11 @@ func (b *builder) match(c Condition) {
 
 // tooLong reports whether a pattern of LIKE has more code units than the database accepts.
 func (b *builder) tooLong(pattern string) bool {
-	most := b.d.MaxPattern
-	if most == 0 || len(pattern) <= most { // there are at most as many code units as bytes
+	limit := b.d.MaxPattern
+	if limit == 0 || len(pattern) <= limit { // there are at most as many code units as bytes
 		return false
 	}
-	return utf16Length(pattern) > most
+	return utf16Length(pattern) > limit
 }
 
 // comparesLengths reports whether a comparison needs that of the lengths as well. The server

@@ -13,9 +13,9 @@ import (
 // in writes a long list as one parameter, a short one with a parameter for each
 // value.
 func (b *builder) in(c Condition) {
-	whole := c
-	whole.Folded = false
-	b.comparedIn(whole)
+	exact := c
+	exact.Folded = false
+	b.comparedIn(exact)
 	if b.list(c) {
 		return
 	}
@@ -31,7 +31,8 @@ func (b *builder) in(c Condition) {
 func (b *builder) list(c Condition) bool {
 	t := b.plan.Kind.Fields[c.Field].Type.Stored()
 	form := b.d.List
-	if form.MaxInline == 0 || len(c.Operands) <= form.MaxInline || b.ofDay(c.Field) {
+	isLong := form.MaxInline > 0 && len(c.Operands) > form.MaxInline
+	if !isLong || b.ofDay(c.Field) {
 		return false
 	}
 	items, values := itemType(b.d, t, b.d.Column(c.Field), c.Operands)
@@ -40,7 +41,8 @@ func (b *builder) list(c Condition) bool {
 	}
 
 	b.text(form.Before)
-	if t == record.Text || t == record.Guid && b.d.Column(c.Field).Collation != "" {
+	isTextOfGuid := t == record.Guid && b.d.Column(c.Field).Collation != ""
+	if t == record.Text || isTextOfGuid {
 		b.text(form.Collate)
 		b.text(b.collation(c.Field))
 	}
@@ -61,7 +63,9 @@ func (b *builder) collation(field int) string {
 
 // itemType returns the type of a list's items, and the values that the column can
 // contain.
-func itemType(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (string, []wire.Value) {
+func itemType(
+	d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value,
+) (string, []wire.Value) {
 	isEscaped := func(v wire.Value) bool { return EscapedInJSON(v.Text) }
 	if t == record.Text && slices.ContainsFunc(values, isEscaped) {
 		return "", nil
@@ -88,8 +92,9 @@ func itemType(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire
 func decimalItems(values []wire.Value) string {
 	whole, fraction := 0, 0
 	for _, v := range values {
-		w, f := decimalDigits(v.Text)
-		whole, fraction = max(whole, w), max(fraction, f)
+		wholeDigits, fractionDigits := decimalDigits(v.Text)
+		whole = max(whole, wholeDigits)
+		fraction = max(fraction, fractionDigits)
 	}
 	if whole+fraction > wire.MaxDigits {
 		return ""
@@ -98,7 +103,9 @@ func decimalItems(values []wire.Value) string {
 }
 
 // fittedItems removes values that a datetime or money column cannot contain.
-func fittedItems(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (string, []wire.Value) {
+func fittedItems(
+	d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value,
+) (string, []wire.Value) {
 	items, fitting := fittingValues(d, t, c, values)
 	if items == "" {
 		return decimalItems(values), values
@@ -112,7 +119,9 @@ func fittedItems(d *dialect.Dialect, t record.Type, c dialect.Column, values []w
 
 // fittingValues returns the values that the column can contain, and the type to cast
 // them to, if that depends on the column.
-func fittingValues(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (string, []wire.Value) {
+func fittingValues(
+	d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value,
+) (string, []wire.Value) {
 	contained := "0"
 	if t == record.DateTime {
 		contained = "1900-01-01T00:00:00.0000000"

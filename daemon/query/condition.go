@@ -12,19 +12,22 @@ import (
 // conditions. A condition is true or false for every row: a comparison with null is false,
 // so its negation is true.
 type Condition struct {
+	// The comparison of a leaf.
 	Field    int
 	Operator record.Operator
 	Operands []wire.Value
-	Negated  bool // for a leaf: negated
-	// for a leaf: for the values of the field's type it follows from another condition
+	Negated  bool
+
+	// Implied means that the leaf follows from another condition for values of the field's type.
 	Implied bool `json:"-"`
-	// for a leaf: it compares the values as they are stored, with the position of a row
+	// Raw means that the leaf compares values as they are stored, with the position of a row.
 	Raw   bool      `json:"-"`
 	Class row.Class `json:"-"` // class of the operands of a raw leaf
-	// for a leaf: the text is compared without regard to case, where the database can do so for any column
+	// Folded means that a text is compared without regard to case, where the database can do so
+	// for any column.
 	Folded bool `json:",omitempty"`
 
-	Join  Join // how Parts are joined
+	Join  Join // how Parts are joined; Leaf without parts
 	Parts []Condition
 }
 
@@ -37,6 +40,14 @@ const (
 	And
 	Or
 )
+
+// opposite returns the join of the negated parts in the negation of a join.
+func (j Join) opposite() Join {
+	if j == And {
+		return Or
+	}
+	return And
+}
 
 // separator returns the SQL between the parts of a join.
 func (j Join) separator() string {
@@ -59,7 +70,7 @@ func (j Join) empty() string {
 func Not(c Condition) Condition {
 	switch {
 	case c.Join != Leaf:
-		c.Join = And + Or - c.Join
+		c.Join = c.Join.opposite()
 		c.Parts = slices.Clone(c.Parts)
 		for i, part := range c.Parts {
 			c.Parts[i] = Not(part)

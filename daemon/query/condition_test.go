@@ -47,7 +47,7 @@ func TestFoldedBoundIsKept(t *testing.T) {
 	bound := Condition{Operator: record.GreaterThan}
 	folded := bound
 	folded.Folded = true
-	got := without([]Condition{bound, folded}, bound)
+	got := markImplied([]Condition{bound, folded}, bound)
 	if len(got) != 2 || !got[0].Implied || !got[1].Folded || got[1].Implied {
 		t.Errorf("kept %+v, want the folded bound, and the other as implied", got)
 	}

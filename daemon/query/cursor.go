@@ -143,7 +143,8 @@ func noKeyError(kind *record.Kind) error {
 func (c *Cursors) Continue(r *Request, path []Condition) error {
 	p, err := c.place(r)
 	if err != nil {
-		return CursorError("is not a cursor of this query: use Next of the previous page unchanged, or an empty Cursor for the first page")
+		return CursorError("is not a cursor of this query: " +
+			"use Next of the previous page unchanged, or an empty Cursor for the first page")
 	}
 	if p.Form != placeForm {
 		e := CursorError("is of an earlier version of the service: begin again with an empty Cursor")
@@ -151,7 +152,8 @@ func (c *Cursors) Continue(r *Request, path []Condition) error {
 		return e
 	}
 	if !p.fits(r, path) {
-		return CursorError("is that of another query: use the same conditions, order and fields as for the first page, or none of them")
+		return CursorError("is that of another query: " +
+			"use the same conditions, order and fields as for the first page, or none of them")
 	}
 	r.Where = p.Where
 	r.Fields = p.Fields
@@ -187,7 +189,8 @@ func (p *Place) Next(row []Position) string {
 	next := *p
 	next.After = row
 	packed := pack(encoded(next))
-	return base64.RawURLEncoding.EncodeToString(p.cursors.sealer.Seal(nil, nil, packed, fieldsOf(p.kind)))
+	sealed := p.cursors.sealer.Seal(nil, nil, packed, fieldsOf(p.kind))
+	return base64.RawURLEncoding.EncodeToString(sealed)
 }
 
 // packers are reused: making one costs more than the rest of a page.
@@ -276,12 +279,12 @@ func (p *Place) Parts(whole Plan) (parts []Plan, positions []int) {
 	}
 	for i := len(p.After) - 1; i >= 0; i-- {
 		where := whole.Where
-		for j, at := range p.After[:i] {
-			where = append(slices.Clip(where), at.equal(p.kind, p.Order[j].Field)...)
+		for j, position := range p.After[:i] {
+			where = append(slices.Clip(where), position.equal(p.kind, p.Order[j].Field)...)
 		}
 		for _, beyond := range p.beyond(p.Order[i], p.After[i], whole.Where) {
 			part := whole
-			part.Where = append(without(where, beyond), beyond)
+			part.Where = append(markImplied(where, beyond), beyond)
 			parts = append(parts, part)
 		}
 	}
@@ -294,46 +297,48 @@ func (p *Place) Parts(whole Plan) (parts []Plan, positions []int) {
 
 // equal returns the conditions for rows with the same position. SQL Server sorts bytes as
 // if they were followed by zeros, and Equal compares their lengths.
-func (at Position) equal(kind *record.Kind, field int) []Condition {
-	if at.Null {
+func (p Position) equal(kind *record.Kind, field int) []Condition {
+	if p.Null {
 		return []Condition{{Field: field, Operator: record.IsNull, Raw: true}}
 	}
 	if kind.Fields[field].Type == record.Bytes {
 		return []Condition{
-			at.Compare(kind, field, record.GreaterThanOrEqualTo),
-			at.Compare(kind, field, record.LessThanOrEqualTo),
+			p.Compare(kind, field, record.GreaterThanOrEqualTo),
+			p.Compare(kind, field, record.LessThanOrEqualTo),
 		}
 	}
-	return []Condition{at.Compare(kind, field, record.Equal)}
+	return []Condition{p.Compare(kind, field, record.Equal)}
 }
 
 // Compare returns the comparison of a field with the value.
-func (at Position) Compare(kind *record.Kind, field int, op record.Operator) Condition {
+func (p Position) Compare(kind *record.Kind, field int, op record.Operator) Condition {
 	t := kind.Fields[field].Type.Stored()
-	isInteger := t.Integer() || t == record.Bool
-	v := wire.Value{Int: at.Int}
-	if at.Class == row.Blob || at.Class == row.ClassOfType && t == record.Bytes {
-		v.Bytes = at.Data
-	} else if at.Class != row.ClassOfType || !isInteger {
-		v.Text = string(at.Data)
+	hasClassOfType := p.Class == row.ClassOfType
+	isBlob := p.Class == row.Blob || (hasClassOfType && t == record.Bytes)
+	isInteger := hasClassOfType && (t.Integer() || t == record.Bool)
+	v := wire.Value{Int: p.Int}
+	if isBlob {
+		v.Bytes = p.Data
+	} else if !isInteger {
+		v.Text = string(p.Data)
 	}
-	return Condition{Field: field, Operator: op, Operands: []wire.Value{v}, Raw: true, Class: at.Class}
+	return Condition{Field: field, Operator: op, Operands: []wire.Value{v}, Raw: true, Class: p.Class}
 }
 
 // beyond returns the conditions for rows after a position, in their order: null is first
 // in ascending order. Declarations do not exclude nulls from the tables of others.
-func (p *Place) beyond(o Order, at Position, where []Condition) []Condition {
-	if at.Null && o.Desc {
+func (p *Place) beyond(o Order, position Position, where []Condition) []Condition {
+	if position.Null && o.Desc {
 		return nil
 	}
-	if at.Null {
+	if position.Null {
 		return []Condition{{Field: o.Field, Operator: record.IsNotNull, Raw: true}}
 	}
 	if !o.Desc {
-		return []Condition{at.Compare(p.kind, o.Field, record.GreaterThan)}
+		return []Condition{position.Compare(p.kind, o.Field, record.GreaterThan)}
 	}
 
-	less := at.Compare(p.kind, o.Field, record.LessThan)
+	less := position.Compare(p.kind, o.Field, record.LessThan)
 	neverNull := slices.Contains(p.Proven, o.Field) && !slices.Contains(p.Unchecked, o.Field)
 	excludesNull := func(c Condition) bool {
 		return c.IsPlain() && c.Field == o.Field && c.Operator != record.IsNull
@@ -344,24 +349,24 @@ func (p *Place) beyond(o Order, at Position, where []Condition) []Condition {
 	return []Condition{less, {Field: o.Field, Operator: record.IsNull, Raw: true}}
 }
 
-// without returns conditions without the bounds that follow from another one, since the
-// databases may start at either bound. They are kept as implied: a file may hold values
-// beyond that are not of the field's type.
-func without(where []Condition, beyond Condition) []Condition {
-	kept := make([]Condition, 0, len(where)+1)
+// markImplied returns conditions of which those that follow from the condition beyond are marked as
+// implied: databases may start at either bound otherwise. They are kept, since a file may hold
+// values beyond that are not of the field's type. Of a range, one bound follows.
+func markImplied(where []Condition, beyond Condition) []Condition {
+	marked := make([]Condition, 0, len(where)+1)
 	for _, c := range where {
-		whole := c
-		whole.Implied = true
+		implied := c
+		implied.Implied = true
 		switch {
 		case impliedBy(c, beyond):
-			kept = append(kept, whole)
+			marked = append(marked, implied)
 		case c.Operator == record.Between && canImply(c, beyond):
-			kept = append(kept, whole, otherBound(c, beyond))
+			marked = append(marked, implied, otherBound(c, beyond))
 		default:
-			kept = append(kept, c)
+			marked = append(marked, c)
 		}
 	}
-	return kept
+	return marked
 }
 
 // canImply reports whether a bound of c can follow from beyond: both compare the same field, in

@@ -18,24 +18,26 @@ const (
 // and is compared as the value before it.
 func dateCondition(o record.Operator, texts []string, zone *time.Location) (Condition, error) {
 	c := Condition{Operator: o}
-	isExact := true
+	allExact := true
 	for i, text := range texts {
-		date, exact, err := wire.FloorDate(text, zone)
+		date, isExact, err := wire.FloorDate(text, zone)
 		if err != nil {
 			return Condition{}, err
 		}
-		isExact = isExact && exact
-		if o == record.In && !exact {
+		allExact = allExact && isExact
+		if o == record.In && !isExact {
 			continue
 		}
-		if o == record.Between && i == 0 && !exact {
+		isStart := o == record.Between && i == 0
+		if isStart && !isExact {
 			date = dateAfter(date)
 		}
 		c.Operands = append(c.Operands, wire.Value{Text: date})
 	}
-	if isExact {
+	if allExact {
 		return c, nil
 	}
+
 	none := Condition{Operator: record.Between, Operands: []wire.Value{{Text: lastDate}, {Text: firstDate}}}
 	switch o {
 	case record.GreaterThanOrEqualTo:
@@ -60,9 +62,9 @@ func dateCondition(o record.Operator, texts []string, zone *time.Location) (Cond
 
 // dateAfter returns the value after a date in the form of wire.DateLayout, empty for the last one.
 func dateAfter(date string) string {
-	at, err := time.Parse(wire.DateLayout, date)
+	t, err := time.Parse(wire.DateLayout, date)
 	if err != nil || date == lastDate {
 		return ""
 	}
-	return at.Add(100 * time.Nanosecond).Format(wire.DateLayout)
+	return t.Add(100 * time.Nanosecond).Format(wire.DateLayout)
 }

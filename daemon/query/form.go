@@ -38,25 +38,32 @@ func readMultipart(body []byte, boundary string) (Members, error) {
 	var all pairs
 	r := multipart.NewReader(bytes.NewReader(body), boundary)
 	for {
-		part, err := r.NextPart()
+		name, text, err := nextPart(r)
 		if err == io.EOF {
 			return all.finish()
-		}
-		var text []byte
-		if err == nil {
-			text, err = io.ReadAll(part)
 		}
 		if err != nil {
 			return nil, fault.Wrap(err, fault.Malformed, "the multipart body cannot be read")
 		}
-		name := part.FormName()
-		if name == "" || !utf8.ValidString(name) || !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		isNamed := name != "" && utf8.ValidString(name)
+		isText := utf8.Valid(text) && bytes.IndexByte(text, 0) < 0
+		if !isNamed || !isText {
 			return nil, malformed("the part %s of the multipart body is not a named text in UTF-8", Printable(name))
 		}
 		if err := all.add(name, string(text)); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// nextPart reads the next part of a multipart form. At the end of the form it fails with io.EOF.
+func nextPart(r *multipart.Reader) (name string, content []byte, err error) {
+	part, err := r.NextPart()
+	if err != nil {
+		return "", nil, err
+	}
+	content, err = io.ReadAll(part)
+	return part.FormName(), content, err
 }
 
 func unescapePair(pair string) (name, text string, err error) {

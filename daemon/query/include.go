@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,7 +34,8 @@ func (p *parser) command(member, text string) bool {
 	switch {
 	case text == "":
 	case strings.EqualFold(text, total):
-		p.req.Total, p.totalGiven = max(p.req.Total, TotalOn), true
+		p.req.Total = max(p.req.Total, TotalOn)
+		p.totalGiven = true
 	case strings.EqualFold(text, noTotal):
 		p.req.Total = TotalOff // overrides every other command
 	default:
@@ -45,42 +47,50 @@ func (p *parser) command(member, text string) bool {
 // function matches FUNCTION([DISTINCT] argument) with an optional alias.
 var function = regexp.MustCompile(`(?i)^([a-z]+)\s*\(\s*(distinct\s+)?(\*|\w+)\s*\)(?:\s+(?:as\s+)?(\w+))?$`)
 
+// function reads a function and reports whether to continue.
 func (p *parser) function(member, text string) bool {
 	part := function.FindStringSubmatch(text)
 	if part == nil {
 		p.ignore(unknown{member: member, part: text})
 		return true
 	}
-	word, argument := part[1], part[3]
-	distinct := part[2] != ""
-	alias := part[4]
-
+	word, argument, alias := part[1], part[3], part[4]
 	f := slices.Index(functions[:], strings.ToUpper(word))
 	if f < 0 {
 		p.ignore(unknown{member: member, part: text})
 		return true
 	}
-	a := Aggregate{Function: Function(f), Distinct: distinct, Field: AllRows, Name: alias, Alias: alias != ""}
-	if alias == "" {
-		a.Name = text
+	a := Aggregate{
+		Function: Function(f),
+		Distinct: part[2] != "",
+		Field:    AllRows,
+		Name:     cmp.Or(alias, text),
+		Alias:    alias != "",
 	}
-	if argument == "*" && a.Function == Count && !distinct {
+	countsRows := argument == "*" && a.Function == Count && !a.Distinct
+	if countsRows {
 		p.req.Total = max(p.req.Total, TotalOn)
 	} else if !p.argument(member, argument, &a) {
 		return false
 	}
+	return p.addAggregate(member, a)
+}
+
+// addAggregate adds an aggregate to the request, and fails if its name cannot be a member of Meta
+// beside the others.
+func (p *parser) addAggregate(member string, a Aggregate) bool {
 	if a.Alias && strings.EqualFold(a.Name, Next) {
 		p.fail(member, "has the alias %s, which is the name of the cursor in Meta; use another one", a.Name)
 		return false
 	}
 
 	// A name occurs once in Meta: a function that is repeated counts once.
-	same := func(b Aggregate) bool { return b.Name == a.Name }
-	if i := slices.IndexFunc(p.req.Include, same); i >= 0 && p.req.Include[i] != a {
+	hasName := func(b Aggregate) bool { return b.Name == a.Name }
+	if i := slices.IndexFunc(p.req.Include, hasName); i >= 0 && p.req.Include[i] != a {
 		p.fail(member, "has two functions with the name %s; give each one an alias of its own", a.Name)
 		return false
 	}
-	p.req.Include = slices.DeleteFunc(p.req.Include, same)
+	p.req.Include = slices.DeleteFunc(p.req.Include, hasName)
 	if len(p.req.Include) == maxAggregates {
 		p.fail(member, "takes at most %d functions", maxAggregates)
 		return false

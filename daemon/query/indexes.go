@@ -15,9 +15,12 @@ import (
 type indexUse uint8
 
 const (
-	anyIndex   indexUse = iota // all conditions and the order are on one field, and few rows are read from the table
-	byFirst                    // a page in the order of the first field, which the index for an equality has too
-	firstIndex                 // only the index on the first field
+	// All conditions and the order are on one field, and few rows are read from the table.
+	anyIndex indexUse = iota
+	// A page is in the order of the first field, which the index for an equality has too.
+	byFirst
+	// Only the index on the first field may be used.
+	firstIndex
 )
 
 // maxLookups is the largest page, with the row after it, that is read in the order of an index.
@@ -30,11 +33,13 @@ const maxDescending = 1001
 // freeOrder returns the order without fields that have one value in all rows. SQLite also
 // leaves them out, but not if they are hidden.
 func freeOrder(p *Plan) []Order {
-	return slices.DeleteFunc(slices.Clone(p.Order), func(o Order) bool {
+	hasOneValue := func(o Order) bool {
 		return o.Field != 0 && slices.ContainsFunc(p.Where, func(c Condition) bool {
-			return c.IsPlain() && c.Field == o.Field && c.search() == oneValue && c.storesOneValue(p.Kind)
+			isSearch := c.IsPlain() && c.search() == oneValue
+			return isSearch && c.Field == o.Field && c.storesOneValue(p.Kind)
 		})
-	})
+	}
+	return slices.DeleteFunc(slices.Clone(p.Order), hasOneValue)
 }
 
 // chooseIndexes returns the indexes that a statement of the plan may use. columns are read,
@@ -48,28 +53,28 @@ func chooseIndexes(p *Plan, columns []int, order []Order) indexUse {
 	if isSorted && order[0].Field == 0 {
 		return byFirst
 	}
-	var fields []int // compared
+	var compared []int
 	usesFirst := false
-	limited := p.Skip > 0 || p.Take > maxDescending
+	mayLackGreatest := p.Skip > 0 || p.Take > maxDescending
 	for _, c := range p.Where {
-		fields = append(fields, c.Field)
+		compared = append(compared, c.Field)
 		usesFirst = usesFirst || c.Field == 0
-		limited = limited || c.search() == upTo || c.Operator == record.NotEqualTo
+		mayLackGreatest = mayLackGreatest || c.search() == upTo || c.Operator == record.NotEqualTo
 	}
 	for _, o := range order {
-		fields = append(fields, o.Field)
+		compared = append(compared, o.Field)
 	}
 	// The index has ascending first fields, so rows of equal value are sorted unless those
 	// are descending too. In descending order these can be many, unless the page has the
 	// greatest values.
-	backwards := len(order) > 1 && order[1] == Order{Desc: true}
-	if isSorted && order[0].Desc && limited {
-		isSorted = backwards
+	if isSorted && order[0].Desc && mayLackGreatest {
+		readsBackwards := len(order) > 1 && order[1] == Order{Desc: true}
+		isSorted = readsBackwards
 	}
-	if usesFirst || !oneField(fields) {
+	if usesFirst || !oneField(compared) {
 		return firstIndex
 	}
-	if !isSorted && !oneField(append(fields, columns...)) {
+	if !isSorted && !oneField(append(compared, columns...)) {
 		return firstIndex
 	}
 	return anyIndex
@@ -105,8 +110,8 @@ type search uint8
 
 const (
 	oneValue search = iota + 1
-	from
-	upTo // not up to the last value
+	from            // up to the last value
+	upTo            // not up to the last value
 )
 
 // hides reports whether a condition must not use an index.
@@ -114,5 +119,11 @@ func (u indexUse) hides(c Condition) bool {
 	if c.Field == 0 {
 		return false
 	}
-	return u == byFirst && c.search() > oneValue || u == firstIndex && c.search() != 0
+	switch u {
+	case byFirst:
+		return c.search() > oneValue
+	case firstIndex:
+		return c.search() != 0
+	}
+	return false
 }

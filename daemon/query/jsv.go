@@ -15,7 +15,7 @@ func ReadJSV(body []byte) (Members, error) {
 	}
 	s := jsvScanner{scanner{text: string(bytes.TrimSpace(body))}}
 	members, err := s.object()
-	if err == nil && s.at < len(s.text) {
+	if err == nil && s.pos < len(s.text) {
 		return nil, s.broken()
 	}
 	return members, err
@@ -23,19 +23,22 @@ func ReadJSV(body []byte) (Members, error) {
 
 // ReadObjects reads a list of objects, or a single one, in JSON or JSV.
 func ReadObjects(text string) ([]Members, error) {
-	s := scanner{text: strings.TrimSpace(text)}
-	v := jsvScanner{s}
-	if all, err := s.objects(s.object); err == nil {
-		return all, nil
+	text = strings.TrimSpace(text)
+	asJSON := scanner{text: text}
+	objects, err := asJSON.objects(asJSON.object)
+	if err == nil {
+		return objects, nil
 	}
-	return v.objects(v.object)
+	asJSV := jsvScanner{scanner{text: text}}
+	return asJSV.objects(asJSV.object)
 }
 
 // objects reads a list of objects, or a single one, by a method of the scanner.
 func (s *scanner) objects(object func() (Members, error)) ([]Members, error) {
 	var objects []Members
 	isList := s.accept('[')
-	for hasNext := !isList || s.next() != ']'; hasNext; hasNext = s.accept(',') {
+	isEmptyList := isList && s.next() == ']'
+	for hasNext := !isEmptyList; hasNext; hasNext = s.accept(',') {
 		if s.next() != '{' {
 			return nil, s.broken()
 		}
@@ -46,7 +49,10 @@ func (s *scanner) objects(object func() (Members, error)) ([]Members, error) {
 		objects = append(objects, members)
 		s.next()
 	}
-	if isList && !s.accept(']') || s.at < len(s.text) {
+	if isList && !s.accept(']') {
+		return nil, s.broken()
+	}
+	if s.pos < len(s.text) {
 		return nil, s.broken()
 	}
 	return objects, nil
@@ -55,7 +61,9 @@ func (s *scanner) objects(object func() (Members, error)) ([]Members, error) {
 // jsvScanner reads JSV text from start to end.
 type jsvScanner struct{ scanner }
 
-func (s *jsvScanner) broken() error { return malformed("the JSV body cannot be read at byte %d", s.at) }
+func (s *jsvScanner) broken() error {
+	return malformed("the JSV body cannot be read at byte %d", s.pos)
+}
 
 func (s *jsvScanner) object() (Members, error) {
 	if !s.accept('{') {
@@ -65,7 +73,10 @@ func (s *jsvScanner) object() (Members, error) {
 	for {
 		m, ok := s.member()
 		hasNext := s.accept(',')
-		if !ok || !hasNext && !s.accept('}') {
+		if !ok {
+			return nil, s.broken()
+		}
+		if !hasNext && !s.accept('}') {
 			return nil, s.broken()
 		}
 		if err := all.add(m); err != nil {
@@ -85,24 +96,25 @@ func (s *jsvScanner) member() (Member, bool) {
 		return m, false
 	}
 
-	start := s.at
+	start := s.pos
 	switch s.next() {
 	case '{':
 		m.Other = true
 		ok = s.nested()
-		m.Raw = s.text[start:s.at]
+		m.Raw = s.text[start:s.pos]
 	case '[':
 		m.List = true
 		m.Texts, ok = s.list()
 		if !ok { // it is not a list of texts, and is skipped from its start
-			m.Other, s.at = true, start
+			m.Other = true
+			s.pos = start
 			s.next()
 			ok = s.nested()
 		}
-		m.Raw = s.text[start:s.at]
+		m.Raw = s.text[start:s.pos]
 		m.Empty = !m.Other && len(m.Texts) == 0
 	default:
-		s.at = start
+		s.pos = start
 		var text string
 		text, m.Empty, ok = s.value(",}")
 		if m.Empty {
@@ -117,7 +129,7 @@ func (s *jsvScanner) member() (Member, bool) {
 
 // list reads a list of texts. It fails at other items, nulls included.
 func (s *jsvScanner) list() (texts []string, ok bool) {
-	s.at++
+	s.pos++
 	if s.accept(']') {
 		return nil, true
 	}
@@ -140,18 +152,18 @@ func (s *jsvScanner) list() (texts []string, ok bool) {
 // value reads a text: quoted, or up to one of the delimiters. It is null if it is
 // missing.
 func (s *jsvScanner) value(delimiters string) (text string, null, ok bool) {
-	start := s.at
+	start := s.pos
 	if s.next() == '"' {
-		text, after, ok := cutQuoted(s.text[s.at+1:])
-		s.at = len(s.text) - len(after)
+		text, after, ok := cutQuoted(s.text[s.pos+1:])
+		s.pos = len(s.text) - len(after)
 		return text, false, ok
 	}
 	n := strings.IndexAny(s.text[start:], delimiters)
 	if n < 0 {
 		return "", false, false
 	}
-	s.at = start + n
-	text = s.text[start:s.at]
+	s.pos = start + n
+	text = s.text[start:s.pos]
 	if line, after, found := strings.Cut(text, "\n"); found && strings.TrimSpace(after) == "" {
 		text = strings.TrimSuffix(line, "\r")
 	}
@@ -161,20 +173,25 @@ func (s *jsvScanner) value(delimiters string) (text string, null, ok bool) {
 // nested skips an object or a list of any depth.
 func (s *jsvScanner) nested() bool {
 	var closers []byte // expected closing brackets, innermost last
-	for quoted := false; s.at < len(s.text); s.at++ {
-		switch c := s.text[s.at]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{', c == '[':
+	isQuoted := false
+	for ; s.pos < len(s.text); s.pos++ {
+		c := s.text[s.pos]
+		if c == '"' {
+			isQuoted = !isQuoted
+		}
+		if isQuoted {
+			continue
+		}
+		switch c {
+		case '{', '[':
 			closers = append(closers, c+2) // the ASCII codes differ by 2
-		case c == '}', c == ']':
+		case '}', ']':
 			if closers[len(closers)-1] != c {
 				return false
 			}
 			closers = closers[:len(closers)-1]
 			if len(closers) == 0 {
-				s.at++
+				s.pos++
 				return true
 			}
 		}

@@ -21,13 +21,13 @@ func KeyPlace(kind *record.Kind, fields []int, after []Position) *Place {
 // MatchKeys returns the condition for the rows with the values of one of the
 // keys.
 func MatchKeys(kind *record.Kind, fields []int, keys [][]Position) Condition {
-	isOther := func(key []Position) bool { return key[0].Null || key[0].Class != row.ClassOfType }
-	if len(fields) == 1 && !slices.ContainsFunc(keys, isOther) {
-		in := Condition{Field: fields[0], Operator: record.In, Raw: true, Operands: make([]wire.Value, len(keys))}
+	isUntyped := func(key []Position) bool { return key[0].Null || key[0].Class != row.ClassOfType }
+	if len(fields) == 1 && !slices.ContainsFunc(keys, isUntyped) {
+		values := make([]wire.Value, len(keys))
 		for i, key := range keys {
-			in.Operands[i] = key[0].Compare(kind, fields[0], record.Equal).Operands[0]
+			values[i] = key[0].Compare(kind, fields[0], record.Equal).Operands[0]
 		}
-		return in
+		return Condition{Field: fields[0], Operator: record.In, Raw: true, Operands: values}
 	}
 	anyKey := Condition{Join: Or}
 	for _, key := range keys {

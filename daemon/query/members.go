@@ -16,9 +16,19 @@ type Member struct {
 	List  bool     // the items are separate: a JSON array
 	Empty bool     // present without a value, which means "not given"
 	Other bool     // an object or a nested list, which no filter can read
-	Raw   string   // the value as in a JSON or JSV body; empty for other formats, where Texts has the JSON of Other
 
-	Replaced []string // names of members before it in the body, in another letter case and with another value
+	// Raw is the value as in a JSON or JSV body. It is empty for other formats, where Texts has
+	// the JSON of Other.
+	Raw string
+
+	// Replaced are the names of members before it in the body, in another letter case and with
+	// another value.
+	Replaced []string
+}
+
+// hasNoValue reports whether a member is present without a value.
+func (m Member) hasNoValue() bool {
+	return m.Empty || (len(m.Texts) == 0 && !m.Other)
 }
 
 // Members are a request's members. Names are unique, ignoring letter case.
@@ -152,12 +162,12 @@ func malformed(format string, args ...any) error {
 // Printable returns part of a request for a message: short, printable and on one
 // line.
 func Printable(text string) string {
-	const most = 60
+	const maxLength = 60
 	var b strings.Builder
 	count := 0
 	for _, r := range text {
 		count++
-		if count > most {
+		if count > maxLength {
 			return b.String() + "..."
 		}
 		if r == utf8.RuneError || !unicode.IsPrint(r) {

@@ -22,8 +22,10 @@ const MaxPattern = 4000
 
 // Options are the settings that affect how a request is read.
 type Options struct {
-	Zone    *time.Location // time zone of the ERP's dates, to which dates with a zone are converted; nil for the host's
-	MaxTake int64          // a larger Take is reduced to it; 0 for no limit
+	// Zone is the time zone of the ERP's dates, to which dates with a zone are converted; nil for
+	// the host's.
+	Zone    *time.Location
+	MaxTake int64 // a larger Take is reduced to it; 0 for no limit
 }
 
 // Parse reads the members of a query of the kind. Its error lists every invalid
@@ -73,7 +75,7 @@ func (p *parser) fail(member, format string, args ...any) {
 // member reads one member. Filters are never ignored silently: invalid ones are
 // errors, unknown members are reported.
 func (p *parser) member(m Member) {
-	m.Empty = m.Empty || len(m.Texts) == 0 && !m.Other
+	m.Empty = m.hasNoValue()
 	if target, ok := p.req.Kind.Member(m.Name); ok {
 		p.filter(m, target)
 	} else if field, compared := p.req.Kind.Compared(m.Name); compared {
@@ -151,9 +153,8 @@ func Filter(
 	if o.Arity() == record.None && m.Raw != "null" {
 		return c, true, nil
 	}
-	isEmpty := m.Empty || len(m.Texts) == 0 && !m.Other
 	hasNoBytes := field.Type == record.Bytes && slices.Equal(m.Texts, []string{""})
-	if isEmpty || hasNoBytes {
+	if m.hasNoValue() || hasNoBytes {
 		return c, false, nil
 	}
 
@@ -201,7 +202,8 @@ func operandTexts(m Member, t record.Type, arity record.Arity) ([]string, error)
 		return nil, errOther
 	}
 	if arity == record.One {
-		if m.List || len(m.Texts) != 1 && t != record.Bool {
+		isSingle := len(m.Texts) == 1 || t == record.Bool // of several booleans the first one counts
+		if m.List || !isSingle {
 			return nil, errors.New("takes one value, not a list")
 		}
 		return m.Texts[:1], nil
@@ -210,7 +212,8 @@ func operandTexts(m Member, t record.Type, arity record.Arity) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	if arity == record.Two && len(texts) != 2 && len(texts) != 0 {
+	isPair := len(texts) == 2 || len(texts) == 0 // none are as if the filter was not given
+	if arity == record.Two && !isPair {
 		return nil, fmt.Errorf("takes two values, not %d", len(texts))
 	}
 	if len(texts) > MaxIn {
@@ -225,7 +228,10 @@ func (p *parser) common(m Member) bool {
 	var read func(Member)
 	switch {
 	case strings.EqualFold(m.Name, Skip):
-		read = func(m Member) { p.req.Skip, p.req.SkipSet = p.page(m), true }
+		read = func(m Member) {
+			p.req.Skip = p.page(m)
+			p.req.SkipSet = true
+		}
 	case strings.EqualFold(m.Name, Take):
 		read = func(m Member) { p.req.Take = p.page(m) }
 	case strings.EqualFold(m.Name, Fields):
@@ -389,10 +395,15 @@ func (p *parser) groupBy(m Member) {
 	f := p.req.Kind.Fields[field]
 	if f.Type == record.Bytes {
 		p.fail(m.Name, "cannot group by %s, which is %s", f.Name, f.Type)
-	} else if divided && (g.Period == 0 || f.Type != record.DateTime) {
+	} else if divided && !g.hasPeriodOfDate() {
 		p.fail(m.Name, "has %s, but only a date can be grouped by :day, :month or :year", Printable(m.Texts[0]))
 	}
 	p.req.Group = g
+}
+
+// hasPeriodOfDate reports whether rows are grouped by a period, and the field is a date.
+func (g *Group) hasPeriodOfDate() bool {
+	return g.Period > 0 && g.Source.Fields[g.Field].Type == record.DateTime
 }
 
 // wrongColumn describes why a result cannot have these columns: two have the same name, or
@@ -424,11 +435,23 @@ func (p *parser) group() {
 	if p.req.Total == TotalOn && !p.totalGiven { // COUNT(*) is a column
 		p.req.Total = TotalDefault
 	}
-	g.Aggregates, p.req.Include = p.req.Include, nil
+	g.Aggregates = p.req.Include
+	p.req.Include = nil
 	if len(g.Aggregates) == 0 {
 		g.Aggregates = []Aggregate{{Function: Count, Field: AllRows}}
 	}
 
+	result := g.resultKind()
+	registry, err := record.NewRegistry(result)
+	if err != nil {
+		p.fail(Include, "%s", wrongColumn(result.Fields))
+		return
+	}
+	p.req.Kind = registry.Kinds()[0]
+}
+
+// resultKind returns the kind of the groups: the field that rows are grouped by, and the aggregates.
+func (g *Group) resultKind() record.Kind {
 	source := g.Source
 	field := source.Fields[g.Field]
 	if g.Period > 0 {
@@ -447,10 +470,5 @@ func (p *parser) group() {
 		column := record.Field{Name: a.column(source), Type: a.Type(source), Null: record.Nullable}
 		result.Fields = append(result.Fields, column)
 	}
-	registry, err := record.NewRegistry(result)
-	if err != nil {
-		p.fail(Include, "%s", wrongColumn(result.Fields))
-		return
-	}
-	p.req.Kind = registry.Kinds()[0]
+	return result
 }

@@ -51,7 +51,7 @@ func NewPlan(r *Request, countPages bool) (*Plan, error) {
 		Where:          r.Where,
 		Skip:           r.Skip,
 		Take:           r.Take,
-		Count:          r.Total == TotalOn || countPages && r.Total == TotalDefault,
+		Count:          r.Total == TotalOn || (countPages && r.Total == TotalDefault),
 		TotalRequested: r.Total == TotalOn,
 		Aggregates:     r.Include,
 		Group:          r.Group,
@@ -69,7 +69,8 @@ func NewPlan(r *Request, countPages bool) (*Plan, error) {
 	}
 	if p.Place != nil {
 		p.Order = p.Place.Order
-		p.Count = p.Count && (p.Place.After == nil || p.TotalRequested) // not again for each page
+		isFirstPage := p.Place.After == nil
+		p.Count = p.Count && (isFirstPage || p.TotalRequested) // not again for each page
 	} else {
 		p.Order = p.stableOrder(r)
 	}
@@ -135,7 +136,8 @@ func (p *Plan) stableOrder(r *Request) []Order {
 	} else if breakers == nil {
 		breakers = []int{r.Kind.KeyField()}
 	}
-	order := append(make([]Order, 0, len(requested)+len(breakers)), requested...)
+	order := make([]Order, 0, len(requested)+len(breakers))
+	order = append(order, requested...)
 	for _, field := range breakers {
 		if !ordersBy(order, field) {
 			order = append(order, Order{Field: field})
@@ -198,5 +200,6 @@ func (p *Plan) Total(rows int64) (total int64, known bool) {
 // is read, and there are few matches to count.
 func (p *Plan) Counts(rows int64) bool {
 	isLastPage := rows < p.Take && (rows > 0 || p.Skip == 0)
-	return p.Count || p.PageKeys != nil && isLastPage
+	isShortOfKeys := p.PageKeys != nil && isLastPage
+	return p.Count || isShortOfKeys
 }

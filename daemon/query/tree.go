@@ -117,31 +117,39 @@ func (p *pairs) add(name, text string) error {
 	if p.named == nil {
 		p.named = make(map[place]*node)
 	}
-	parent := &p.tree
+	leaf := &p.tree
 	for key := range strings.SplitSeq(base+"]["+keys, "][") {
-		position := place{parent, foldName(key)}
-		child := p.named[position]
-		if child == nil || key == "" {
-			p.count++
-			if p.count > maxNodes || strings.Count(keys, "[") >= maxDepth {
-				return malformed("a form must have at most %d names with brackets, nested at most %d deep",
-					maxNodes, maxDepth)
-			}
-			child = &node{name: key}
-			parent.children = append(parent.children, child)
-			p.named[position] = child
+		child, isNew := p.child(leaf, key)
+		isTooLarge := p.count > maxNodes || strings.Count(keys, "[") >= maxDepth
+		if isNew && isTooLarge {
+			return malformed("a form must have at most %d names with brackets, nested at most %d deep",
+				maxNodes, maxDepth)
 		}
 		if len(child.text) > 0 {
 			return malformed("duplicate member %s in the form", Printable(name))
 		}
-		parent = child
+		leaf = child
 	}
-	leaf := parent
 	leaf.text = []byte(text)
 	if len(leaf.children) > 0 {
 		return malformed("duplicate member %s in the form", Printable(name))
 	}
 	return nil
+}
+
+// child returns the child of a node with a name, which it adds if there is none. A child without a
+// name is always a new one.
+func (p *pairs) child(parent *node, name string) (child *node, isNew bool) {
+	position := place{parent, foldName(name)}
+	child = p.named[position]
+	if child != nil && name != "" {
+		return child, false
+	}
+	child = &node{name: name}
+	p.count++
+	p.named[position] = child
+	parent.children = append(parent.children, child)
+	return child, true
 }
 
 // finish returns all members.

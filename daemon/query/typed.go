@@ -29,13 +29,23 @@ const (
 	typedColumn             // the value of the column if it can be read as the field's type
 )
 
-// affinities are those of the types in which package erp stores values.
+// affinities are the affinities of columns in files of package erp, by the stored type of their
+// fields.
 var affinities = map[record.Type]string{
-	record.Int: "integer", record.Short: "integer", record.Byte: "integer", record.Long: "integer", record.Bool: "integer",
-	record.Double: "real", record.Bytes: "blob",
-	record.Text: "text", record.Decimal: "text", record.DateTime: "text", record.Guid: "text",
+	record.Int:      "integer",
+	record.Short:    "integer",
+	record.Byte:     "integer",
+	record.Long:     "integer",
+	record.Bool:     "integer",
+	record.Double:   "real",
+	record.Bytes:    "blob",
+	record.Text:     "text",
+	record.Decimal:  "text",
+	record.DateTime: "text",
+	record.Guid:     "text",
 }
 
+// affinity returns the affinity of a field's column.
 func (w leafWriter) affinity(field int) string {
 	if affinity := w.b.d.Column(field).Affinity; affinity != "" {
 		return affinity
@@ -115,7 +125,7 @@ var (
 	downward = []record.Operator{record.LessThan, record.LessThanOrEqualTo, record.NotEqualTo}
 )
 
-// bound adds a bound of the column if the operator is one of some.
+// bound adds a bound of the column if the condition has one of the operators.
 func (w leafWriter) bound(c Condition, operators []record.Operator, text string) {
 	if !slices.Contains(operators, c.Operator) {
 		return
@@ -175,7 +185,10 @@ func (w leafWriter) readable(field int) {
 }
 
 // boolTexts are the texts that package sqlite reads as booleans.
-var boolTexts = [2]string{"'0', 'false', 'False', 'FALSE', 'f', 'F'", "'1', 'true', 'True', 'TRUE', 't', 'T'"}
+var boolTexts = [2]string{
+	"'0', 'false', 'False', 'FALSE', 'f', 'F'",
+	"'1', 'true', 'True', 'TRUE', 't', 'T'",
+}
 
 func (w leafWriter) typedBool(c Condition) {
 	v := c.Operands[0]

@@ -15,59 +15,96 @@ import (
 // Elements of the same name are the items of a list; a member may also have a single item.
 // Document types are rejected, so there are no entities beyond the five of XML.
 func readXML(body []byte) (Members, error) {
-	open := []*node{{}} // the document, and the elements that are not closed yet
-	total := 0
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.CharsetReader = func(name string, r io.Reader) (io.Reader, error) {
 		return r, checkCharset(name, body)
 	}
+	document := &node{}
+	tree := xmlTree{open: []*node{document}}
 	for {
-		top := open[len(open)-1]
 		token, err := d.Token()
-		switch t := token.(type) {
-		case nil:
-			if fault.Is(err, fault.Unsupported) {
+		if token == nil {
+			if fault.Is(err, fault.Unsupported) { // from checkCharset
 				return nil, fault.From(err)
 			}
-			if !errors.Is(err, io.EOF) || len(top.children) != 1 || !top.structured() {
+			if !errors.Is(err, io.EOF) || len(document.children) != 1 || !document.structured() {
 				return nil, fault.Wrap(err, fault.Malformed, "the XML body cannot be read at byte %d", d.InputOffset())
 			}
-			return top.children[0].members(&collector{})
-		case xml.Directive:
-			return nil, malformed("the XML body must not have a document type")
-		case xml.StartElement:
-			total++
-			if total > maxNodes || len(open) > maxDepth {
-				return nil, malformed("the XML body must have at most %d elements, nested at most %d deep",
-					maxNodes, maxDepth)
-			}
-			child := &node{name: t.Name.Local}
-			for _, a := range t.Attr {
-				isNamespace := a.Name.Local == "xmlns" || a.Name.Space == "xmlns"
-				if a.Name.Local == "nil" {
-					child.null = child.null || a.Value == "true" || a.Value == "1"
-				} else if !isNamespace && !strings.HasPrefix(a.Name.Space, "http://www.w3.org/") {
-					const message = "the XML body has the attribute %s of %s: members must be elements"
-					return nil, malformed(message, Printable(a.Name.Local), Printable(child.name))
-				}
-			}
-			top.children = append(top.children, child)
-			open = append(open, child)
-		case xml.CharData:
-			top.text = append(top.text, t...)
-		case xml.EndElement:
-			isRoot, isMember := len(open) == 2, len(open) == 3
-			hasText, hasChildren := !top.structured(), len(top.children) > 0
-			isMixed := hasText && (hasChildren || isRoot)
-			isFilledNull := top.null && (hasText || hasChildren)
-			if isMixed || isFilledNull {
-				return nil, malformed("the XML body has text between the elements of %s, or a null that is not empty",
-					Printable(top.name))
-			}
-			open = open[:len(open)-1]
-			if isMember || !isRoot && len(top.children) > 1 {
-				top.list(func(name string) bool { return name == top.children[0].name })
-			}
+			return document.children[0].members(&collector{})
+		}
+		if err := tree.add(token); err != nil {
+			return nil, err
 		}
 	}
+}
+
+// xmlTree collects the elements of an XML body.
+type xmlTree struct {
+	open  []*node // the document, and the elements that are not closed yet
+	total int     // number of elements
+}
+
+func (x *xmlTree) top() *node { return x.open[len(x.open)-1] }
+
+// add adds a token.
+func (x *xmlTree) add(token xml.Token) error {
+	switch t := token.(type) {
+	case xml.Directive:
+		return malformed("the XML body must not have a document type")
+	case xml.StartElement:
+		return x.start(t)
+	case xml.CharData:
+		top := x.top()
+		top.text = append(top.text, t...)
+	case xml.EndElement:
+		return x.end()
+	}
+	return nil
+}
+
+// start opens an element.
+func (x *xmlTree) start(t xml.StartElement) error {
+	x.total++
+	if x.total > maxNodes || len(x.open) > maxDepth {
+		return malformed("the XML body must have at most %d elements, nested at most %d deep",
+			maxNodes, maxDepth)
+	}
+	child := &node{name: t.Name.Local}
+	for _, a := range t.Attr {
+		if a.Name.Local == "nil" {
+			child.null = child.null || a.Value == "true" || a.Value == "1"
+			continue
+		}
+		isNamespace := a.Name.Local == "xmlns" || a.Name.Space == "xmlns"
+		if !isNamespace && !strings.HasPrefix(a.Name.Space, "http://www.w3.org/") {
+			return malformed("the XML body has the attribute %s of %s: members must be elements",
+				Printable(a.Name.Local), Printable(child.name))
+		}
+	}
+	top := x.top()
+	top.children = append(top.children, child)
+	x.open = append(x.open, child)
+	return nil
+}
+
+// end closes the last element.
+func (x *xmlTree) end() error {
+	element := x.top()
+	isRoot := len(x.open) == 2
+	isMember := len(x.open) == 3
+	hasText := !element.structured()
+	hasChildren := len(element.children) > 0
+	isMixed := hasText && (hasChildren || isRoot)
+	isFilledNull := element.null && (hasText || hasChildren)
+	if isMixed || isFilledNull {
+		return malformed("the XML body has text between the elements of %s, or a null that is not empty",
+			Printable(element.name))
+	}
+
+	x.open = x.open[:len(x.open)-1]
+	mayBeList := isMember || (!isRoot && len(element.children) > 1)
+	if mayBeList {
+		element.list(func(name string) bool { return name == element.children[0].name })
+	}
+	return nil
 }
