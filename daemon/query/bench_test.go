@@ -12,8 +12,9 @@ func BenchmarkRequest(b *testing.B) {
 	totals, _ := registry.Lookup("SO_Totals")
 	for name, body := range map[string]string{
 		"key": `{"InvoiceID":"D100418"}`,
-		"ten": `{"InvoiceIDStartsWith":"D1","InvoiceTotalGreaterThan":100.50,"InvoiceTotalLessThan":2000,"Cartage1Total":0,
-			"Cartage2TotalBetween":[0,12.5],"InvoiceIDIn":["D100418","D100419","D100420"],"OrderBy":"InvoiceID","Skip":100,"Take":50,"Include":"Total"}`,
+		"ten": `{"InvoiceIDStartsWith":"D1","InvoiceTotalGreaterThan":100.50,"InvoiceTotalLessThan":2000,` +
+			`"Cartage1Total":0,"Cartage2TotalBetween":[0,12.5],"InvoiceIDIn":["D100418","D100419","D100420"],` +
+			`"OrderBy":"InvoiceID","Skip":100,"Take":50,"Include":"Total"}`,
 	} {
 		for _, d := range []*dialect.Dialect{dialect.SQLite(), dialect.TSQL()} {
 			b.Run(name+"/"+d.Name, func(b *testing.B) {

@@ -10,7 +10,10 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// bodies has a body of each type with its members, or nil for a body that is refused.
+// noMembers is the result for a body without members.
+var noMembers = Members{}
+
+// bodies has bodies of each type with their members; nil for a body that is refused.
 var bodies = []struct {
 	name, contentType, route, body string
 	want                           Members
@@ -22,7 +25,7 @@ var bodies = []struct {
 	{"XML objects", "text/xml", "", `<Op><H><Header><Name>X</Name><Value>"1"</Value></Header></H></Op>`, Members{other("H", true, `[{"Name":"X","Value":"\"1\""}]`)}},
 	{"one XML object", "text/xml", "", `<Op><H><Name>X</Name><List><a>1</a><a>2</a></List><One><a>1</a></One></H></Op>`, Members{other("H", false, `{"List":["1","2"],"Name":"X","One":{"a":"1"}}`)}},
 	{"a null in an XML list", "text/xml", "", `<Op><A><a nil="true"/><a>1</a></A></Op>`, Members{other("A", true, `[null,"1"]`)}},
-	{"no members", "text/xml", "", `<Op/>`, nil},
+	{"no members", "text/xml", "", `<Op/>`, noMembers},
 	{"XML by the route", "", "XML", `<Op><A>1</A></Op>`, Members{text("A", "1")}},
 	{"a document type", "text/xml", "", `<!DOCTYPE Op [<!ENTITY e "x">]><Op><A>1</A></Op>`, nil},
 	{"an entity", "text/xml", "", `<Op><A>&e;</A></Op>`, nil},
@@ -89,7 +92,7 @@ var bodies = []struct {
 	{"no boundary", "multipart/form-data", "", parts("A", "1"), nil},
 	{"another boundary", "multipart/form-data; boundary=c", "", parts("A", "1"), nil},
 	{"a cut part", "multipart/form-data; boundary=b", "", strings.TrimSuffix(parts("A", "1"), "\r\n--b--\r\n"), nil},
-	{"no parts", "multipart/form-data; boundary=b", "", "--b--\r\n", nil},
+	{"no parts", "multipart/form-data; boundary=b", "", "--b--\r\n", noMembers},
 }
 
 func text(name, value string) Member { return Member{Name: name, Texts: []string{value}} }
@@ -123,11 +126,10 @@ func parts(pairs ...string) string {
 }
 
 func TestReadBody(t *testing.T) {
-	empty := []string{"no members", "no parts"}
 	for _, test := range bodies {
 		got, err := ReadBody([]byte(test.body), test.contentType, test.route)
-		isRefused := test.want == nil && test.name != empty[0] && test.name != empty[1]
-		if isRefused != fault.Is(err, fault.Malformed) || !sameMembers(got, test.want) {
+		wantRefusal := test.want == nil
+		if wantRefusal != fault.Is(err, fault.Malformed) || !sameMembers(got, test.want) {
 			t.Errorf("%s: %.100s\ngot  %+v, %v\nwant %+v", test.name, test.body, got, err, test.want)
 			continue
 		}
@@ -146,13 +148,15 @@ func TestReadBodyInUTF8(t *testing.T) {
 		{"application/json; charset=ISO-8859-1", "{\"A\":\"\xe9\"}"},
 		{"application/json; charset=utf-16", "{\x00"},
 	} {
-		if _, err := ReadBody([]byte(body.body), body.contentType, ""); !fault.Is(err, fault.Unsupported) || !strings.Contains(fault.From(err).Message, "UTF-8") {
-			t.Errorf("%s: %v", body.contentType, err)
+		_, err := ReadBody([]byte(body.body), body.contentType, "")
+		if !fault.Is(err, fault.Unsupported) || !strings.Contains(fault.From(err).Message, "UTF-8") {
+			t.Errorf("reading %q as %s: got the error %v, want a fault of kind %v that names UTF-8",
+				body.body, body.contentType, err, fault.Unsupported)
 		}
 	}
 	for _, contentType := range []string{"text/xml; charset=UTF-8", "text/xml; charset=us-ascii", `text/xml; charset="iso-8859-1"`} {
 		if _, err := ReadBody([]byte(`<?xml version="1.0" encoding="utf-16"?><Op/>`), contentType, ""); err != nil {
-			t.Errorf("%s: %v", contentType, err)
+			t.Errorf("reading a body in UTF-8 as %s: %v", contentType, err)
 		}
 	}
 }
@@ -166,7 +170,7 @@ func TestReadBodyLarge(t *testing.T) {
 		"application/x-www-form-urlencoded": manyBrackets(19_000),
 	} {
 		if _, err := ReadBody([]byte(body), contentType, ""); err != nil {
-			t.Errorf("%s: %v", contentType, err)
+			t.Errorf("reading %d bytes as %s: %v", len(body), contentType, err)
 		}
 	}
 }
@@ -181,13 +185,22 @@ func fuzzReader(f *testing.F, contentType string, read func([]byte) (Members, er
 	f.Fuzz(func(t *testing.T, body []byte) {
 		before := bytes.Clone(body)
 		members, err := read(body)
+		if !bytes.Equal(body, before) {
+			t.Errorf("reading the body has changed it to %q", body)
+		}
 		isRefused := fault.Is(err, fault.Malformed) || fault.Is(err, fault.Unsupported)
-		if err != nil && (!isRefused || members != nil) || !bytes.Equal(body, before) {
-			t.Errorf("%d members, %v", len(members), err)
+		if err != nil && !isRefused {
+			t.Errorf("reading the body: got the error %v, want none or a refusal", err)
+		}
+		if err != nil && members != nil {
+			t.Errorf("a refused body has %d members, want none", len(members))
 		}
 		for i, m := range members {
-			if members.index(m.Name) != i || m.Empty && len(m.Texts) > 0 {
-				t.Errorf("member %d: %+v", i, m)
+			if members.index(m.Name) != i {
+				t.Errorf("member %d, %s, is found as member %d", i, m.Name, members.index(m.Name))
+			}
+			if m.Empty && len(m.Texts) > 0 {
+				t.Errorf("the empty member %s has the texts %q", m.Name, m.Texts)
 			}
 		}
 	})

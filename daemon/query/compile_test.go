@@ -65,42 +65,29 @@ const longest = "4000"
 // names of the registry and parameters, or if its parameters do not match its
 // arguments.
 func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
-	params, text := 0, s.SQL
-	if strings.Contains(text, " FETCH ") { // its goal has parameters that are used again
-		n := len(s.Args)
-		for _, goal := range []int{smallGoal, largeGoal} {
-			text = strings.TrimSuffix(text, fmt.Sprintf(" OPTION (OPTIMIZE FOR (@p%d = 0, @p%d = %d))", n-1, n, goal))
-		}
-	}
-	for remaining := text; remaining != ""; {
+	text := withoutGoal(s)
+	params := 0
+	remaining := text
+	for remaining != "" {
 		part := token.FindString(remaining)
 		if part == "" {
 			return fmt.Errorf("unexpected text at %q", remaining)
 		}
 		before := text[:len(text)-len(remaining)]
 		remaining = remaining[len(part):]
-		switch c := part[0]; {
-		case string(c) == d.OpenQuote:
-			name := part[1 : len(part)-1]
-			if name != kind.Name && !slices.Contains(kind.FieldNames(), name) {
-				return fmt.Errorf("%s is not in the registry", part)
+		if !strings.HasPrefix(part, d.Param) {
+			if err := checkToken(kind, d, part); err != nil {
+				return err
 			}
-		case strings.HasPrefix(part, d.Param):
-			if d.ByteLength.After != "" && strings.HasSuffix(before, d.ByteLength.After) {
-				break // a parameter that is used again
-			}
-			params++
-			if part != d.Param+strconv.Itoa(params) {
-				return fmt.Errorf("%s is not the next parameter", part)
-			}
-		case part == longest, part == "'$'":
-		case c >= '0' && c <= '9':
-			if n, err := strconv.Atoi(part); err != nil || n > wire.MaxDigits {
-				return fmt.Errorf("unexpected number %s", part)
-			}
-		case strings.Contains("-+=<>,*() ", string(c)):
-		case !slices.Contains(words, part):
-			return fmt.Errorf("unexpected word %s", part)
+			continue
+		}
+		isRepeated := d.ByteLength.After != "" && strings.HasSuffix(before, d.ByteLength.After)
+		if isRepeated {
+			continue
+		}
+		params++
+		if part != d.Param+strconv.Itoa(params) {
+			return fmt.Errorf("%s is not the next parameter", part)
 		}
 	}
 	if params != len(s.Args) || params > d.MaxParams {
@@ -112,6 +99,41 @@ func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
 	return nil
 }
 
+// withoutGoal returns the SQL of a statement without the goal of a page, which repeats parameters.
+func withoutGoal(s Statement) string {
+	text := s.SQL
+	if !strings.Contains(text, " FETCH ") {
+		return text
+	}
+	n := len(s.Args)
+	for _, goal := range []int{smallGoal, largeGoal} {
+		text = strings.TrimSuffix(text, fmt.Sprintf(" OPTION (OPTIMIZE FOR (@p%d = 0, @p%d = %d))", n-1, n, goal))
+	}
+	return text
+}
+
+// checkToken returns an error if a token other than a parameter is not expected in a statement.
+func checkToken(kind *record.Kind, d *dialect.Dialect, part string) error {
+	first := part[0]
+	switch {
+	case string(first) == d.OpenQuote:
+		name := part[1 : len(part)-1]
+		if name != kind.Name && !slices.Contains(kind.FieldNames(), name) {
+			return fmt.Errorf("%s is not in the registry", part)
+		}
+	case part == longest, part == "'$'":
+	case first >= '0' && first <= '9':
+		if n, err := strconv.Atoi(part); err != nil || n > wire.MaxDigits {
+			return fmt.Errorf("unexpected number %s", part)
+		}
+	case strings.Contains("-+=<>,*() ", string(first)):
+	case !slices.Contains(words, part):
+		return fmt.Errorf("unexpected word %s", part)
+	}
+	return nil
+}
+
+// TestCompile checks the statements of drawn requests.
 func TestCompile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := drawKind(t)
@@ -143,14 +165,7 @@ func TestCompileArguments(t *testing.T) {
 			}
 			var want []Arg
 			for _, c := range plan.Where {
-				if values, ok := inOne(d, kind, c); ok {
-					want = append(want, Arg{Field: c.Field, Type: kind.Fields[c.Field].Type, List: values})
-					continue
-				}
-				for _, v := range c.Operands {
-					v.Text = dialect.Matches[c.Operator].Operand(v.Text)
-					want = append(want, Arg{Field: c.Field, Type: kind.Fields[c.Field].Type, Value: v})
-				}
+				want = append(want, wantArguments(d, kind, c)...)
 			}
 			got := s.Args[:len(want)]
 			if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -162,10 +177,24 @@ func TestCompileArguments(t *testing.T) {
 				}
 			}
 			if !slices.Equal(s.Types, plan.Types()) {
-				t.Fatalf("%s: types %v", d.Name, s.Types)
+				t.Fatalf("%s: types are %v, want %v", d.Name, s.Types, plan.Types())
 			}
 		}
 	})
+}
+
+// wantArguments returns the arguments of a condition.
+func wantArguments(d *dialect.Dialect, kind *record.Kind, c Condition) []Arg {
+	fieldType := kind.Fields[c.Field].Type
+	if values, ok := inOne(d, kind, c); ok {
+		return []Arg{{Field: c.Field, Type: fieldType, List: values}}
+	}
+	var args []Arg
+	for _, v := range c.Operands {
+		v.Text = dialect.Matches[c.Operator].Operand(v.Text)
+		args = append(args, Arg{Field: c.Field, Type: fieldType, Value: v})
+	}
+	return args
 }
 
 // inOne returns the values of a condition that are passed as one parameter.
@@ -191,11 +220,12 @@ func TestDecimalCast(t *testing.T) {
 		strings.Repeat("9", 38):        "decimal(38,0)",
 	} {
 		if got := decimalType(decimalDigits(digits)); got != want {
-			t.Errorf("%s: %s", digits, got)
+			t.Errorf("the type of %s is %s, want %s", digits, got, want)
 		}
 	}
+	texts := rapid.StringMatching(`[-+]?[0-9]{0,40}\.?[0-9]{0,40}(e-?[0-9]{1,2})?`)
 	rapid.Check(t, func(t *rapid.T) {
-		digits, err := wire.ParseDecimal(rapid.StringMatching(`[-+]?[0-9]{0,40}\.?[0-9]{0,40}(e-?[0-9]{1,2})?`).Draw(t, "digits"))
+		digits, err := wire.ParseDecimal(texts.Draw(t, "digits"))
 		if err != nil {
 			return
 		}
@@ -204,15 +234,13 @@ func TestDecimalCast(t *testing.T) {
 			t.Fatal(err)
 		}
 		if precision < 1 || precision > wire.MaxDigits || scale < 0 || scale > precision {
-			t.Fatalf("%s: decimal(%d,%d)", digits, precision, scale)
+			t.Fatalf("the type of %s is decimal(%d,%d), which SQL Server does not have", digits, precision, scale)
 		}
 	})
 }
 
-// TestCompileLongPattern checks the limit of SQL Server for patterns: 4,000
-// characters, regardless of their number of bytes.
-// TestCompilePageKeysAfterImplied: conditions that a server leaves out do not count as the first
-// of its WHERE.
+// TestCompilePageKeysAfterImplied checks that conditions which are left out for a server do not
+// count as the first of its WHERE.
 func TestCompilePageKeysAfterImplied(t *testing.T) {
 	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{{Name: "ID", Type: record.Int}}})
 	if err != nil {
@@ -233,11 +261,13 @@ func TestCompilePageKeysAfterImplied(t *testing.T) {
 	}
 }
 
+// TestCompileLongPattern checks the limit of SQL Server for patterns: 4,000
+// characters, regardless of their number of bytes.
 func TestCompileLongPattern(t *testing.T) {
 	kind, _ := registry.Lookup("DB_Class")
 	for _, c := range []struct {
 		member, text string
-		fits         bool
+		wantFit      bool
 	}{
 		{"ClassStartsWith", strings.Repeat("é", 3999), true},
 		{"ClassStartsWith", strings.Repeat("é", 4000), false},
@@ -257,11 +287,17 @@ func TestCompileLongPattern(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Compile(plan, dialect.SQLite(), "t"); err != nil {
-			t.Errorf("sqlite: %v", err)
+			t.Errorf("compiling %s with %d bytes for SQLite: %v", c.member, len(c.text), err)
 		}
 		_, err = Compile(plan, dialect.TSQL(), "t")
-		if c.fits != (err == nil) || err != nil && fault.From(err).Fields[0].Name != c.member {
-			t.Errorf("%s with %d bytes: %v", c.member, len(c.text), err)
+		if fits := err == nil; fits != c.wantFit {
+			t.Errorf("compiling %s with %d bytes for SQL Server: got the error %v, want it to fit: %v",
+				c.member, len(c.text), err, c.wantFit)
+			continue
+		}
+		if err != nil && fault.From(err).Fields[0].Name != c.member {
+			t.Errorf("compiling %s with %d bytes: got the error %v, want it to name the member",
+				c.member, len(c.text), err)
 		}
 	}
 }
@@ -269,9 +305,15 @@ func TestCompileLongPattern(t *testing.T) {
 // FuzzCompile checks that no text of a query string reaches the SQL.
 func FuzzCompile(f *testing.F) {
 	for i, seed := range []string{
-		"InvoiceID=1' OR '1'='1", "Fields=[RecID]--,RecID&OrderBy=RecID];DROP TABLE x", "Include=COUNT(*) as x;DROP,SUM(FilterNo) \"y\"",
-		"NameIn=a,b,c&Take=5&Skip=1", "ClassLike=%25[a-z]&Class]=1", "Fields=DISTINCT Class&Take=0", "QtyBetween=1.5,2e3&Include=AVG(Qty)",
-		"SubAssemblyExplodePolicyIn=AQI%3D&RowHash=AQI%3D", "LastSavedDateTimeLessThan=2019-05-01&OrderByDesc=-RecID;LastSavedDateTime",
+		"InvoiceID=1' OR '1'='1",
+		"Fields=[RecID]--,RecID&OrderBy=RecID];DROP TABLE x",
+		"Include=COUNT(*) as x;DROP,SUM(FilterNo) \"y\"",
+		"NameIn=a,b,c&Take=5&Skip=1",
+		"ClassLike=%25[a-z]&Class]=1",
+		"Fields=DISTINCT Class&Take=0",
+		"QtyBetween=1.5,2e3&Include=AVG(Qty)",
+		"SubAssemblyExplodePolicyIn=AQI%3D&RowHash=AQI%3D",
+		"LastSavedDateTimeLessThan=2019-05-01&OrderByDesc=-RecID;LastSavedDateTime",
 	} {
 		for k := range registry.Kinds() {
 			f.Add(byte(k), seed)

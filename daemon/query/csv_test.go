@@ -3,6 +3,7 @@ package query
 import (
 	"bytes"
 	"encoding/csv"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,8 @@ func TestReadCSV(t *testing.T) {
 func TestReadCSVRefuses(t *testing.T) {
 	for _, body := range []string{"a", "a\n1\n2\n", "a,b\n1\n", "a\n1,2\n", "a\n\"1\n", "a\n1\"2\n", "a,A\n1,2\n", "a\n\xff\n"} {
 		if got, err := readCSV([]byte(body)); !fault.Is(err, fault.Malformed) {
-			t.Errorf("%q: %+v, %v", body, got, err)
+			t.Errorf("reading %q: got %+v and the error %v, want a fault of kind %v",
+				body, got, err, fault.Malformed)
 		}
 	}
 }
@@ -45,14 +47,15 @@ func FuzzReadCSV(f *testing.F) {
 		if err != nil || len(got) == 0 {
 			return
 		}
-		names, values := make([]string, len(got)), make([]string, len(got))
-		for i, m := range got {
-			names[i], values[i] = m.Name, strings.Join(m.Texts, "")
+		var names, values []string
+		for _, m := range got {
+			names = append(names, m.Name)
+			values = append(values, strings.Join(m.Texts, ""))
 		}
 		if len(got) == 1 && (names[0] == "" || values[0] == "") {
 			return // an empty line, which CSV readers skip
 		}
-		if strings.Contains(strings.Join(append(values, names...), ""), "\r") {
+		if strings.Contains(strings.Join(slices.Concat(values, names), ""), "\r") {
 			return // CSV readers convert line ends to \n
 		}
 		var b bytes.Buffer
@@ -65,10 +68,12 @@ func FuzzReadCSV(f *testing.F) {
 	})
 }
 
-// TestCSVKeepsLineBreaks: a value has the line breaks that were sent.
+// TestCSVKeepsLineBreaks checks that a value has the line breaks that were sent.
 func TestCSVKeepsLineBreaks(t *testing.T) {
-	members, err := readCSV([]byte("Note,Other\r\n\"a\r\nb\nc\rd\",\"x\"\"\r\n\"\r\n"))
-	if err != nil || len(members) != 2 || members[0].Texts[0] != "a\r\nb\nc\rd" || members[1].Texts[0] != "x\"\r\n" {
-		t.Errorf("got %v, %v", members, err)
+	const body = "Note,Other\r\n\"a\r\nb\nc\rd\",\"x\"\"\r\n\"\r\n"
+	got, err := readCSV([]byte(body))
+	want := Members{text("Note", "a\r\nb\nc\rd"), text("Other", "x\"\r\n")}
+	if err != nil || !sameMembers(got, want) {
+		t.Errorf("reading %q: got %+v (%v), want %+v", body, got, err, want)
 	}
 }

@@ -14,15 +14,25 @@ import (
 const earlierCursor = "WB6IM-BHE_FzYUlbuRlJ0rdhe71kewEFGEiGZbWxyyY2JgfvxF1gwDrf0jsj3ll0iUlEVB89SoGS4DPt71QdLk1fpglsTkv1m_Xc2jdgMPD1jODFvYUKIVWD21T_EsLLZp6W2JmUFpkIlxUTCpjgpHHGMXHoRfG9K7aLx8m9SkIwvGDY7I_OCUqiwcmNCTh1sc6u"
 
 func TestCursorOfAnEarlierVersion(t *testing.T) {
-	registry, err := record.NewRegistry(record.Kind{Name: "Rows", Key: []string{"ID"}, Fields: []record.Field{
-		{Name: "ID", Type: record.Int, Filter: record.OrderedFilter}, {Name: "Qty", Type: record.Int, Filter: record.OrderedFilter, Null: record.Nullable},
-	}})
+	registry, err := record.NewRegistry(record.Kind{
+		Name: "Rows",
+		Key:  []string{"ID"},
+		Fields: []record.Field{
+			{Name: "ID", Type: record.Int, Filter: record.OrderedFilter},
+			{Name: "Qty", Type: record.Int, Filter: record.OrderedFilter, Null: record.Nullable},
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cursor := earlierCursor
 	err = NewCursors([32]byte{}).Continue(&Request{Kind: registry.Kinds()[0], Cursor: &cursor}, nil)
-	if !fault.Is(err, fault.Invalid) || !errors.Is(err, ErrEarlierCursor) || !strings.Contains(err.Error(), "begin again with an empty Cursor") {
-		t.Errorf("continuing after it: %v, want an invalid request and the advice to start again", err)
+	if !fault.Is(err, fault.Invalid) || !errors.Is(err, ErrEarlierCursor) {
+		t.Fatalf("continuing after it: got the error %v, want a fault of kind %v that wraps %v",
+			err, fault.Invalid, ErrEarlierCursor)
+	}
+	const advice = "begin again with an empty Cursor"
+	if !strings.Contains(err.Error(), advice) {
+		t.Errorf("continuing after it: got the error %v, want the advice %q", err, advice)
 	}
 }

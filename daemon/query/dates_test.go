@@ -35,11 +35,20 @@ func meets(c Condition, date string) bool {
 	return false
 }
 
-// TestDatesWithMoreDigits: a condition on a date with nine fraction digits is met by the dates
-// that it is true of, which have seven.
+// TestDatesWithMoreDigits checks that a condition on a date with nine fraction digits is met by the
+// dates that it is true of, which have seven.
 func TestDatesWithMoreDigits(t *testing.T) {
-	dates := []string{firstDate, "2026-01-02T10:11:12.1234566", "2026-01-02T10:11:12.1234567", "2026-01-02T10:11:12.1234568", lastDate}
-	const between, exact = "2026-01-02t10:11:12.123456789z", "2026-01-02T10:11:12.123456700"
+	dates := []string{
+		firstDate,
+		"2026-01-02T10:11:12.1234566",
+		"2026-01-02T10:11:12.1234567",
+		"2026-01-02T10:11:12.1234568",
+		lastDate,
+	}
+	const (
+		between = "2026-01-02t10:11:12.123456789z" // between dates 2 and 3
+		exact   = "2026-01-02T10:11:12.123456700"  // date 2
+	)
 	for _, c := range []struct {
 		operator record.Operator
 		texts    []string

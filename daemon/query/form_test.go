@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/bizhook/whd/daemon/fault"
 )
@@ -36,7 +37,7 @@ func TestReadForm(t *testing.T) {
 func TestReadFormRefuses(t *testing.T) {
 	for _, raw := range []string{"a=%", "a=%4", "a=%zz", "%zz=a", "a=%ff", "%c3=a", "a=\xff"} {
 		if got, err := ReadForm(raw); !fault.Is(err, fault.Malformed) {
-			t.Errorf("%s: %+v, %v", raw, got, err)
+			t.Errorf("reading %q: got %+v and the error %v, want a fault of kind %v", raw, got, err, fault.Malformed)
 		}
 	}
 }
@@ -46,7 +47,7 @@ func TestReadFormRefuses(t *testing.T) {
 func TestReadFormKeepsSecrets(t *testing.T) {
 	_, err := ReadForm("UserName=ann&Password=hush%zz")
 	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "Password") {
-		t.Errorf("got %v", err)
+		t.Errorf("reading a password with an invalid escape: got the error %v, want one with its name and without its value", err)
 	}
 }
 
@@ -61,7 +62,7 @@ func TestReadFormLarge(t *testing.T) {
 	}
 	got, err := ReadForm(b.String())
 	if err != nil || len(got) != 100_000 || len(got[99_999].Texts) != 100_001 {
-		t.Errorf("%d members, %v", len(got), err)
+		t.Errorf("got %d members (%v), want 100000, the last one with 100001 texts", len(got), err)
 	}
 }
 
@@ -78,12 +79,14 @@ func FuzzReadForm(f *testing.F) {
 		}
 		if err != nil {
 			for name, texts := range want {
-				if strings.ToValidUTF8(name, "") != name || slices.ContainsFunc(texts, func(s string) bool { return strings.ToValidUTF8(s, "") != s }) {
+				isInvalid := func(s string) bool { return !utf8.ValidString(s) }
+				if isInvalid(name) || slices.ContainsFunc(texts, isInvalid) {
 					return
 				}
 			}
-			t.Fatalf("%q refused: %v", raw, err)
+			t.Fatalf("%q is refused, although net/url reads it: %v", raw, err)
 		}
+
 		// net/url keeps names that differ in letter case apart.
 		counts := make(map[string]int)
 		for name, texts := range want {

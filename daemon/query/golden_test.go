@@ -171,6 +171,7 @@ func failure(err error) string {
 	return strings.Join(lines, "\n")
 }
 
+// planText describes a plan, in lines that start with a label.
 func planText(r *Request, p *Plan) string {
 	var b strings.Builder
 	line := func(label string, words ...string) {
@@ -193,7 +194,8 @@ func planText(r *Request, p *Plan) string {
 	}
 	line("order", strings.Join(order, ", "))
 	if p.Paged() {
-		line("page", fmt.Sprintf("skip %d", p.Skip), textIf(p.Take != NoTake, fmt.Sprintf("take %d", p.Take)), textIf(r.Clamped, "(clamped)"))
+		take := textIf(p.Take != NoTake, fmt.Sprintf("take %d", p.Take))
+		line("page", fmt.Sprintf("skip %d", p.Skip), take, textIf(r.Clamped, "(clamped)"))
 		total := "not counted"
 		if p.Count {
 			total = "counted"
@@ -207,8 +209,8 @@ func planText(r *Request, p *Plan) string {
 	return b.String()
 }
 
-func textIf(when bool, text string) string {
-	if when {
+func textIf(condition bool, text string) string {
+	if condition {
 		return text
 	}
 	return ""

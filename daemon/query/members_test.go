@@ -12,7 +12,13 @@ func TestUnion(t *testing.T) {
 	member := func(name, text string) Member { return Member{Name: name, Texts: []string{text}} }
 	path := Members{member("BillID", "path")}
 	query := Members{member("billid", "query"), member("Take", "5"), {Name: "Skip", Empty: true}}
-	body := Members{member("BILLID", "body"), member("TAKE", "6"), member("skip", "7"), {Name: "Fields", Empty: true}, member("OrderBy", "a")}
+	body := Members{
+		member("BILLID", "body"),
+		member("TAKE", "6"),
+		member("skip", "7"),
+		{Name: "Fields", Empty: true},
+		member("OrderBy", "a"),
+	}
 	for name, c := range map[string]struct{ path, query, body, want Members }{
 		"none":            {nil, nil, nil, nil},
 		"body alone":      {nil, nil, body, body},
@@ -26,7 +32,7 @@ func TestUnion(t *testing.T) {
 	}
 	Union(path, query, body)
 	if query[2].Texts != nil || len(path) != 1 {
-		t.Error("Union modified its arguments")
+		t.Errorf("Union changed its arguments to %+v and %+v", path, query)
 	}
 }
 
@@ -37,20 +43,20 @@ func TestUnionOfMany(t *testing.T) {
 		body = append(body, Member{Name: "Q" + strconv.Itoa(i*2)})
 	}
 	if got := Union(nil, query, body); len(got) != 75_000 {
-		t.Errorf("got %d members", len(got))
+		t.Errorf("the union of 50000 members each, of which 25000 are the same, has %d, want 75000", len(got))
 	}
 }
 
 func TestGet(t *testing.T) {
 	all := Members{{Name: "Take", Texts: []string{"5", "6"}}, {Name: "Skip", Empty: true}}
 	if got := all.Text("tAKE"); got != "5" {
-		t.Errorf("got %q", got)
+		t.Errorf("the text of tAKE is %q, want 5", got)
 	}
 	if m, ok := all.Get("skip"); !ok || !m.Empty || all.Text("skip") != "" {
-		t.Errorf("got %+v", m)
+		t.Errorf("skip is %+v, want the empty member Skip", m)
 	}
-	if _, ok := all.Get("Other"); ok || all.Text("Other") != "" {
-		t.Error("found a member that does not exist")
+	if m, ok := all.Get("Other"); ok || all.Text("Other") != "" {
+		t.Errorf("a member that does not exist is %+v, want none", m)
 	}
 }
 
@@ -93,13 +99,16 @@ func TestPrintable(t *testing.T) {
 }
 
 func TestHeaderSafe(t *testing.T) {
-	if got := headerSafe("a, b: é\n"); got != "a? b: ??" {
-		t.Errorf("got %q", got)
+	const text, want = "a, b: é\n", "a? b: ??"
+	if got := headerSafe(text); got != want {
+		t.Errorf("headerSafe(%q) is %q, want %q", text, got, want)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		got := headerSafe(rapid.String().Draw(t, "name"))
-		if len(got) > 63 || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r > '~' || r == ',' }) {
-			t.Fatalf("got %q", got)
+		name := rapid.String().Draw(t, "name")
+		got := headerSafe(name)
+		isUnsafe := func(r rune) bool { return r < ' ' || r > '~' || r == ',' }
+		if len(got) > 63 || strings.ContainsFunc(got, isUnsafe) {
+			t.Fatalf("headerSafe(%q) is %q, want at most 63 printable characters", name, got)
 		}
 	})
 }

@@ -21,25 +21,34 @@ func TestNamesOfGroups(t *testing.T) {
 		"SUM(Qty) AS take":                      "Include cannot name a column take; choose another name after AS",
 		"SUM(Qty) AS w,MAX(Qty)":                "",
 	} {
-		_, err := Parse(kind, Members{{Name: GroupBy, Texts: []string{"IN_LogicalID"}}, {Name: Include, Texts: []string{include}}}, inUTC)
+		members := Members{text(GroupBy, "IN_LogicalID"), text(Include, include)}
+		_, err := Parse(kind, members, inUTC)
 		got := ""
 		if err != nil {
 			got = fault.From(err).Message
 		}
 		if got != want {
-			t.Errorf("%s: %q, want %q", include, got, want)
+			t.Errorf("grouping with %s: got the error %q, want %q", include, got, want)
 		}
 	}
 }
 
 // TestErrorsOfTimesOfDay checks that an error names the member of the request, once.
 func TestErrorsOfTimesOfDay(t *testing.T) {
-	times, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{{Name: "C", Type: record.TimeSpan, Filter: record.OrderedFilter}}})
+	times, err := record.NewRegistry(record.Kind{
+		Name:   "T",
+		Fields: []record.Field{{Name: "C", Type: record.TimeSpan, Filter: record.OrderedFilter}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for member, text := range map[string]string{"CBetween": "PT1H,PT25H", "CIn": "PT30H,PT1H,PT25H", "C": "PT24H", "CLessThan": "PT25H"} {
-		request, err := Parse(times.Kinds()[0], Members{{Name: member, Texts: []string{text}}}, inUTC)
+	for member, value := range map[string]string{
+		"CBetween":  "PT1H,PT25H",
+		"CIn":       "PT30H,PT1H,PT25H",
+		"C":         "PT24H",
+		"CLessThan": "PT25H",
+	} {
+		request, err := Parse(times.Kinds()[0], Members{text(member, value)}, inUTC)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,8 +59,15 @@ func TestErrorsOfTimesOfDay(t *testing.T) {
 		d := dialect.TSQL()
 		d.Columns = []dialect.Column{{Type: "time"}}
 		_, err = Compile(plan, d, "t")
-		if e := fault.From(err); err == nil || len(e.Fields) != 1 || e.Fields[0].Name != member || !strings.HasPrefix(e.Message, member+" must be from") {
-			t.Errorf("%s=%s: %+v", member, text, err)
+		if err == nil {
+			t.Errorf("%s=%s was compiled, want an error", member, value)
+			continue
+		}
+		e := fault.From(err)
+		namesMember := len(e.Fields) == 1 && e.Fields[0].Name == member
+		if !namesMember || !strings.HasPrefix(e.Message, member+" must be from") {
+			t.Errorf("%s=%s: got the error %v of %+v, want one about the values of %s",
+				member, value, err, e.Fields, member)
 		}
 	}
 }
@@ -60,10 +76,14 @@ func TestErrorsOfTimesOfDay(t *testing.T) {
 func TestKindsWithoutKey(t *testing.T) {
 	message, _ := record.System().Lookup("Message")
 	erp, _ := registry.Lookup("INMGT020POQty")
-	for kind, want := range map[*record.Kind]bool{message: false, erp: true} {
+	for kind, wantAdvice := range map[*record.Kind]bool{message: false, erp: true} {
 		err := NewCursors([32]byte{}).Start(&Request{Kind: kind}, nil, nil)
-		if err == nil || strings.Contains(err.Error(), "declare its key in a file") != want || !strings.Contains(err.Error(), "Use Skip and Take") {
-			t.Errorf("%s: %v", kind.Name, err)
+		if err == nil || !strings.Contains(err.Error(), "Use Skip and Take") {
+			t.Errorf("a page of %s: got the error %v, want the advice to use Skip and Take", kind.Name, err)
+			continue
+		}
+		if got := strings.Contains(err.Error(), "declare its key in a file"); got != wantAdvice {
+			t.Errorf("a page of %s: got the error %v, want the advice to declare a key: %v", kind.Name, err, wantAdvice)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,8 +32,13 @@ var samples = map[record.Type]any{
 func TestAllMembers(t *testing.T) {
 	for _, kind := range registry.Kinds() {
 		body := map[string]any{
-			Skip: 0, Take: 10, OrderBy: kind.Fields[0].Name, OrderByDesc: "", Include: "Total", Fields: strings.Join(kind.FieldNames(), ","),
-			Meta: map[string]string{"String": "String"},
+			Skip:        0,
+			Take:        10,
+			OrderBy:     kind.Fields[0].Name,
+			OrderByDesc: "",
+			Include:     "Total",
+			Fields:      strings.Join(kind.FieldNames(), ","),
+			Meta:        map[string]string{"String": "String"},
 		}
 		for _, name := range kind.Members() {
 			target, _ := kind.Member(name)
@@ -59,7 +65,8 @@ func TestAllMembers(t *testing.T) {
 			t.Fatalf("%s: %v", kind.Name, err)
 		}
 		if len(request.Where) != len(kind.Members()) || len(request.Ignored) > 0 {
-			t.Errorf("%s: %d conditions for %d members, ignored %v", kind.Name, len(request.Where), len(kind.Members()), request.Ignored)
+			t.Errorf("%s: got %d conditions for %d members, and %v ignored, want one for each and none ignored",
+				kind.Name, len(request.Where), len(kind.Members()), request.Ignored)
 		}
 		compileAll(t, request)
 	}
@@ -85,10 +92,15 @@ func TestSameInEveryFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for format, body := range map[string]string{"json": asJSON(members), "query": asForm(members), "form": asRepeatedForm(members), "csv": asCSV(members)} {
-			if len(members) == 0 {
-				continue
-			}
+		if len(members) == 0 {
+			return
+		}
+		for format, body := range map[string]string{
+			"json":  asJSON(members),
+			"query": asForm(members),
+			"form":  asRepeatedForm(members),
+			"csv":   asCSV(members),
+		} {
 			arrived, err := read(format, body)
 			if err != nil {
 				t.Fatalf("%s %s: %v", format, body, err)
@@ -123,28 +135,37 @@ func TestUnknownMembersAreBounded(t *testing.T) {
 	kind, _ := registry.Lookup("CR_Classification")
 	for _, name := range []string{OrderBy, OrderByDesc, Include, Fields} {
 		for _, part := range []string{"x,", "sum(x),", "RecIDs;", "count(*) a,"} {
-			members := Members{{Name: name, Texts: []string{strings.Repeat(part, 1<<20/len(part))}}, {Name: Strict, Texts: []string{"1"}}}
+			megabyte := strings.Repeat(part, 1<<20/len(part))
+			members := Members{text(name, megabyte), text(Strict, "1")}
 			request, err := Parse(kind, members, inUTC)
 			if err == nil {
 				compileAll(t, request)
 			} else if e := fault.From(err); len(e.Fields) != 1 || len(e.Error()) > 3000 {
-				t.Errorf("%s of %s: %d fields, %d bytes", name, part, len(e.Fields), len(e.Error()))
+				t.Errorf("%s of a megabyte of %q: the error has %d fields and %d bytes, want 1 and at most 3000",
+					name, part, len(e.Fields), len(e.Error()))
 			}
 		}
 	}
+}
+
+func TestTooManyFunctions(t *testing.T) {
+	kind, _ := registry.Lookup("CR_Classification")
 	var many strings.Builder
 	for i := range 60 {
 		many.WriteString("COUNT(*) a" + itoa(int64(i)) + ",")
 	}
-	if _, err := Parse(kind, Members{{Name: Include, Texts: []string{many.String()}}}, inUTC); !fault.Is(err, fault.Invalid) {
-		t.Errorf("60 functions: %v", err)
+	if _, err := Parse(kind, Members{text(Include, many.String())}, inUTC); !fault.Is(err, fault.Invalid) {
+		t.Errorf("60 functions: got the error %v, want a fault of kind %v", err, fault.Invalid)
 	}
 }
 
 // FuzzParse checks that arbitrary members are either all reported as invalid or make
 // a request that can be compiled.
 func FuzzParse(f *testing.F) {
-	names := []string{Skip, Take, OrderBy, Fields, Include, Strict, Meta, "InvoiceID", "QtyBetween", "ItemNoIn", "IsRatio", "SubAssemblyExplodePolicyIn", "x"}
+	names := []string{
+		Skip, Take, OrderBy, Fields, Include, Strict, Meta,
+		"InvoiceID", "QtyBetween", "ItemNoIn", "IsRatio", "SubAssemblyExplodePolicyIn", "x",
+	}
 	for i, name := range names {
 		f.Add(byte(i), name, "1", byte(0), "RecIDIn", "a,b", byte(0))
 		f.Add(byte(i), name, "Total,COUNT(*),-RecID", byte(1), "TermsDays", "5", byte(2))
@@ -189,20 +210,29 @@ func fuzzed(name, text string, how byte) Member {
 func TestLongPatterns(t *testing.T) {
 	kind := registry.Kinds()[0]
 	for _, c := range []struct {
-		suffix string
-		n      int
-		wrong  bool
+		suffix    string
+		length    int // in characters
+		wantError bool
 	}{
-		{"Contains", MaxPattern, false}, {"Contains", MaxPattern + 1, true}, {"Like", MaxPattern, false}, {"Like", MaxPattern + 1, true},
-		{"StartsWith", MaxPattern + 1, false}, {"EndsWith", MaxPattern + 1, false}, {"", MaxPattern + 1, false},
+		{"Contains", MaxPattern, false},
+		{"Contains", MaxPattern + 1, true},
+		{"Like", MaxPattern, false},
+		{"Like", MaxPattern + 1, true},
+		{"StartsWith", MaxPattern + 1, false},
+		{"EndsWith", MaxPattern + 1, false},
+		{"", MaxPattern + 1, false},
 	} {
 		name := textField(kind) + c.suffix
-		_, err := Parse(kind, Members{{Name: name, Texts: []string{strings.Repeat("é", c.n)}}}, inUTC)
-		if !c.wrong && err != nil {
-			t.Errorf("%s of %d: %v", name, c.n, err)
+		_, err := Parse(kind, Members{text(name, strings.Repeat("é", c.length))}, inUTC)
+		if !c.wantError {
+			if err != nil {
+				t.Errorf("%s with %d characters: %v", name, c.length, err)
+			}
+			continue
 		}
-		if f := fault.From(err); c.wrong && (f.Kind != fault.Invalid || len(f.Fields) != 1 || f.Fields[0].Name != name || f.Fields[0].Message != "takes at most 4000 characters, not 4001") {
-			t.Errorf("%s of %d: %v", name, c.n, err)
+		want := []fault.Field{{Name: name, Message: "takes at most 4000 characters, not 4001"}}
+		if !fault.Is(err, fault.Invalid) || !slices.Equal(fault.From(err).Fields, want) {
+			t.Errorf("%s with %d characters: got the error %v, want %v", name, c.length, err, want)
 		}
 	}
 }

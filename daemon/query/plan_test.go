@@ -31,21 +31,23 @@ func TestPlanTotal(t *testing.T) {
 		if rapid.Bool().Draw(t, "keys") {
 			p.PageKeys = &Fragment{}
 		}
+
 		total, known := p.Total(rows)
 		isFull := p.Take != NoTake && (rows == p.Take || p.PageKeys != nil)
 		isBeyond := p.Skip > 0 && rows == 0
 		isShort := rows < p.Take && p.PageKeys != nil && (rows > 0 || p.Skip == 0)
-		if isShort != p.Counts(rows) {
-			t.Fatalf("counted is %v", !isShort)
+		if got := p.Counts(rows); got != isShort {
+			t.Fatalf("a page of %d rows counts the total: %v, want %v", rows, got, isShort)
 		}
-		if known == (isFull || isBeyond) {
-			t.Fatalf("known is %v", known)
+		wantKnown := !isFull && !isBeyond
+		if known != wantKnown {
+			t.Fatalf("the total after a page of %d rows is known: %v, want %v", rows, known, wantKnown)
 		}
 		if known && total != matches {
-			t.Fatalf("total is %d", total)
+			t.Fatalf("the total after a page of %d rows is %d, want %d", rows, total, matches)
 		}
-		if whole := !p.Paged(); whole && !known {
-			t.Fatal("unknown although all rows were read")
+		if !p.Paged() && !known {
+			t.Fatal("the total is unknown although all rows were read")
 		}
 	})
 }
@@ -67,9 +69,9 @@ func TestPlanOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, skip := members.Get(Skip)
-		_, take := members.Get(Take)
-		if !skip && !take && len(request.Order) == 0 {
+		_, hasSkip := members.Get(Skip)
+		_, hasTake := members.Get(Take)
+		if !hasSkip && !hasTake && len(request.Order) == 0 {
 			if plan.Order != nil {
 				t.Fatalf("unexpected order: %v", plan.Order)
 			}
@@ -104,18 +106,24 @@ func TestPlanDistinctOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := drawKind(t)
 		name := rapid.SampledFrom(kind.FieldNames())
-		shown, by := name.Draw(t, "shown"), name.Draw(t, "by")
+		selected := name.Draw(t, "selected")
+		orderedBy := name.Draw(t, "ordered by")
 		member := rapid.SampledFrom([]string{OrderBy, OrderByDesc}).Draw(t, "member")
-		request, err := Parse(kind, Members{{Name: Fields, Texts: []string{"DISTINCT " + shown}}, {Name: member, Texts: []string{by}}}, inUTC)
+		request, err := Parse(kind, Members{text(Fields, "DISTINCT "+selected), text(member, orderedBy)}, inUTC)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		_, err = NewPlan(request, true)
-		if shown == by && err != nil {
-			t.Fatal(err)
+		if selected == orderedBy {
+			if err != nil {
+				t.Fatalf("distinct %s in its own order: %v", selected, err)
+			}
+			return
 		}
-		if shown != by && (!fault.Is(err, fault.Invalid) || fault.From(err).Fields[0].Name != member) {
-			t.Fatalf("got %v", err)
+		if !fault.Is(err, fault.Invalid) || fault.From(err).Fields[0].Name != member {
+			t.Fatalf("distinct %s in the order of %s: got the error %v, want an invalid %s",
+				selected, orderedBy, err, member)
 		}
 	})
 }
@@ -129,11 +137,15 @@ func TestPlanLeavesRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := *request
-		before.Order, before.Fields = slices.Clone(request.Order), slices.Clone(request.Fields)
-		first, _ := NewPlan(request, true)
+		before.Order = slices.Clone(request.Order)
+		before.Fields = slices.Clone(request.Fields)
+		first, _ := NewPlan(request, true) // fails for some requests, and changes none
 		second, _ := NewPlan(request, true)
-		if !reflect.DeepEqual(before, *request) || !reflect.DeepEqual(first, second) {
-			t.Fatalf("%+v became %+v", before, *request)
+		if !reflect.DeepEqual(before, *request) {
+			t.Fatalf("planning changed the request %+v to %+v", before, *request)
+		}
+		if !reflect.DeepEqual(first, second) {
+			t.Fatalf("the second plan of a request is %+v, want %+v", second, first)
 		}
 	})
 }
@@ -141,7 +153,8 @@ func TestPlanLeavesRequest(t *testing.T) {
 func TestPlanTypes(t *testing.T) {
 	kind, _ := registry.Lookup("BM_Inputs")
 	p := Plan{Kind: kind, Columns: []int{8, 0, 9}}
-	if got := p.Types(); !slices.Equal(got, []record.Type{record.Byte, record.Text, record.Bytes}) {
-		t.Errorf("got %v", got)
+	want := []record.Type{record.Byte, record.Text, record.Bytes}
+	if got := p.Types(); !slices.Equal(got, want) {
+		t.Errorf("the types of the columns %v are %v, want %v", p.Columns, got, want)
 	}
 }
