@@ -7,15 +7,17 @@ import (
 
 func TestContextInfo(t *testing.T) {
 	if got := ContextInfo(t.Context()); got != nil {
-		t.Errorf("without a caller: %q", got)
+		t.Errorf("ContextInfo without a caller is %q, want nil", got)
 	}
-	for _, c := range [][3]string{
+	longRequest := strings.Repeat("r", 64)
+	for _, c := range []struct{ request, user, want string }{
 		{"a1", "ann", "request=a1 user=ann"},
 		{"a1", "", "request=a1"},
-		{strings.Repeat("r", 64), strings.Repeat("u", 100), "request=" + strings.Repeat("r", 64) + " user=" + strings.Repeat("u", 50)},
+		{longRequest, strings.Repeat("u", 100), "request=" + longRequest + " user=" + strings.Repeat("u", 50)},
 	} {
-		if got := ContextInfo(WithCaller(t.Context(), c[0], c[1])); string(got) != c[2] {
-			t.Errorf("%q: %q", c, got)
+		got := ContextInfo(WithCaller(t.Context(), c.request, c.user))
+		if string(got) != c.want {
+			t.Errorf("ContextInfo of request %q of user %q is %q, want %q", c.request, c.user, got, c.want)
 		}
 	}
 }

@@ -18,16 +18,16 @@ import (
 type pageRows struct {
 	row.Source // source of the current part
 	result     *Result
-	parts      []query.Plan // that have not been started
-	positions  []int        // columns of the order's fields
-	left       int64        // rows of the page that have not been read; negative for all
-	last       []query.Position
-	current    []row.Cell // cells of the row that was returned, with those of the order
-	more       bool
+	parts      []query.Plan     // parts that have not been started
+	positions  []int            // columns of the order's fields
+	remaining  int64            // rows of the page that have not been read; negative for all rows
+	last       []query.Position // position of the last row of the page
+	current    []row.Cell       // cells of the row that was returned, with those of the order
+	hasMore    bool             // a row follows the page
 }
 
 func newPageRows(r *Result, parts []query.Plan, positions []int) (row.Source, error) {
-	p := &pageRows{result: r, parts: parts, positions: positions, left: r.plan.Take}
+	p := &pageRows{result: r, parts: parts, positions: positions, remaining: r.plan.Take}
 	if err := r.session.pageable(r.plan); err != nil {
 		return nil, err
 	}
@@ -38,8 +38,8 @@ func newPageRows(r *Result, parts []query.Plan, positions []int) (row.Source, er
 func (p *pageRows) start() error {
 	part := &p.parts[0]
 	p.parts = p.parts[1:]
-	if p.left >= 0 {
-		part.Take = p.left + 1
+	if p.remaining >= 0 {
+		part.Take = p.remaining + 1
 	}
 	source, err := p.result.run(part)
 	if err != nil {
@@ -61,15 +61,15 @@ func (p *pageRows) Next() ([]row.Cell, error) {
 	if err != nil || cells == nil {
 		return nil, err
 	}
-	if p.left == 0 {
+	if p.remaining == 0 {
 		return nil, p.endOfPage(cells)
 	}
 
 	plan := p.result.plan
-	p.left--
-	if p.left == 0 {
+	p.remaining--
+	if p.remaining == 0 {
 		p.last = p.position(cells)
-		if same(p.last, plan.Place.After) {
+		if samePositions(p.last, plan.Place.After) {
 			return nil, typeError(plan)
 		}
 	}
@@ -97,9 +97,9 @@ func (p *pageRows) nextRow() ([]row.Cell, error) {
 
 // endOfPage ends a page that is followed by a row.
 func (p *pageRows) endOfPage(next []row.Cell) error {
-	p.more = true
+	p.hasMore = true
 	plan := p.result.plan
-	if plan.Place.Proven == nil && same(p.position(next), p.last) {
+	if plan.Place.Proven == nil && samePositions(p.position(next), p.last) {
 		return keyError(plan.Kind)
 	}
 	return nil
@@ -111,7 +111,8 @@ func (p *pageRows) nullKey(cells []row.Cell) (field int, isNull bool) {
 	place := p.result.plan.Place
 	for _, field := range place.Unchecked {
 		i := slices.IndexFunc(place.Order, func(o query.Order) bool { return o.Field == field })
-		if c := cells[p.positions[i]]; c.Null && c.Class == row.ClassOfType {
+		cell := cells[p.positions[i]]
+		if cell.Null && cell.Class == row.ClassOfType {
 			return field, true
 		}
 	}
@@ -128,7 +129,7 @@ func (p *pageRows) position(cells []row.Cell) []query.Position {
 	return positions
 }
 
-func same(a, b []query.Position) bool {
+func samePositions(a, b []query.Position) bool {
 	return slices.EqualFunc(a, b, func(a, b query.Position) bool {
 		return a.Null == b.Null && a.Class == b.Class && a.Int == b.Int && bytes.Equal(a.Data, b.Data)
 	})
@@ -136,7 +137,7 @@ func same(a, b []query.Position) bool {
 
 // next returns the cursor of the next page, empty if there is none.
 func (r *Result) next() string {
-	if p, isPage := r.rows.(*pageRows); isPage && p.more {
+	if p, isPage := r.rows.(*pageRows); isPage && p.hasMore {
 		return r.plan.Place.Next(p.last)
 	}
 	return ""
@@ -196,7 +197,7 @@ func (s *fileSession) pageable(plan *query.Plan) error {
 // maxRowText is the maximum length of the description of a row in a message.
 const maxRowText = 200
 
-// describeRow returns the values of a row, of a long one the first.
+// describeRow returns the values of a row; if they are longer than maxRowText, only the first ones.
 func describeRow(r *sqlite.Stmt) string {
 	var values []string
 	length := 0

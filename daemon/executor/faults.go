@@ -21,7 +21,7 @@ func Classify(err error) error {
 		return nil
 	}
 	var classified *fault.Error
-	var e *sqlite.Error
+	var fileError *sqlite.Error
 	var serverError *mssql.Error
 	switch {
 	case errors.As(err, &classified), errors.Is(err, context.Canceled):
@@ -36,16 +36,16 @@ func Classify(err error) error {
 		return Unavailable(err, "the driver cannot read the reply of the database server")
 	case errors.As(err, &serverError):
 		return classifyServer(serverError, err)
-	case !errors.As(err, &e):
+	case !errors.As(err, &fileError):
 		return err
-	case e.NoTable(), e.NoColumn():
+	case fileError.NoTable(), fileError.NoColumn():
 		return Unavailable(err, "the store has no matching table for this record kind; run whd check for details")
-	case e.Overflow():
+	case fileError.Overflow():
 		return fault.Wrap(err, fault.Invalid, "%s", outOfRange)
-	case e.Conversion():
+	case fileError.Conversion():
 		return fault.Wrap(err, fault.Invalid,
 			"a field that this query sums has a value that is not a number; run whd check for details")
-	case e.Busy():
+	case fileError.Busy():
 		return Unavailable(err, "the store is busy")
 	case sqlite.Reason(err) != "":
 		return Unavailable(err, "the store cannot be used at the moment")
@@ -157,8 +157,10 @@ func IsReadRetryable(err error) bool { return IsDeadlock(err) || errors.Is(err, 
 
 // IsDuplicate reports whether err is the violation of a unique index.
 func IsDuplicate(err error) bool {
-	e, ok := errors.AsType[*mssql.Error](err)
-	return ok && e.Duplicate() || sqlite.IsDuplicate(err)
+	if e, ok := errors.AsType[*mssql.Error](err); ok {
+		return e.Duplicate()
+	}
+	return sqlite.IsDuplicate(err)
 }
 
 // OpenError returns the error for a store that cannot be opened, with the remedy if it is known.

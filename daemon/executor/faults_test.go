@@ -15,29 +15,29 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// TestServerFaults: error numbers of a server map to errors caused by the request, if it
-// compares with the field (inputErrors), or to errors of the database.
+// TestServerFaults checks that error numbers of a server are errors of the request, if it compares
+// with the field (inputErrors), or errors of the database.
 func TestServerFaults(t *testing.T) {
 	kind := &record.Kind{Name: "SO_Totals", Fields: []record.Field{{Name: "InvoiceTotal"}}}
 	table := &Table{Kind: kind, Name: mssql.Table{Schema: "dbo", Name: "v"}}
-	const tableNamed = "dbo.v"
+	const tableName = "dbo.v"
 	for _, c := range []struct {
 		numbers     []int
 		inputErrors bool
 		kind        fault.Kind
 		want        string
 	}{
-		{[]int{208}, true, fault.Unavailable, tableNamed},
-		{[]int{207}, true, fault.Unavailable, tableNamed},
-		{[]int{229, 230}, true, fault.Unavailable, "no permission to read " + tableNamed},
-		{[]int{4413, 4502}, true, fault.Unavailable, tableNamed},
-		{[]int{7303, 7314, 7391, 7399}, true, fault.Unavailable, tableNamed},
-		{[]int{512, 537, 3623, 8134}, true, fault.Unavailable, tableNamed},
+		{[]int{208}, true, fault.Unavailable, tableName},
+		{[]int{207}, true, fault.Unavailable, tableName},
+		{[]int{229, 230}, true, fault.Unavailable, "no permission to read " + tableName},
+		{[]int{4413, 4502}, true, fault.Unavailable, tableName},
+		{[]int{7303, 7314, 7391, 7399}, true, fault.Unavailable, tableName},
+		{[]int{512, 537, 3623, 8134}, true, fault.Unavailable, tableName},
 		{[]int{596, 9002, 40549, 40553, 40613}, true, fault.Unavailable, "cannot be used"},
 		{[]int{1204, 1205, 1222, 3960, 8628}, true, fault.Unavailable, "busy"},
 		{[]int{220, 232, 244, 248, 8115}, true, fault.Invalid, "out of range"},
 		{[]int{235, 241, 242, 245, 293, 295, 8114, 8169}, true, fault.Invalid, "cannot be compared with its field"},
-		{[]int{220, 232, 244, 248, 8115, 235, 241, 245, 293, 295}, false, fault.Unavailable, tableNamed},
+		{[]int{220, 232, 244, 248, 8115, 235, 241, 245, 293, 295}, false, fault.Unavailable, tableName},
 		{[]int{257, 305, 306, 402, 421, 468}, true, fault.Invalid, "type of its column"},
 		{[]int{305, 306, 421}, false, fault.Invalid, "type of its column"}, // ORDER BY and DISTINCT have no values
 		{[]int{8623, 8632}, true, fault.Invalid, "too complex"},
@@ -47,24 +47,27 @@ func TestServerFaults(t *testing.T) {
 			s := &serverSession{ctx: t.Context(), source: table, inputErrors: c.inputErrors}
 			err := s.classify(&mssql.Error{Number: number, Message: "m"})
 			if f := fault.From(err); f.Kind != c.kind || !strings.Contains(f.Message, c.want) {
-				t.Errorf("%d, input errors %v: %d %q, want %d %q", number, c.inputErrors, f.Kind, f.Message, c.kind, c.want)
+				t.Errorf("error %d, input errors %v: got a fault of kind %v, %q, want kind %v, %q",
+					number, c.inputErrors, f.Kind, f.Message, c.kind, c.want)
 			}
 		}
 	}
 }
 
-// TestUnreadableReply: an error names the view on which the driver fails.
+// TestUnreadableReply checks that an error names the view on which the driver fails.
 func TestUnreadableReply(t *testing.T) {
 	table := &Table{Kind: &record.Kind{Name: "SO_Totals"}, Name: mssql.Table{Schema: "dbo", Name: "v"}}
 	s := &serverSession{ctx: t.Context(), source: table}
 	err := s.classify(fmt.Errorf("%w: runtime error: slice bounds out of range [5:4]", mssql.ErrUnreadable))
-	const want = "the database driver fails on a value of dbo.v; an administrator can map SO_Totals in erp.sources to a view that leaves out or converts the column"
+	const want = "the database driver fails on a value of dbo.v; " +
+		"an administrator can map SO_Totals in erp.sources to a view that leaves out or converts the column"
 	if f := fault.From(err); f.Kind != fault.Unavailable || f.Message != want {
-		t.Errorf("classify: %d %q, want %q", f.Kind, f.Message, want)
+		t.Errorf("a reply that cannot be read: got a fault of kind %v, %q, want kind %v, %q",
+			f.Kind, f.Message, fault.Unavailable, want)
 	}
 }
 
-// TestMissingColumn: the error names the column in the registry's letter case and, if the
+// TestMissingColumn checks that the error names the column in the registry's letter case and, if the
 // table is the ERP's, the setting that solves the problem.
 func TestMissingColumn(t *testing.T) {
 	records, _ := record.Builtin().Lookup("SO_Totals")
@@ -74,41 +77,67 @@ func TestMissingColumn(t *testing.T) {
 		message string
 		want    string
 	}{
-		{records, "Invalid column name 'invoicetotal'.", "lacks the column InvoiceTotal of this record kind; an administrator can map SO_Totals in erp.sources to a view that has it; run whd check for details"},
-		{records, `column "invoicetotal" does not exist`, "lacks the column InvoiceTotal of"},
-		{records, "Invalid column name 'x'.", "lacks a column of this record kind; an administrator can map SO_Totals"},
-		{log, "Invalid column name 'Id'.", "lacks the column Id of this record kind; run whd check for details"},
+		{
+			records,
+			"Invalid column name 'invoicetotal'.",
+			"lacks the column InvoiceTotal of this record kind; " +
+				"an administrator can map SO_Totals in erp.sources to a view that has it; run whd check for details",
+		},
+		{
+			records,
+			`column "invoicetotal" does not exist`,
+			"lacks the column InvoiceTotal of",
+		},
+		{
+			records,
+			"Invalid column name 'x'.",
+			"lacks a column of this record kind; an administrator can map SO_Totals",
+		},
+		{
+			log,
+			"Invalid column name 'Id'.",
+			"lacks the column Id of this record kind; run whd check for details",
+		},
 	} {
-		s := &serverSession{ctx: t.Context(), source: &Table{Kind: c.kind, Name: mssql.Table{Schema: "dbo", Name: "v"}}}
-		if got := fault.From(s.classify(&mssql.Error{Number: 207, Message: c.message})).Message; !strings.HasPrefix(got, "the table or view dbo.v "+c.want) {
-			t.Errorf("%s: %s, want %s", c.message, got, c.want)
+		table := &Table{Kind: c.kind, Name: mssql.Table{Schema: "dbo", Name: "v"}}
+		s := &serverSession{ctx: t.Context(), source: table}
+		err := s.classify(&mssql.Error{Number: 207, Message: c.message})
+		want := "the table or view dbo.v " + c.want
+		if got := fault.From(err).Message; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %q, want it to start with %q", c.message, got, want)
 		}
 	}
 }
 
-// TestSupportsJSON: a temporary error does not mean that OPENJSON is unsupported.
+// TestSupportsJSON checks that a temporary error does not mean that OPENJSON is unsupported.
 func TestSupportsJSON(t *testing.T) {
-	if takes, err := supportsJSON(nil); !takes || err != nil {
-		t.Errorf("no error: %v %v", takes, err)
+	if got, err := supportsJSON(nil); !got || err != nil {
+		t.Errorf("without an error, OPENJSON is supported: got %v (%v), want true", got, err)
 	}
 	for _, number := range []int{102, 208, 319} {
-		if takes, err := supportsJSON(&mssql.Error{Number: number}); takes || err != nil {
-			t.Errorf("%d: %v %v", number, takes, err)
+		got, err := supportsJSON(&mssql.Error{Number: number})
+		if got || err != nil {
+			t.Errorf("after error %d, OPENJSON is supported: got %v (%v), want false", number, got, err)
 		}
 	}
-	for _, failed := range []error{&mssql.Error{Number: 701}, &mssql.Error{Number: 1205}, &mssql.Error{Number: 1222}, mssql.ErrLost} {
+	for _, failed := range []error{
+		&mssql.Error{Number: 701},
+		&mssql.Error{Number: 1205},
+		&mssql.Error{Number: 1222},
+		mssql.ErrLost,
+	} {
 		if _, err := supportsJSON(failed); !errors.Is(err, failed) {
-			t.Errorf("%v: %v", failed, err)
+			t.Errorf("after a temporary error: got the error %v, want %v", err, failed)
 		}
 	}
 }
 
 func TestWaitTimeout(t *testing.T) {
 	if got := waitTimeout(2 * time.Second); got != 2*time.Second {
-		t.Errorf("with a limit: %v", got)
+		t.Errorf("waiting with a time limit of 2s for statements takes at most %v, want 2s", got)
 	}
 	if got := waitTimeout(0); got <= 0 || got > time.Minute {
-		t.Errorf("without a limit: %v", got)
+		t.Errorf("waiting without a time limit for statements takes at most %v, want a limit up to 1m", got)
 	}
 }
 
@@ -140,13 +169,19 @@ func TestRetry(t *testing.T) {
 			return nil
 		})
 		if runs != c.runs || !errors.Is(err, c.want) {
-			t.Errorf("%s: %d runs, %v; want %d, %v", c.name, runs, err, c.runs, c.want)
+			t.Errorf("%s: got %d runs and the error %v, want %d and %v", c.name, runs, err, c.runs, c.want)
 		}
 	}
+}
+
+func TestRetryEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	err := Retry(ctx, IsDeadlock, func(context.Context) error { cancel(); return victim })
+	err := Retry(ctx, IsDeadlock, func(context.Context) error {
+		cancel()
+		return &mssql.Error{Number: 1205, Message: "deadlock victim"}
+	})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("retrying after the context was cancelled: got the error %v, want %v", err, context.Canceled)
 	}
 }
 
@@ -158,7 +193,7 @@ func TestListText(t *testing.T) {
 		return values
 	}
 	for _, c := range []struct {
-		of     record.Type
+		typ    record.Type
 		values []wire.Value
 		want   string
 	}{
@@ -166,8 +201,8 @@ func TestListText(t *testing.T) {
 		{record.Int, []wire.Value{{Int: 1}, {Int: -2}}, `["1","-2"]`},
 		{record.Decimal, texts("1.50"), `["1.50"]`},
 	} {
-		if got := string(listText(c.of, c.values)); got != c.want {
-			t.Errorf("%v: %s, want %s", c.values, got, c.want)
+		if got := string(listText(c.typ, c.values)); got != c.want {
+			t.Errorf("the text of the list %v of %v is %s, want %s", c.values, c.typ, got, c.want)
 		}
 	}
 }
@@ -175,17 +210,36 @@ func TestListText(t *testing.T) {
 // TestNoErrorIsFree checks the functions that each query calls at its end.
 func TestNoErrorIsFree(t *testing.T) {
 	s := new(fileSession)
-	if allocs := testing.AllocsPerRun(100, func() { _, _ = Classify(nil), s.classify(nil) }); allocs != 0 {
-		t.Errorf("%v allocations", allocs)
+	allocs := testing.AllocsPerRun(100, func() {
+		_ = Classify(nil)
+		_ = s.classify(nil)
+	})
+	if allocs != 0 {
+		t.Errorf("classifying no error makes %v allocations, want none", allocs)
 	}
 }
 
-// TestOpenErrorNamesRemedy: a full disk, or a file that cannot be written, prevents a start.
+// TestOpenErrorNamesRemedy checks the remedies for errors of SQLite that prevent a start.
 func TestOpenErrorNamesRemedy(t *testing.T) {
-	for code, want := range map[int]string{13: "free space", 8: "allow the service's user to write", 8 | 6<<8: "allow the service's user to write", 10: ""} {
+	const (
+		readOnly          = 8
+		readOnlyDirectory = 8 | 6<<8
+		ioError           = 10
+		full              = 13
+	)
+	for code, wantRemedy := range map[int]string{
+		full:              "free space",
+		readOnly:          "allow the service's user to write",
+		readOnlyDirectory: "allow the service's user to write",
+		ioError:           "",
+	} {
 		message := fault.From(OpenError(&sqlite.Error{Code: code})).Message
-		if !strings.HasPrefix(message, "the store cannot be opened") || !strings.Contains(message, want) || want == "" && strings.Contains(message, ";") {
-			t.Errorf("%d: %s", code, message)
+		text, remedy, hasRemedy := strings.Cut(message, ";")
+		if text != "the store cannot be opened" {
+			t.Errorf("error %d: got %q, want that the store cannot be opened", code, message)
+		}
+		if hasRemedy != (wantRemedy != "") || !strings.Contains(remedy, wantRemedy) {
+			t.Errorf("error %d: got the remedy %q, want %q", code, remedy, wantRemedy)
 		}
 	}
 }

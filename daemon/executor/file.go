@@ -27,7 +27,8 @@ type File struct {
 	drain    *Drain   // nil if reads are not interrupted
 	remember *totals
 
-	dialect, indexed *dialect.Dialect // dialects of other and of indexed kinds
+	dialect *dialect.Dialect // dialect of tables that are not our own
+	indexed *dialect.Dialect // dialect of our own tables, with our indexes
 }
 
 // NewFile returns a File. names returns the name of a kind's table; isOwn, unless it is nil,
@@ -131,26 +132,7 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 		return nil, s.classify(err)
 	}
 	for i, a := range st.Args {
-		switch {
-		case a.Class == row.Text:
-			stmt.BindText(i+1, a.Value.Text)
-		case a.Class == row.Blob:
-			stmt.BindBytes(i+1, a.Value.Bytes)
-		case a.Class == row.Integer:
-			stmt.BindInt(i+1, a.Value.Int)
-		case a.Class == row.Real:
-			f, _ := strconv.ParseFloat(a.Value.Text, 64) // as package sqlite has written it
-			stmt.BindDouble(i+1, f)
-		case a.Type.Integer() || a.Type == record.Bool:
-			stmt.BindInt(i+1, a.Value.Int)
-		case a.Type == record.Double:
-			f, _ := strconv.ParseFloat(strings.TrimSpace(a.Value.Text), 64) // valid, or infinite in the row before a page
-			stmt.BindDouble(i+1, f)
-		case a.Type == record.Bytes:
-			stmt.BindBytes(i+1, a.Value.Bytes)
-		default:
-			stmt.BindText(i+1, a.Value.Text)
-		}
+		bindArg(stmt, i+1, a)
 	}
 	s.guard.watch(s.conn.Interrupt, limit)
 	rows := &fileRows{session: s, stmt: stmt, types: st.Types, cells: make([]row.Cell, len(st.Types))}
@@ -158,6 +140,31 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 		return rows, nil
 	}
 	return &guidRows{Source: rows, forms: st.Blobs}, nil
+}
+
+// bindArg binds an argument by its class, or without one by its type.
+func bindArg(stmt *sqlite.Stmt, parameter int, a query.Arg) {
+	switch {
+	case a.Class == row.Text:
+		stmt.BindText(parameter, a.Value.Text)
+	case a.Class == row.Blob:
+		stmt.BindBytes(parameter, a.Value.Bytes)
+	case a.Class == row.Integer:
+		stmt.BindInt(parameter, a.Value.Int)
+	case a.Class == row.Real:
+		f, _ := strconv.ParseFloat(a.Value.Text, 64) // as package sqlite has written it
+		stmt.BindDouble(parameter, f)
+	case a.Type.Integer() || a.Type == record.Bool:
+		stmt.BindInt(parameter, a.Value.Int)
+	case a.Type == record.Double:
+		// The text is valid, or infinite in the row before a page.
+		f, _ := strconv.ParseFloat(strings.TrimSpace(a.Value.Text), 64)
+		stmt.BindDouble(parameter, f)
+	case a.Type == record.Bytes:
+		stmt.BindBytes(parameter, a.Value.Bytes)
+	default:
+		stmt.BindText(parameter, a.Value.Text)
+	}
 }
 
 func (s *fileSession) totals() *totals { return s.file.remember }

@@ -43,10 +43,10 @@ func (f *File) dialectOf(conn *sqlite.Conn, kind *record.Kind) (*dialect.Dialect
 	return &d, nil
 }
 
-// comparedDecimal has the text around a column of decimals, by its affinity, that makes SQLite
-// compare them by their values. It compares texts by their characters, and sorts numbers in
-// a column without a type, such as an expression in a view, before texts; decimals are bound
-// as text.
+// comparedDecimal has the SQL around a column of decimals that makes SQLite compare them by their
+// values, keyed by the affinity of the column. SQLite would compare texts by their characters, and
+// sort the numbers in a column without a type, such as an expression in a view, before texts, as
+// which decimals are bound.
 var comparedDecimal = map[string]dialect.Cast{
 	"text": {After: " COLLATE DEC"},
 	"none": {Before: "dec_text(", After: ") COLLATE DEC"},

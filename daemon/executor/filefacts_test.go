@@ -8,20 +8,14 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 )
 
-// TestFactsFollowSchema: the key, the indexed columns and the types of columns are those of the
-// present schema, whichever connection has changed it.
+// TestFactsFollowSchema checks that the key, the indexed columns and the types of columns are those
+// of the present schema, whichever connection has changed it.
 func TestFactsFollowSchema(t *testing.T) {
-	pool, conn := newFile(t)
-	pool.Put(conn)
-	file := executor.NewFile(pool, (*record.Kind).Source, nil, nil)
-	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{
+	file := fileOf(t, "")
+	kind := registered(t, record.Kind{Name: "T", Fields: []record.Field{
 		{Name: "A", Type: record.Int},
 		{Name: "B", Type: record.Decimal},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kind := registry.Kinds()[0]
 
 	for _, step := range []struct {
 		sql      string
@@ -37,12 +31,12 @@ func TestFactsFollowSchema(t *testing.T) {
 		{"ALTER TABLE T ADD COLUMN B numeric", nil, true, "numeric"},
 		{"ALTER TABLE T RENAME TO Other", nil, false, ""},
 	} {
-		conn, err := pool.Get(t.Context())
+		conn, err := file.Pool.Get(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = conn.Exec(step.sql)
-		pool.Put(conn)
+		file.Pool.Put(conn)
 		if err != nil {
 			t.Fatalf("%s: %v", step.sql, err)
 		}

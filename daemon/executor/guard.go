@@ -19,8 +19,10 @@ type guard struct {
 	expired bool
 }
 
-// enter and leave are called around each step.
+// enter is called at the start of each step.
 func (g *guard) enter() { g.steps.Add(1) }
+
+// leave is called at the end of each step.
 func (g *guard) leave() { g.steps.Add(1) }
 
 // watch calls interrupt if a step exceeds limit: the first step after limit, later steps
@@ -33,10 +35,12 @@ func (g *guard) watch(interrupt func(), limit time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.expired = false
-	g.limit, g.seen = limit, g.steps.Load()+1
+	g.limit = limit
+	g.seen = g.steps.Load() + 1 // the first step, which starts now
 	g.timer = time.AfterFunc(limit, func() { g.check(interrupt) })
 }
 
+// check calls interrupt if the step that ran at the last check is still running.
 func (g *guard) check(interrupt func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

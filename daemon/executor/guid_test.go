@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/executor/executortest"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/row"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -51,51 +52,31 @@ func newGuidTable(t *testing.T, form record.BlobForm) guidTable {
 	}
 	pool.Put(conn)
 
-	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{
+	kind := registered(t, record.Kind{Name: "T", Fields: []record.Field{
 		{Name: "ID", Type: record.Long, Filter: record.OrderedFilter},
 		{Name: "Held", Column: "V", Type: record.Guid, Filter: record.GuidFilter, Blob: form},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	file := executor.NewFile(pool, (*record.Kind).Source, nil, nil)
-	return guidTable{file: file, kind: registry.Kinds()[0], keys: keys}
+	return guidTable{file: file, kind: kind, keys: keys}
 }
 
 // read returns the keys of the rows of a request, and the cursor of the next page.
 func (g guidTable) read(t *testing.T, r query.Request) (keys []string, next string) {
 	t.Helper()
-	plan, err := query.NewPlan(&r, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := executor.Select(t.Context(), g.file, func() executor.Limits { return executor.Limits{} }, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer result.Close()
-	for {
-		cells, err := result.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if cells == nil {
-			break
-		}
+	tail, err := eachRow(t, g.file, r, func(cells []row.Cell) {
 		if cells[1].Misfit {
 			t.Fatalf("the key %s is not read as a GUID", cells[1].Data)
 		}
 		keys = append(keys, string(cells[1].Data))
-	}
-	tail, err := result.Tail(int64(len(keys)))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return keys, tail.Next
 }
 
-// TestGuidBlobKeys: a key of GUIDs in blobs finds its row, and pages by cursor have each row once
-// in the order of the bytes.
+// TestGuidBlobKeys checks that a key of GUIDs in blobs finds its row, and that pages by cursor have
+// each row once in the order of the bytes.
 func TestGuidBlobKeys(t *testing.T) {
 	for _, form := range []record.BlobForm{record.BlobNet, record.BlobRFC} {
 		t.Run(string(form), func(t *testing.T) {
@@ -104,7 +85,7 @@ func TestGuidBlobKeys(t *testing.T) {
 				where := query.Condition{Field: 1, Operator: record.Equal, Operands: []wire.Value{{Text: key}}}
 				got, _ := g.read(t, query.Request{Kind: g.kind, Take: query.NoTake, Where: []query.Condition{where}})
 				if !slices.Equal(got, []string{key}) {
-					t.Errorf("the rows with key %s: got %q", key, got)
+					t.Errorf("the rows with the key %s have the keys %q, want only that one", key, got)
 				}
 			}
 			for _, desc := range []bool{false, true} {
@@ -124,29 +105,23 @@ func TestGuidBlobKeys(t *testing.T) {
 // pages reads all rows in pages by cursor.
 func (g guidTable) pages(t *testing.T, order query.Order) []string {
 	t.Helper()
-	cursors := query.NewCursors([32]byte{})
 	key, err := executor.Key(t.Context(), g.file, g.kind)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
+	var keys []string
 	cursor := ""
-	for len(all) <= len(g.keys) {
+	for len(keys) <= len(g.keys) {
 		r := query.Request{Kind: g.kind, Order: []query.Order{order}, Take: 7, Cursor: &cursor}
-		if cursor == "" {
-			err = cursors.Start(&r, nil, key)
-		} else {
-			err = cursors.Continue(&r, nil)
-		}
-		if err != nil {
+		if err := setPlace(&r, key); err != nil {
 			t.Fatal(err)
 		}
-		keys, next := g.read(t, r)
-		all = append(all, keys...)
+		page, next := g.read(t, r)
+		keys = append(keys, page...)
 		if next == "" {
 			break
 		}
 		cursor = next
 	}
-	return all
+	return keys
 }

@@ -18,11 +18,11 @@ import (
 // Key returns the fields that identify a row of a kind: the declared key, or else the
 // primary key or a unique index without nulls in the catalogue of the database. It is nil
 // if none is proven.
-func Key(ctx context.Context, from Database, kind *record.Kind) ([]int, error) {
+func Key(ctx context.Context, db Database, kind *record.Kind) ([]int, error) {
 	if declared := kind.KeyFields(); declared != nil {
 		return declared, nil
 	}
-	s, err := from.Session(ctx, kind, false)
+	s, err := db.Session(ctx, kind, false)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +33,8 @@ func Key(ctx context.Context, from Database, kind *record.Kind) ([]int, error) {
 
 // Unchecked returns the fields of a key that its table lets be null, although they are of the
 // primary key: SQLite does.
-func Unchecked(ctx context.Context, from Database, kind *record.Kind, key []int) ([]int, error) {
-	s, err := from.Session(ctx, kind, false)
+func Unchecked(ctx context.Context, db Database, kind *record.Kind, key []int) ([]int, error) {
+	s, err := db.Session(ctx, kind, false)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,9 @@ func Unchecked(ctx context.Context, from Database, kind *record.Kind, key []int)
 	columns, err := s.keys()
 	var fields []int
 	for _, c := range columns {
-		if field, found := kind.ByColumn(c.Name); c.Unchecked && found && slices.Contains(key, field) {
+		field, found := kind.ByColumn(c.Name)
+		isOfKey := found && slices.Contains(key, field)
+		if isOfKey && c.Unchecked {
 			fields = append(fields, field)
 		}
 	}
@@ -52,8 +54,8 @@ func Unchecked(ctx context.Context, from Database, kind *record.Kind, key []int)
 // KeyColumnsError returns an error if a kind has no proven key although the catalogue has one,
 // because the values of its columns are compared in another way than its index does. It is nil
 // if there is no such key.
-func KeyColumnsError(ctx context.Context, from Database, kind *record.Kind) error {
-	s, err := from.Session(ctx, kind, false)
+func KeyColumnsError(ctx context.Context, db Database, kind *record.Kind) error {
+	s, err := db.Session(ctx, kind, false)
 	if err != nil {
 		return err
 	}
@@ -76,8 +78,8 @@ func KeyColumnsError(ctx context.Context, from Database, kind *record.Kind) erro
 }
 
 // ColumnsOf returns the columns of a kind's table by field, as far as the database knows them.
-func ColumnsOf(ctx context.Context, from Database, kind *record.Kind) ([]dialect.Column, error) {
-	s, err := from.Session(ctx, kind, false)
+func ColumnsOf(ctx context.Context, db Database, kind *record.Kind) ([]dialect.Column, error) {
+	s, err := db.Session(ctx, kind, false)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +89,8 @@ func ColumnsOf(ctx context.Context, from Database, kind *record.Kind) ([]dialect
 }
 
 // Leads reports whether an index of a kind's table, with all of its rows, starts with a field.
-func Leads(ctx context.Context, from Database, kind *record.Kind, field int) (bool, error) {
-	s, err := from.Session(ctx, kind, false)
+func Leads(ctx context.Context, db Database, kind *record.Kind, field int) (bool, error) {
+	s, err := db.Session(ctx, kind, false)
 	if err != nil {
 		return false, err
 	}
@@ -100,19 +102,20 @@ func Leads(ctx context.Context, from Database, kind *record.Kind, field int) (bo
 	return leads, err
 }
 
+// Limits of the check of a declared key.
 const (
-	maxKeyRows = 100_000          // in a table that is too large for the check
-	keyLimit   = 10 * time.Second // of a statement that checks one
+	maxKeyRows = 100_000          // a table with as many rows is not checked
+	keyLimit   = 10 * time.Second // time limit of each statement
 )
 
 // KeyProblem returns why the declared key of a kind does not identify its rows, or was not
 // checked. It is empty if no key is declared, or an index of the table proves it.
-func KeyProblem(ctx context.Context, from Database, kind *record.Kind) (problem string, err error) {
+func KeyProblem(ctx context.Context, db Database, kind *record.Kind) (problem string, err error) {
 	declared := kind.KeyFields()
 	if declared == nil {
 		return "", nil
 	}
-	s, err := from.Session(ctx, kind, false)
+	s, err := db.Session(ctx, kind, false)
 	if err != nil {
 		return "", err
 	}
@@ -173,7 +176,8 @@ func findDuplicate(s Session, kind *record.Kind) (problem string, err error) {
 		st.Blobs = append(st.Blobs, kind.Fields[field].Blob)
 	}
 	err = readRow(s, st, keyLimit, func(cells []row.Cell) {
-		problem = fmt.Sprintf("the declared key does not identify the rows: the number of rows with %s is %d; correct key in the file of the kind",
+		problem = fmt.Sprintf("the declared key does not identify the rows: "+
+			"the number of rows with %s is %d; correct key in the file of the kind",
 			describeKey(kind, cells[1:]), cells[0].Int)
 	})
 	return problem, err
@@ -260,10 +264,10 @@ func (s *serverSession) leading() ([]string, error) { return readFacts(s, s.conn
 func readFacts[T any](s *serverSession, read func(context.Context, mssql.Table) ([]T, error)) ([]T, error) {
 	s.guard.watch(s.conn.Abort, s.server.Limits().Row)
 	s.guard.enter()
-	all, err := read(s.ctx, s.source.Name)
+	facts, err := read(s.ctx, s.source.Name)
 	s.guard.leave()
 	s.guard.stop()
-	return all, s.classify(err)
+	return facts, s.classify(err)
 }
 
 // RowID is the index of an integer that is the primary key in a SQLite file, which has no
@@ -293,7 +297,7 @@ SELECT * FROM (
 // the primary key first.
 func FileKeys(conn *sqlite.Conn, table string) ([]mssql.KeyColumn, error) {
 	var columns []mssql.KeyColumn
-	var collations []string // of the indexes; empty for the row ID
+	var collations []string // collations of the columns in the index; empty for the row ID
 	err := conn.Query(keySQL, func(r *sqlite.Stmt) error {
 		columns = append(columns, mssql.KeyColumn{
 			Index:     r.Int(0),
@@ -331,7 +335,9 @@ func (s *fileSession) keys() ([]mssql.KeyColumn, error) {
 	}
 	columns := slices.Clone(table.keys)
 	for i, c := range columns {
-		if field, found := s.kind.ByColumn(c.Name); found && s.dialect.Column(field).Compared != (dialect.Cast{}) {
+		field, found := s.kind.ByColumn(c.Name)
+		isConverted := found && s.dialect.Column(field).Compared != (dialect.Cast{})
+		if isConverted {
 			columns[i].Texts = !c.Nullable
 			columns[i].Nullable = true // not proven: different texts such as 9 and 9.00 are equal
 		}

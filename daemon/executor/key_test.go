@@ -1,7 +1,6 @@
 package executor_test
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
-	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // keyCases are tables with the keys that their catalogue proves, in both databases. Their kinds
@@ -206,21 +204,6 @@ func checkKeyProblems(t *testing.T, db executor.Database) {
 	}
 }
 
-// newFile returns a pool of a new SQLite file, closed when the test ends, and a connection.
-func newFile(t *testing.T) (*sqlite.Pool, *sqlite.Conn) {
-	t.Helper()
-	pool, err := sqlite.NewPool(filepath.Join(t.TempDir(), "records.db"), sqlite.Options{}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { pool.Close() })
-	conn, err := pool.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pool, conn
-}
-
 func TestKeysSQLite(t *testing.T) {
 	pool, conn := newFile(t)
 	for _, c := range keyCases {
@@ -298,11 +281,10 @@ func TestKeysSQLServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limits := func() executor.Limits { return executor.Limits{} }
 	tableOf := func(kind *record.Kind) mssql.Table {
 		return mssql.Table{Schema: "dbo", Name: kind.Name}
 	}
-	server := executor.NewServer(pool, 0, limits, tableOf)
+	server := executor.NewServer(pool, 0, noLimits, tableOf)
 	defer server.Close()
 	checkKeys(t, server)
 	checkKeyProblems(t, server)

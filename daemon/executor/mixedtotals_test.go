@@ -9,26 +9,27 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/row"
 )
 
-// TestMixedAggregates: the least and the greatest value are of the field's type, an empty text
-// is null, and the sum of a text is an error.
+// TestMixedAggregates checks that the least and the greatest value are of the field's type, an empty
+// text is null, and the sum of a text is an error.
 func TestMixedAggregates(t *testing.T) {
-	pool, conn := newFile(t)
-	err := conn.Exec("CREATE TABLE T (ID INTEGER PRIMARY KEY, Qty INTEGER, Price REAL, Day DATE); " +
-		"INSERT INTO T VALUES (1, 5, 1.5, '2026-01-02'), (2, '', '', ''), (3, 'n/a', 'abc', 'n/a'), (4, 2.5, 7, 20260102), (5, 12, NULL, '2026-01-01 10:00:00'), (6, NULL, 2.0, NULL), (7, x'00', -1.0, x'00')")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool.Put(conn)
-	field := func(name string, fieldType record.Type) record.Field {
-		return record.Field{Name: name, Type: fieldType, Filter: fieldType.Filter(), Null: record.Nullable}
-	}
-	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{field("ID", record.Long), field("Qty", record.Int), field("Price", record.Double), field("Day", record.DateTime)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := executor.NewFile(pool, (*record.Kind).Source, nil, nil)
+	file := fileOf(t, `CREATE TABLE T (ID INTEGER PRIMARY KEY, Qty INTEGER, Price REAL, Day DATE);
+INSERT INTO T VALUES
+	(1, 5, 1.5, '2026-01-02'),
+	(2, '', '', ''),
+	(3, 'n/a', 'abc', 'n/a'),
+	(4, 2.5, 7, 20260102),
+	(5, 12, NULL, '2026-01-01 10:00:00'),
+	(6, NULL, 2.0, NULL),
+	(7, x'00', -1.0, x'00')`)
+	kind := registered(t, record.Kind{Name: "T", Fields: []record.Field{
+		nullable("ID", record.Long),
+		nullable("Qty", record.Int),
+		nullable("Price", record.Double),
+		nullable("Day", record.DateTime),
+	}})
 	for include, want := range map[string]string{
 		"MIN(Qty),MAX(Qty),COUNT(Qty),COUNT(DISTINCT Qty)": "5 12 5 5",
 		"MIN(Price),MAX(Price),COUNT(Price)":               "-1 7 5",
@@ -36,20 +37,15 @@ func TestMixedAggregates(t *testing.T) {
 		"SUM(Price)":                                       "has a value that is not a number",
 		"SUM(Qty)":                                         "has a value that is not a number",
 	} {
-		req, err := query.Parse(registry.Kinds()[0], query.Members{{Name: "Include", Texts: []string{include}}, {Name: "Take", Texts: []string{"0"}}}, query.Options{})
+		members := query.Members{
+			{Name: query.Include, Texts: []string{include}},
+			{Name: query.Take, Texts: []string{"0"}},
+		}
+		req, err := query.Parse(kind, members, query.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := query.NewPlan(req, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, err := executor.Select(t.Context(), file, func() executor.Limits { return executor.Limits{} }, plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tail, err := result.Tail(0)
-		result.Close()
+		tail, err := eachRow(t, file, *req, func([]row.Cell) {})
 		var got []string
 		for _, m := range tail.Meta {
 			got = append(got, m.Value)
@@ -58,7 +54,7 @@ func TestMixedAggregates(t *testing.T) {
 			got = []string{fault.From(err).Message}
 		}
 		if text := strings.Join(got, " "); !strings.Contains(text, want) {
-			t.Errorf("%s: %s, want %s", include, text, want)
+			t.Errorf("%s is %s, want %s", include, text, want)
 		}
 	}
 }
@@ -66,34 +62,22 @@ func TestMixedAggregates(t *testing.T) {
 // TestMixedGroups checks that all forms of a value are one group, and one row with DISTINCT, and
 // that values that are not of the field's type are groups of their own.
 func TestMixedGroups(t *testing.T) {
-	pool, conn := newFile(t)
-	err := conn.Exec("CREATE TABLE T (ID INTEGER PRIMARY KEY, Paid BOOLEAN, Day DATE, Owner UNIQUEIDENTIFIER, Qty); " +
-		"INSERT INTO T VALUES " +
-		"(1, 1, '2026-01-02', '0e984725-c51c-4bf4-9960-e1c80e27aba0', 12), " +
-		"(2, 'true', '2026-01-02T00:00:00', '0E984725-C51C-4BF4-9960-E1C80E27ABA0', '12'), " +
-		"(3, 'T', '2026-01-31 23:59:59', 'unknown', '12a'), " +
-		"(4, 0, '2026-02-30', '', ''), " +
-		"(5, 'false', 20260102, NULL, NULL), " +
-		"(6, '', '', NULL, 7), " +
-		"(7, 'maybe', NULL, NULL, 7.0)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool.Put(conn)
-	field := func(name string, fieldType record.Type) record.Field {
-		return record.Field{Name: name, Type: fieldType, Filter: fieldType.Filter(), Null: record.Nullable}
-	}
-	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{
-		field("ID", record.Long),
-		field("Paid", record.Bool),
-		field("Day", record.DateTime),
-		field("Owner", record.Guid),
-		field("Qty", record.Int),
+	file := fileOf(t, `CREATE TABLE T (ID INTEGER PRIMARY KEY, Paid BOOLEAN, Day DATE, Owner UNIQUEIDENTIFIER, Qty);
+INSERT INTO T VALUES
+	(1, 1, '2026-01-02', '0e984725-c51c-4bf4-9960-e1c80e27aba0', 12),
+	(2, 'true', '2026-01-02T00:00:00', '0E984725-C51C-4BF4-9960-E1C80E27ABA0', '12'),
+	(3, 'T', '2026-01-31 23:59:59', 'unknown', '12a'),
+	(4, 0, '2026-02-30', '', ''),
+	(5, 'false', 20260102, NULL, NULL),
+	(6, '', '', NULL, 7),
+	(7, 'maybe', NULL, NULL, 7.0)`)
+	kind := registered(t, record.Kind{Name: "T", Fields: []record.Field{
+		nullable("ID", record.Long),
+		nullable("Paid", record.Bool),
+		nullable("Day", record.DateTime),
+		nullable("Owner", record.Guid),
+		nullable("Qty", record.Int),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := executor.NewFile(pool, (*record.Kind).Source, nil, nil)
 
 	for _, tt := range []struct {
 		member, value string
@@ -107,11 +91,11 @@ func TestMixedGroups(t *testing.T) {
 		{member: "Fields", value: "distinct Qty", want: []string{"null", "7", "12", "12a"}},
 	} {
 		members := query.Members{{Name: tt.member, Texts: []string{tt.value}}}
-		got := readTexts(t, file, registry.Kinds()[0], members)
+		got := readTexts(t, file, kind, members)
 		slices.Sort(got)
 		slices.Sort(tt.want)
 		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s=%s: %q, want %q", tt.member, tt.value, got, tt.want)
+			t.Errorf("the rows of %s=%s are %q, want %q", tt.member, tt.value, got, tt.want)
 		}
 	}
 }
@@ -127,22 +111,9 @@ func readTexts(t *testing.T, file *executor.File, kind *record.Kind, members que
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := executor.Select(t.Context(), file, func() executor.Limits { return executor.Limits{} }, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer result.Close()
-
 	types := plan.Types()
 	var rows []string
-	for {
-		cells, err := result.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if cells == nil {
-			return rows
-		}
+	_, err = eachRow(t, file, *req, func(cells []row.Cell) {
 		texts := make([]string, len(cells))
 		for i, cell := range cells {
 			texts[i] = cell.Text(types[i])
@@ -151,5 +122,9 @@ func readTexts(t *testing.T, file *executor.File, kind *record.Kind, members que
 			}
 		}
 		rows = append(rows, strings.Join(texts, " "))
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return rows
 }

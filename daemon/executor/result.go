@@ -22,7 +22,9 @@ type Limits struct {
 	Row   time.Duration // maximum time between rows
 	Count time.Duration // maximum time to count a total
 
-	TotalAge time.Duration // maximum age of a total that is returned again by a server; 0 to count each time
+	// TotalAge is the maximum age of a total of a server that is returned again; 0 to count each
+	// time.
+	TotalAge time.Duration
 }
 
 // Database is a database that plans are executed on.
@@ -77,15 +79,15 @@ type Tail struct {
 type Meta struct{ Name, Value string }
 
 // Select starts the plan's statement on a database. limits is called for each statement.
-func Select(ctx context.Context, from Database, limits func() Limits, plan *query.Plan) (*Result, error) {
-	var parts []query.Plan // of a page by cursor; the rows of all pages at once are read as others
+func Select(ctx context.Context, db Database, limits func() Limits, plan *query.Plan) (*Result, error) {
+	var parts []query.Plan // nil unless the rows are a page by cursor
 	var positions []int
-	if plan.Place != nil && (plan.Place.After != nil || plan.Take != query.NoTake) {
+	if isPageByCursor(plan) {
 		parts, positions = plan.Place.Parts(*plan)
 	}
 	countsAll := plan.Count && plan.Paged()
 	several := len(plan.Aggregates) > 0 || countsAll || len(parts) > 1
-	session, err := from.Session(ctx, plan.Source(), several)
+	session, err := db.Session(ctx, plan.Source(), several)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +107,20 @@ func Select(ctx context.Context, from Database, limits func() Limits, plan *quer
 	return r, nil
 }
 
+// isPageByCursor reports whether the rows of a plan are a page by cursor. Without a position and a
+// limit they are the rows of all pages, which are read like those of other plans.
+func isPageByCursor(plan *query.Plan) bool {
+	if plan.Place == nil {
+		return false
+	}
+	return plan.Place.After != nil || plan.Take != query.NoTake
+}
+
 // open starts the statement that reads the rows.
 func (r *Result) open(several bool) (row.Source, error) {
-	if s, isFile := r.session.(*fileSession); isFile && s.file.drain != nil && resumable(r.plan, several) {
+	s, isFile := r.session.(*fileSession)
+	mayPause := isFile && s.file.drain != nil
+	if mayPause && resumable(r.plan, several) {
 		return newResumingRows(r, s.file.drain)
 	}
 	return r.run(r.plan)
@@ -185,7 +198,8 @@ func (r *Result) total(t *Tail, rows int64) error {
 		return err
 	}
 	count := func() (n int64, err error) {
-		return n, readRow(r.session, st, r.limits().Count, func(cells []row.Cell) { n = cells[0].Int })
+		err = readRow(r.session, st, r.limits().Count, func(cells []row.Cell) { n = cells[0].Int })
+		return n, err
 	}
 	var age time.Duration
 	// The service's own tables change all the time, so that their totals are not remembered.
@@ -231,7 +245,8 @@ func (r *Result) compute(plan *query.Plan) (computed []Meta, readable bool, err 
 		for i, a := range plan.Aggregates {
 			cell := cells[i]
 			t := a.Type(plan.Kind)
-			if cell.Misfit || cell.Null && cell.Class != row.ClassOfType {
+			isUntypedNull := cell.Null && cell.Class != row.ClassOfType
+			if cell.Misfit || isUntypedNull {
 				readable = false
 			}
 			if !cell.Null {
@@ -260,7 +275,8 @@ func readRow(s Session, st query.Statement, limit time.Duration, read func([]row
 func (r *Result) Close() error {
 	if r.session != nil {
 		r.session.close()
-		r.session, r.rows = nil, nil
+		r.session = nil
+		r.rows = nil
 	}
 	return nil
 }

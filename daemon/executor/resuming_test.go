@@ -2,23 +2,23 @@ package executor
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/query"
-	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// TestResumable: a read can only be resumed if its rows are sorted by the first field, an
+// TestResumable checks that a read can only be resumed if its rows are sorted by the first field, an
 // ID of our own tables.
 func TestResumable(t *testing.T) {
-	number, text := record.Field{Name: "ID", Type: record.Long}, record.Field{Name: "Name", Type: record.Text}
+	number := record.Field{Name: "ID", Type: record.Long}
+	text := record.Field{Name: "Name", Type: record.Text}
 	kind := func(database record.Database, fields ...record.Field) *record.Kind {
 		return &record.Kind{Name: "K", Database: database, Fields: fields}
 	}
 	ownKind := kind(record.AppDB, number, text)
-	first, second := []query.Order{{Field: 0}}, []query.Order{{Field: 1}, {Field: 0}}
+	first := []query.Order{{Field: 0}}
+	second := []query.Order{{Field: 1}, {Field: 0}}
 	for name, c := range map[string]struct {
 		plan    query.Plan
 		several bool
@@ -33,27 +33,15 @@ func TestResumable(t *testing.T) {
 		"with aggregates":         {query.Plan{Kind: ownKind, Order: first}, true, false},
 	} {
 		if got := resumable(&c.plan, c.several); got != c.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("a plan %s can be resumed: got %v, want %v", name, got, c.want)
 		}
 	}
 }
 
-// TestResumesWithCursor: a request with a cursor for all rows needs no place, and is read as
-// another one for them.
+// TestResumesWithCursor checks that a request with a cursor for all rows is resumed like one without
+// a cursor, and that a page is not.
 func TestResumesWithCursor(t *testing.T) {
-	pool, err := sqlite.NewPool(filepath.Join(t.TempDir(), "app.db"), sqlite.Options{}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	conn, err := pool.Get(t.Context())
-	if err == nil {
-		err = conn.Exec("CREATE TABLE K (ID integer PRIMARY KEY)")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool.Put(conn)
+	pool := newTable(t, "CREATE TABLE K (ID integer PRIMARY KEY)")
 	kind := &record.Kind{Name: "K", Database: record.AppDB, Fields: []record.Field{{Name: "ID", Type: record.Long}}}
 	file := NewFile(pool, (*record.Kind).Source, nil, new(Drain))
 	for take, want := range map[int64]bool{query.NoTake: true, 5: false} {
@@ -70,13 +58,13 @@ func TestResumesWithCursor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, resumes := result.rows.(*resumingRows); resumes != want {
-			t.Errorf("take %d: resumes %v", take, resumes)
+			t.Errorf("a request with a cursor and Take %d is resumed: got %v, want %v", take, resumes, want)
 		}
 		result.Close()
 	}
 }
 
-// TestResumingThatDoesNotStart: after the error, the rows do not start over.
+// TestResumingThatDoesNotStart checks that the rows do not start over after an error.
 func TestResumingThatDoesNotStart(t *testing.T) {
 	pool := newTable(t, "CREATE TABLE K (ID integer PRIMARY KEY); INSERT INTO K VALUES (1), (2)")
 	kind := &record.Kind{Name: "K", Database: record.AppDB, Fields: []record.Field{{Name: "ID", Type: record.Long}}}
@@ -96,9 +84,9 @@ func TestResumingThatDoesNotStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over := make(chan struct{})
-	close(over)
-	err = rows.resume(1, over)
+	drained := make(chan struct{})
+	close(drained)
+	err = rows.resume(1, drained)
 	if !errors.Is(err, errSecondStatement) {
 		t.Fatalf("resuming: got %v, want the error %q", err, errSecondStatement)
 	}

@@ -164,11 +164,11 @@ func (b *Server) detectJSON(ctx context.Context, conn *mssql.Conn) (bool, error)
 	if err == nil {
 		rows.Close()
 	}
-	takes, err := supportsJSON(err)
+	isSupported, err := supportsJSON(err)
 	if err == nil {
-		b.supportsJSON.Store(&takes)
+		b.supportsJSON.Store(&isSupported)
 	}
-	return takes, err
+	return isSupported, err
 }
 
 // supportsJSON reports whether err means that OPENJSON is unknown: then the server reports

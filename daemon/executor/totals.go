@@ -16,9 +16,9 @@ type totals struct {
 }
 
 type knownTotal struct {
-	total   int64
-	content string // state of the database that was counted; see Session
-	at      time.Time
+	total     int64
+	content   string // state of the database that was counted; see Session
+	countedAt time.Time
 }
 
 // maxTotals and maxTotalKey limit the memory of totals to about a megabyte.
@@ -45,7 +45,7 @@ func (t *totals) count(
 	if ok && content != "" && content == known.content {
 		return known.total, 0, nil
 	}
-	age = time.Since(known.at)
+	age = time.Since(known.countedAt)
 	if ok && content == "" && age < maxAge {
 		return known.total, age, nil
 	}
@@ -56,7 +56,7 @@ func (t *totals) count(
 	if err == nil && len(key) <= maxTotalKey && isReusable {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.known.Set(key, knownTotal{total, content, now}, now)
+		t.known.Set(key, knownTotal{total: total, content: content, countedAt: now}, now)
 	}
 	return total, 0, err
 }

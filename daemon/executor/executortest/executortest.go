@@ -26,11 +26,11 @@ func Run(t *testing.T, opened Selector, kind *record.Kind, members query.Members
 	t.Helper()
 	req, err := query.Parse(kind, members, query.Options{Zone: time.UTC})
 	if err != nil {
-		t.Fatalf("%s %v: %v", kind.Name, members, err)
+		t.Fatalf("parsing a request for %s with %v: %v", kind.Name, members, err)
 	}
 	plan, err := query.NewPlan(req, true)
 	if err != nil {
-		t.Fatalf("%s %v: %v", kind.Name, members, err)
+		t.Fatalf("planning a request for %s with %v: %v", kind.Name, members, err)
 	}
 	return Read(t, opened, plan)
 }

@@ -46,14 +46,20 @@ var MixedValues = []string{
 
 // MixedOperands are the operands of conditions, by the type of the field.
 var MixedOperands = map[record.Type][]string{
-	record.Text:     {"10", "010", "abc", "2.5", "2.50", "x", "true", "1.0", "a"},
-	record.Int:      {"0", "1", "-1", "10", "2147483647"},
-	record.Byte:     {"0", "1", "10", "255"},
-	record.Long:     {"0", "10", "9007199254740993", "-9223372036854775808"},
-	record.Decimal:  {"0", "2.5", "2.50", "10", "-2.5", "12.5"},
-	record.Double:   {"0", "2.5", "-1", "1e300", "0.1"},
-	record.Bool:     {"true", "false"},
-	record.DateTime: {"2026-01-02T00:00:00", "2026-01-02T10:11:12", "2026-01-02T10:11:00", "2025-12-31T23:59:59.9999999", "2000-01-01"},
+	record.Text:    {"10", "010", "abc", "2.5", "2.50", "x", "true", "1.0", "a"},
+	record.Int:     {"0", "1", "-1", "10", "2147483647"},
+	record.Byte:    {"0", "1", "10", "255"},
+	record.Long:    {"0", "10", "9007199254740993", "-9223372036854775808"},
+	record.Decimal: {"0", "2.5", "2.50", "10", "-2.5", "12.5"},
+	record.Double:  {"0", "2.5", "-1", "1e300", "0.1"},
+	record.Bool:    {"true", "false"},
+	record.DateTime: {
+		"2026-01-02T00:00:00",
+		"2026-01-02T10:11:12",
+		"2026-01-02T10:11:00",
+		"2025-12-31T23:59:59.9999999",
+		"2000-01-01",
+	},
 	record.Guid:     {"0f8fad5b-d9cb-469f-a165-70867728950e", "ffffffff-d9cb-469f-a165-70867728950e"},
 	record.Bytes:    {"AA==", "MTA=", "/wA="},
 	record.TimeSpan: {"PT0S", "PT0.000001S"},
@@ -253,7 +259,8 @@ func shownMixed(fieldType record.Type, stored any) string {
 func shownFloat(fieldType record.Type, f float64) string {
 	shown := strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e-0", "e-", 1)
 	isShort := strings.Contains(shown, "e+") && math.Abs(f) < 1e21
-	if isShort || fieldType == record.Decimal && math.Abs(f) < 1e38 {
+	isDecimal := fieldType == record.Decimal && math.Abs(f) < 1e38
+	if isShort || isDecimal {
 		shown = strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	if fieldType != record.Double && !strings.ContainsAny(shown, ".eI") && len(shown) < 16 {
