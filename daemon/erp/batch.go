@@ -14,21 +14,24 @@ import (
 // there, and the lengths follow the values of all columns.
 type rowBatch struct {
 	statement string
-	blobs     []int // indexes of binary columns
-	json      []byte
-	bytes     []byte
+	blobs     []int  // indexes of binary columns
+	json      []byte // rows, each after a comma
+	bytes     []byte // concatenated binary values
 	rows      int64
 }
 
 // batchSize is the size in bytes at which a batch is inserted.
 const batchSize = 256 << 10
 
+// prepare builds the statement; into is its start up to the names of the columns.
 func (b *rowBatch) prepare(into string, kind *record.Kind, types []serverType) {
 	var values, items []string
 	for i, f := range kind.Fields {
-		item, value := types[i].name, fmt.Sprintf("c%d", i)
+		item := types[i].name
+		value := fmt.Sprintf("c%d", i)
 		if f.Type == record.Bytes {
-			item, value = "int", fmt.Sprintf("SUBSTRING(@p2, c%d, n%d)", i, i)
+			item = "int"
+			value = fmt.Sprintf("SUBSTRING(@p2, c%d, n%d)", i, i)
 			items = append(items, fmt.Sprintf("n%d int '$[%d]'", i, len(kind.Fields)+len(b.blobs)))
 			b.blobs = append(b.blobs, i)
 		}
@@ -39,6 +42,7 @@ func (b *rowBatch) prepare(into string, kind *record.Kind, types []serverType) {
 		strings.Join(items, ", ") + ")"
 }
 
+// add adds a row. It changes values.
 func (b *rowBatch) add(values []any) {
 	var lengths []any
 	for _, i := range b.blobs {
@@ -53,6 +57,7 @@ func (b *rowBatch) add(values []any) {
 	if err != nil {
 		panic("erp: " + err.Error()) // strings and numbers can always be encoded
 	}
-	b.json = append(append(b.json, ','), text...)
+	b.json = append(b.json, ',')
+	b.json = append(b.json, text...)
 	b.rows++
 }

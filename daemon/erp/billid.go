@@ -22,9 +22,9 @@ const minIDDigits = 16
 // if the column is too short.
 func newID(random [16]byte, existing []string, maxLength int) (id string, ok bool) {
 	notation := defaultNotation
-	for _, other := range existing {
-		if seen, ok := notationOf(strings.TrimRight(other, " ")); ok {
-			notation = seen
+	for _, text := range existing {
+		if n, ok := notationOf(strings.TrimRight(text, " ")); ok {
+			notation = n
 			break
 		}
 	}
@@ -46,8 +46,9 @@ var hyphens = [...]int{8, 12, 16, 20}
 
 func (n idNotation) write(digits string) string {
 	if n.hyphens {
-		for i, at := range hyphens {
-			digits = digits[:at+i] + "-" + digits[at+i:]
+		for i, position := range hyphens {
+			position += i // the hyphens before it
+			digits = digits[:position] + "-" + digits[position:]
 		}
 	}
 	if n.braces {
@@ -60,10 +61,14 @@ func (n idNotation) write(digits string) string {
 // letters counts as upper case.
 func notationOf(id string) (n idNotation, ok bool) {
 	inner := strings.TrimSuffix(strings.TrimPrefix(id, "{"), "}")
-	n.hyphens, n.braces = strings.Contains(inner, "-"), inner != id
 	digits := strings.ReplaceAll(inner, "-", "")
-	n.upper = digits == strings.ToUpper(digits)
+	n = idNotation{
+		upper:   digits == strings.ToUpper(digits),
+		hyphens: strings.Contains(inner, "-"),
+		braces:  inner != id,
+	}
 	_, err := hex.DecodeString(digits)
-	cased := n.upper || digits == strings.ToLower(digits)
-	return n, err == nil && len(digits) == 32 && cased && id == n.write(digits)
+	isGUID := err == nil && len(digits) == 32
+	isUniform := n.upper || digits == strings.ToLower(digits)
+	return n, isGUID && isUniform && id == n.write(digits)
 }

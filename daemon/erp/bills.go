@@ -30,18 +30,27 @@ type Lock func(ctx context.Context, key string) (unlock func(), err error)
 // time zone of the times in the ERP's tables.
 func NewBills(records *Records, lock Lock, zone *time.Location) *Bills {
 	local := newKeyLock()
-	return &Bills{records, func(ctx context.Context, key string) (func(), error) {
-		unlockLocal, err := local.lock(ctx, key)
+	return &Bills{records: records, lock: lockBoth(local.lock, lock), zone: zone}
+}
+
+// lockBoth returns a Lock that takes the inner lock under the outer one.
+func lockBoth(outer, inner Lock) Lock {
+	return func(ctx context.Context, key string) (func(), error) {
+		unlockOuter, err := outer(ctx, key)
 		if err != nil {
 			return nil, err
 		}
-		unlock, err := lock(ctx, key)
+		unlockInner, err := inner(ctx, key)
 		if err != nil {
-			unlockLocal()
+			unlockOuter()
 			return nil, err
 		}
-		return func() { unlock(); unlockLocal() }, nil
-	}, zone}
+		unlock := func() {
+			unlockInner()
+			unlockOuter()
+		}
+		return unlock, nil
+	}
 }
 
 // keyLock serializes the changes of this process: each element locks the keys that hash
@@ -71,13 +80,13 @@ func (l *keyLock) lock(ctx context.Context, key string) (unlock func(), err erro
 
 // tables returns the tables of the ERP's database: those of the record kinds and of bills.
 func (c Config) tables() []*record.Kind {
-	all := slices.Clone(c.Registry.Kinds())
+	tables := slices.Clone(c.Registry.Kinds())
 	for _, table := range BillTables().Kinds() {
-		if _, ok := c.Registry.Lookup(table.Name); !ok {
-			all = append(all, table)
+		if _, isKind := c.Registry.Lookup(table.Name); !isKind {
+			tables = append(tables, table)
 		}
 	}
-	return all
+	return tables
 }
 
 // billSession is a connection, with a transaction if it writes. close rolls back an
@@ -87,7 +96,7 @@ type billSession interface {
 	exec(statement billStatement, args ...billArg) error
 	// changeTime returns the argument for the time of a change, none if the database
 	// sets it.
-	changeTime(at time.Time) []billArg
+	changeTime(t time.Time) []billArg
 	// lockValue locks a value of a stage until the session is closed.
 	lockValue(lock Lock, stage, field string) error
 	// column describes a column of the table of values.
@@ -111,7 +120,7 @@ func (b *Bills) Value(ctx context.Context, field StageField) (v wire.CustomField
 	if err := field.validateIDs(); err != nil {
 		return v, err
 	}
-	err = b.run(ctx, false, func(s billSession) error {
+	err = b.run(ctx, readOnly, func(s billSession) error {
 		found, err := find(s, field)
 		if err == nil {
 			v = found.value()
@@ -124,38 +133,47 @@ func (b *Bills) Value(ctx context.Context, field StageField) (v wire.CustomField
 // Values returns all fields of a stage, including those without a value, whose Contents
 // are nil, so that a form can show every field. They are in the display order of
 // the ERP.
-func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.CustomFieldValue, err error) {
+func (b *Bills) Values(ctx context.Context, billID, stageID string) (values []wire.CustomFieldValue, err error) {
 	stage := StageField{BillID: billID, StageID: stageID}
 	if err := stage.validateIDs(); err != nil {
 		return nil, err
 	}
-	err = b.run(ctx, false, func(s billSession) error {
+	err = b.run(ctx, readOnly, func(s billSession) error {
 		rows, err := s.rows(findValues, billIDArg(billID), stageIDArg(stageID))
 		if err != nil {
 			return err
 		}
-		all = nil
-		for _, row := range rows {
-			found := scanFound(row)
-			if found.Bill == nil || found.Stage == nil {
-				return stage.missing(found)
-			}
-			// If the ERP's table has several rows of one field, the newest is first.
-			if found.Field == nil {
-				continue
-			}
-			if last := len(all) - 1; last < 0 || all[last].SettingID != *found.Field {
-				all = append(all, found.value())
-			}
-		}
-		return nil
+		values, err = stage.values(rows)
+		return err
 	})
-	return all, err
+	return values, err
+}
+
+// values returns the values in the rows of findValues. If the ERP's table has several rows of one
+// field, the first one is the newest.
+func (p StageField) values(rows [][]*string) ([]wire.CustomFieldValue, error) {
+	var values []wire.CustomFieldValue
+	lastField := ""
+	for _, row := range rows {
+		found := scanFound(row)
+		if found.Bill == nil || found.Stage == nil {
+			return nil, p.missing(found)
+		}
+		if found.Field == nil {
+			continue
+		}
+		if len(values) == 0 || *found.Field != lastField {
+			values = append(values, found.value())
+			lastField = *found.Field
+		}
+	}
+	return values, nil
 }
 
 // find reads the row of a field. It returns an error that names the missing part.
 func find(s billSession, field StageField) (foundValue, error) {
-	rows, err := s.rows(findValue, billIDArg(field.BillID), stageIDArg(field.StageID), fieldIDArg(field.SettingID))
+	rows, err := s.rows(findValue,
+		billIDArg(field.BillID), stageIDArg(field.StageID), fieldIDArg(field.SettingID))
 	if err != nil {
 		return foundValue{}, err
 	}
@@ -176,25 +194,38 @@ func scanFound(row []*string) foundValue {
 	}
 }
 
+// billAccess is what a session on bills may do.
+type billAccess bool
+
+const (
+	readOnly  billAccess = false
+	readWrite billAccess = true // in a transaction
+)
+
 // run calls work in a session and retries it after retryable errors. If the session
 // could not even be opened, reads and writes are both safe to retry: the pool only
 // detects that the server has closed a connection by using it.
-func (b *Bills) run(ctx context.Context, write bool, work func(billSession) error) error {
-	isRetryable := executor.IsReadRetryable
-	if write {
-		isRetryable = isWriteRetryable
+func (b *Bills) run(ctx context.Context, access billAccess, work func(billSession) error) error {
+	hasOpened := false
+	isRetryable := func(err error) bool {
+		mayReadAgain := access == readOnly || !hasOpened
+		if mayReadAgain && executor.IsReadRetryable(err) {
+			return true
+		}
+		return access == readWrite && isWriteRetryable(err)
 	}
-	opened := false
-	retryable := func(err error) bool { return isRetryable(err) || !opened && executor.IsReadRetryable(err) }
-	err := executor.Retry(ctx, retryable, func(ctx context.Context) error {
-		s, err := b.records.billSession(ctx, write)
+	err := executor.Retry(ctx, isRetryable, func(ctx context.Context) error {
+		s, err := b.records.billSession(ctx, access)
 		if err != nil {
 			return err
 		}
 		defer s.close()
-		opened = true
-		if err := work(s); err != nil || !write {
+		hasOpened = true
+		if err := work(s); err != nil {
 			return err
+		}
+		if access == readOnly {
+			return nil
 		}
 		return s.commit()
 	})
@@ -222,7 +253,7 @@ func (b *Bills) Set(ctx context.Context, field StageField, contents *string) (v 
 		return v, err
 	}
 	changeTime := time.Now().In(b.zone)
-	err = b.run(ctx, true, func(s billSession) error {
+	err = b.run(ctx, readWrite, func(s billSession) error {
 		found, err := find(s, field)
 		if err != nil {
 			return err
@@ -252,9 +283,10 @@ type billChange struct {
 	contents     string
 	changeTime   time.Time // time of the change, in the ERP's time zone
 	stage, field string    // ids as they are stored
-	stored       string    // the contents as stored
+	stored       string    // contents as they are stored, after readBack
 }
 
+// do updates the row of the value, or inserts it if there is none.
 func (c *billChange) do() error {
 	if column := c.session.column("Contents"); !column.fits(c.contents) {
 		return contentsError(nil,
@@ -263,7 +295,8 @@ func (c *billChange) do() error {
 	if err := c.session.lockValue(c.lock, c.stage, c.field); err != nil {
 		return err
 	}
-	if err := c.session.exec(updateValue, append(c.values(), c.key()...)...); err != nil {
+	args := slices.Concat(c.values(), c.key())
+	if err := c.session.exec(updateValue, args...); err != nil {
 		return c.writeError(err)
 	}
 	found, err := c.readBack()
@@ -279,7 +312,8 @@ func (c *billChange) do() error {
 
 // values returns the arguments for the written columns.
 func (c *billChange) values() []billArg {
-	return append([]billArg{valueArg("Contents", c.contents)}, c.session.changeTime(c.changeTime)...)
+	values := []billArg{valueArg("Contents", c.contents)}
+	return append(values, c.session.changeTime(c.changeTime)...)
 }
 
 // key returns the arguments that identify the row.
@@ -306,6 +340,7 @@ func (c *billChange) readBack() (found bool, err error) {
 	return true, nil
 }
 
+// insert inserts a row with a new id.
 func (c *billChange) insert() error {
 	rows, err := c.session.rows(someIDs)
 	if err != nil {
@@ -321,8 +356,9 @@ func (c *billChange) insert() error {
 	if err != nil {
 		return err
 	}
-	args := append([]billArg{valueArg("RecID", id)}, c.key()...)
-	return c.writeError(c.session.exec(insertValue, append(args, c.values()...)...))
+	args := slices.Concat([]billArg{valueArg("RecID", id)}, c.key(), c.values())
+	err = c.session.exec(insertValue, args...)
+	return c.writeError(err)
 }
 
 // newBillID returns the id of a new row. If the column is unknown, the id is as long as
@@ -330,8 +366,8 @@ func (c *billChange) insert() error {
 func newBillID(column billColumn, existing []string) (string, error) {
 	maxLength := column.maxLength
 	if column.declared == "" {
-		for _, other := range existing {
-			maxLength = max(maxLength, len(other))
+		for _, id := range existing {
+			maxLength = max(maxLength, len(id))
 		}
 	}
 	var random [16]byte
@@ -350,7 +386,7 @@ func sameText(a, b string) bool { return strings.TrimRight(a, " ") == strings.Tr
 
 // Empty reports whether there is no bill.
 func (b *Bills) Empty(ctx context.Context) (empty bool, err error) {
-	err = b.run(ctx, false, func(s billSession) error {
+	err = b.run(ctx, readOnly, func(s billSession) error {
 		rows, err := s.rows(someBills)
 		empty = len(rows) == 0
 		return err

@@ -15,25 +15,27 @@ import (
 )
 
 // checkBillTables compares the bill tables with their definitions.
-func checkBillTables(ctx context.Context, r *Records) (all []Finding, err error) {
+func checkBillTables(ctx context.Context, r *Records) ([]Finding, error) {
+	var findings []Finding
 	for _, table := range BillTables().Kinds() {
-		findings, err := checkBillTable(ctx, r, table)
+		ofTable, err := r.checkBillTable(ctx, table)
 		if err != nil {
-			return all, err
+			return findings, err
 		}
-		all = append(all, findings...)
+		findings = append(findings, ofTable...)
 	}
-	return all, nil
+	return findings, nil
 }
 
 // checkBillTable compares a bill table with its definition.
-func checkBillTable(ctx context.Context, r *Records, table *record.Kind) ([]Finding, error) {
+func (r *Records) checkBillTable(ctx context.Context, table *record.Kind) ([]Finding, error) {
 	findings, err := r.checkKind(ctx, table)
 	if err != nil {
 		return nil, err
 	}
 	for i, f := range findings {
-		findings[i].Warning = f.Warning || f.Field != "" && !needsColumn(table.Name, f.Field)
+		isUnused := f.Field != "" && !needsColumn(table.Name, f.Field)
+		findings[i].Warning = f.Warning || isUnused
 	}
 	return findings, nil
 }

@@ -16,16 +16,18 @@ type fileBills struct {
 	stopInterrupt func()
 }
 
-func (s *fileBills) rows(statement billStatement, args ...billArg) (all [][]*string, err error) {
+func (s *fileBills) rows(statement billStatement, args ...billArg) ([][]*string, error) {
 	values := make([]any, len(args))
 	for i, a := range args {
 		values[i] = a.text
 	}
-	err = s.conn.Query(s.write(statement), func(stmt *sqlite.Stmt) error {
-		all = append(all, texts(stmt))
+	var rows [][]*string
+	read := func(stmt *sqlite.Stmt) error {
+		rows = append(rows, texts(stmt))
 		return nil
-	}, values...)
-	return all, s.failed(err)
+	}
+	err := s.conn.Query(s.write(statement), read, values...)
+	return rows, s.failed(err)
 }
 
 // texts returns the current row of a statement.
@@ -64,6 +66,7 @@ func (s *fileBills) close() {
 	s.backend.Pool.Put(s.conn)
 }
 
+// failed returns err, or the error of the context if that has interrupted a statement.
 func (s *fileBills) failed(err error) error {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Interrupted() && s.ctx.Err() != nil {
 		return s.ctx.Err()

@@ -72,7 +72,7 @@ func (s *serverBills) buildCall(statement billStatement, args []billArg) (string
 	return mssql.Call(text, params...)
 }
 
-func (s *serverBills) rows(statement billStatement, args ...billArg) (all [][]*string, err error) {
+func (s *serverBills) rows(statement billStatement, args ...billArg) ([][]*string, error) {
 	text, values := s.buildCall(statement, args)
 	rows, err := s.db.QueryContext(s.ctx, text, values...)
 	if err != nil {
@@ -83,17 +83,19 @@ func (s *serverBills) rows(statement billStatement, args ...billArg) (all [][]*s
 	if err != nil {
 		return nil, s.failed(err)
 	}
+	var texts [][]*string
 	for rows.Next() {
-		row, into := make([]*string, len(columns)), make([]any, len(columns))
+		row := make([]*string, len(columns))
+		targets := make([]any, len(columns))
 		for i := range row {
-			into[i] = &row[i]
+			targets[i] = &row[i]
 		}
-		if err := rows.Scan(into...); err != nil {
+		if err := rows.Scan(targets...); err != nil {
 			return nil, s.failed(err)
 		}
-		all = append(all, row)
+		texts = append(texts, row)
 	}
-	return all, s.failed(rows.Err())
+	return texts, s.failed(rows.Err())
 }
 
 func (s *serverBills) exec(statement billStatement, args ...billArg) error {
@@ -162,9 +164,10 @@ func (s *serverBills) failed(err error) error {
 
 // Error numbers of SQL Server for writes.
 const (
-	errTruncated, errTruncatedValue = 8152, 2628 // text longer than its column
-	errNotNull                      = 515        // NULL in a NOT NULL column
-	errReadOnly                     = 3906       // the database is read-only
+	errTruncated      = 8152 // text longer than its column
+	errTruncatedValue = 2628 // the same, of later versions
+	errNotNull        = 515  // NULL in a NOT NULL column
+	errReadOnly       = 3906 // the database is read-only
 )
 
 // writeError converts an error for contents that the database rejects.

@@ -14,13 +14,15 @@ import (
 type billStatement string
 
 const (
-	searchBills billStatement = "SELECT {m.RecID}, {s.RecID}, {f.RecID} AS FieldID, {f.SettingName} AS SettingName, {f.SY_Plugin_RecID}, {p.Name}, {v.RecID}, {v.Contents}" +
+	searchBills billStatement = "SELECT {m.RecID}, {s.RecID}, {f.RecID} AS FieldID," +
+		" {f.SettingName} AS SettingName, {f.SY_Plugin_RecID}, {p.Name}, {v.RecID}, {v.Contents}" +
 		" FROM (SELECT 1 AS One) AS x" +
 		" LEFT JOIN <BM_Main> AS m ON m.RecID = ?~" +
 		" LEFT JOIN <BM_Stages> AS s ON s.RecID = ?~ AND s.BM_Main_RecID = m.RecID~" +
 		" LEFT JOIN <BM_StageCustomFields> AS f ON "
 	joinValues = " LEFT JOIN <SY_Plugin> AS p ON p.RecID = f.SY_Plugin_RecID~" +
-		" LEFT JOIN <BM_StageCustomValues> AS v ON v.BM_Stages_RecID = s.RecID~ AND v.BM_StageCustomFields_RecID = f.RecID~ ORDER BY "
+		" LEFT JOIN <BM_StageCustomValues> AS v" +
+		" ON v.BM_Stages_RecID = s.RecID~ AND v.BM_StageCustomFields_RecID = f.RecID~ ORDER BY "
 	whereField = " WHERE BM_Stages_RecID = ?~ AND BM_StageCustomFields_RecID = ?~"
 
 	// findValue returns one row for a field, with NULL for missing parts. The parameters
@@ -30,12 +32,15 @@ const (
 	// findValues returns one row per field, or one row if the bill or stage is
 	// missing. The parameters are the ids of bill and stage.
 	findValues = searchBills + "1 = 1" + joinValues +
-		"CASE WHEN f.DisplayOrder IS NULL THEN 1 ELSE 0 END, f.DisplayOrder, SettingName, FieldID, v.LastSavedDateTime DESC"
+		"CASE WHEN f.DisplayOrder IS NULL THEN 1 ELSE 0 END, f.DisplayOrder, SettingName, FieldID," +
+		" v.LastSavedDateTime DESC"
 	// updateValue changes all rows of the value, in case the ERP's table has several.
 	updateValue billStatement = "UPDATE <BM_StageCustomValues> SET Contents = ?, LastSavedDateTime = {now}" + whereField
 	storedValue billStatement = "SELECT {Contents} FROM <BM_StageCustomValues>" + whereField +
 		" ORDER BY LastSavedDateTime DESC"
-	insertValue billStatement = "INSERT INTO <BM_StageCustomValues> (RecID, BM_Stages_RecID, BM_StageCustomFields_RecID, Contents, LastSavedDateTime) VALUES (?, ?, ?, ?, {now})"
+	insertValue billStatement = "INSERT INTO <BM_StageCustomValues>" +
+		" (RecID, BM_Stages_RecID, BM_StageCustomFields_RecID, Contents, LastSavedDateTime)" +
+		" VALUES (?, ?, ?, ?, {now})"
 	// lockStage needs no right but SELECT, and does not change the row's version as an
 	// UPDATE would.
 	lockStage billStatement = "SELECT {RecID} FROM <BM_Stages> WITH (UPDLOCK, HOLDLOCK, ROWLOCK) WHERE RecID = ?"
@@ -74,6 +79,7 @@ func serverBillDialect(table func(string) string) billDialect {
 
 var billTokens = regexp.MustCompile(`\{[^}]*\}|<[^>]*>|[?~]`)
 
+// write returns a statement in SQL.
 func (d billDialect) write(statement billStatement) string {
 	params := 0
 	return billTokens.ReplaceAllStringFunc(string(statement), func(token string) string {
@@ -97,11 +103,11 @@ func (d billDialect) write(statement billStatement) string {
 }
 
 // changeTime returns the argument for {now}, none if the database provides the time.
-func (d billDialect) changeTime(at time.Time) []billArg {
+func (d billDialect) changeTime(t time.Time) []billArg {
 	if d.now != "" {
 		return nil
 	}
-	return []billArg{valueArg("LastSavedDateTime", at.Format(wire.DateLayout))}
+	return []billArg{valueArg("LastSavedDateTime", t.Format(wire.DateLayout))}
 }
 
 // billArg is an argument and the column that it is compared with or written to.

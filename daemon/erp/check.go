@@ -18,7 +18,7 @@ import (
 type Report struct {
 	Kinds    int // compared kinds
 	Bills    int // compared bill tables
-	Absent   int // kinds and bill tables that are not compared, since they are not seen and need not be
+	Absent   int // kinds and bill tables that are not compared: they are not seen, and need not exist
 	Findings []Finding
 	ERP      *Version // nil if no version source is configured
 }
@@ -29,107 +29,123 @@ func (r Report) Failed() bool {
 }
 
 // Grants returns the statements that grant the missing rights, without duplicates.
-func (r Report) Grants() (all []string) {
+func (r Report) Grants() []string {
+	var statements []string
 	for _, f := range r.Findings {
-		if f.Grant != "" && !slices.Contains(all, f.Grant) {
-			all = append(all, f.Grant)
+		if f.Grant != "" && !slices.Contains(statements, f.Grant) {
+			statements = append(statements, f.Grant)
 		}
 	}
-	return all
+	return statements
 }
 
 // Check compares the record kinds and the bill tables with the tables and views of
 // the database. It changes nothing. p is the presence of the tables on a server, as far as it
 // is known.
-func (r *Records) Check(ctx context.Context, p Presence) (found Report, err error) {
+func (r *Records) Check(ctx context.Context, p Presence) (Report, error) {
+	var report Report
 	for _, kind := range cmp.Or(r.config.Kinds, r.config.Registry).Kinds() {
-		unseen, err := r.unseen(ctx, kind, p)
+		isCompared, err := r.checkTable(ctx, &report, kind, p, r.checkKindWithAdvice)
 		if err != nil {
-			return found, err
+			return report, err
 		}
-		if found.addUnseen(unseen) {
-			continue
+		if isCompared {
+			report.Kinds++
 		}
-		found.Kinds++
-		if unseen != nil {
-			continue
-		}
-		findings, err := r.checkKind(ctx, kind)
-		if err != nil {
-			return found, err
-		}
-		view, table := "whd_"+kind.Name, r.config.fileTable(kind)
-		if s := r.Server(); s != nil {
-			view, table = mssql.Table{Schema: r.config.Schema, Name: view}.Quoted(), s.Table(kind).Name.Quoted()
-		}
-		if _, builtin := record.Builtin().Lookup(kind.Name); builtin {
-			proposeView(view, table, findings)
-		} else {
-			proposeColumns(kind, findings)
-		}
-		found.Findings = append(found.Findings, findings...)
 	}
 
-	found.ERP, err = r.version(ctx)
+	version, err := r.version(ctx)
 	if err != nil {
-		return found, err
+		return report, err
 	}
+	report.ERP = version
 	for _, table := range BillTables().Kinds() {
-		unseen, err := r.unseen(ctx, table, p)
+		isCompared, err := r.checkTable(ctx, &report, table, p, r.checkBillTable)
 		if err != nil {
-			return found, err
+			return report, err
 		}
-		if found.addUnseen(unseen) {
-			continue
+		if isCompared {
+			report.Bills++
 		}
-		found.Bills++
-		if unseen != nil {
-			continue
-		}
-		findings, err := checkBillTable(ctx, r, table)
-		if err != nil {
-			return found, err
-		}
-		found.Findings = append(found.Findings, findings...)
 	}
 
 	for _, check := range []func(context.Context, *Records) ([]Finding, error){checkBillRights, checkOutbox} {
 		findings, err := check(ctx, r)
-		found.Findings = append(found.Findings, findings...)
+		report.Findings = append(report.Findings, findings...)
 		if err != nil {
-			return found, err
+			return report, err
 		}
 	}
-	return found, nil
+	return report, nil
 }
 
-// addUnseen adds the finding that a table is not seen, if there is one, and reports whether the
-// table is absent, so that it is not counted.
-func (r *Report) addUnseen(unseen *Finding) (absent bool) {
-	if unseen == nil {
-		return false
+// checkTable adds the findings of check about a table, or that the table is not seen. isCompared is
+// false for a table that is absent and need not exist.
+func (r *Records) checkTable(
+	ctx context.Context, report *Report, table *record.Kind, p Presence,
+	check func(context.Context, *record.Kind) ([]Finding, error),
+) (isCompared bool, err error) {
+	unseen, err := r.unseen(ctx, table, p)
+	if err != nil {
+		return false, err
 	}
-	r.Findings = append(r.Findings, *unseen)
-	if unseen.Warning {
-		r.Absent++
+	if unseen != nil {
+		report.Findings = append(report.Findings, *unseen)
+		isAbsent := unseen.Warning
+		if isAbsent {
+			report.Absent++
+		}
+		return !isAbsent, nil
 	}
-	return unseen.Warning
+	findings, err := check(ctx, table)
+	if err != nil {
+		return false, err
+	}
+	report.Findings = append(report.Findings, findings...)
+	return true, nil
+}
+
+// checkKindWithAdvice is checkKind, with advice about missing columns.
+func (r *Records) checkKindWithAdvice(ctx context.Context, kind *record.Kind) ([]Finding, error) {
+	findings, err := r.checkKind(ctx, kind)
+	if err != nil {
+		return nil, err
+	}
+	if _, isBuiltin := record.Builtin().Lookup(kind.Name); !isBuiltin {
+		proposeColumns(kind, findings)
+		return findings, nil
+	}
+	view := "whd_" + kind.Name
+	table := r.config.fileTable(kind)
+	if s := r.Server(); s != nil {
+		view = mssql.Table{Schema: r.config.Schema, Name: view}.Quoted()
+		table = s.Table(kind).Name.Quoted()
+	}
+	proposeView(view, table, findings)
+	return findings, nil
 }
 
 const (
-	absentTable  = "not served, since it is not seen; if it exists, grant SELECT on it or set its name in erp.sources"
-	missingTable = "it was served and is no longer seen; if it exists, grant SELECT on it or set its name in erp.sources; " +
+	absentTable = "not served, since it is not seen; " +
+		"if it exists, grant SELECT on it or set its name in erp.sources"
+	missingTable = "it was served and is no longer seen; " +
+		"if it exists, grant SELECT on it or set its name in erp.sources; " +
 		"if it is gone for good, run whd kinds accept"
 )
 
 // unseen returns the finding that a table is missing or absent, nil if it is neither.
 func (r *Records) unseen(ctx context.Context, kind *record.Kind, p Presence) (*Finding, error) {
-	missing := slices.Contains(p.Missing, kind.Name)
-	if !missing && !slices.Contains(p.Absent, kind.Name) {
+	isMissing := slices.Contains(p.Missing, kind.Name)
+	if !isMissing && !slices.Contains(p.Absent, kind.Name) {
 		return nil, nil
 	}
-	f := &Finding{Kind: kind.Name, Table: r.Server().Table(kind).Name.String(), Problem: absentTable, Warning: !missing}
-	if missing {
+	f := &Finding{
+		Kind:    kind.Name,
+		Table:   r.Server().Table(kind).Name.String(),
+		Problem: absentTable,
+		Warning: !isMissing,
+	}
+	if isMissing {
 		f.Problem = missingTable
 	}
 	grant, err := r.grant(ctx, kind)
@@ -187,9 +203,10 @@ func (r *Records) checkKind(ctx context.Context, kind *record.Kind) ([]Finding, 
 		findings[0].Grant, err = r.grant(ctx, kind)
 		return findings, executor.Classify(err)
 	}
-	names := slices.DeleteFunc(kind.ColumnNames(), func(name string) bool {
+	isMissing := func(name string) bool {
 		return !slices.ContainsFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, name) })
-	})
+	}
+	names := slices.DeleteFunc(kind.ColumnNames(), isMissing)
 	if len(names) == 0 {
 		return findings, nil
 	}
@@ -240,9 +257,9 @@ func (r *Records) version(ctx context.Context) (*Version, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", source, executor.Classify(err))
 	}
-	h := &Version{Source: source, Problem: problem}
+	v := &Version{Source: source, Problem: problem}
 	if problem == "" {
-		h.evaluate(texts)
+		v.evaluate(texts)
 	}
-	return h, nil
+	return v, nil
 }

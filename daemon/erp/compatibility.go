@@ -52,7 +52,10 @@ const (
 // serverTypes lists the types of SQL Server. Floats may hold a decimal, but without its
 // exact digits.
 var serverTypes = compatibilities{
-	record.Text:     {serverTexts, serverWholes + serverDecimals + serverFloats + serverDates + " xml uniqueidentifier bit time datetimeoffset"},
+	record.Text: {
+		serverTexts,
+		serverWholes + serverDecimals + serverFloats + serverDates + " xml uniqueidentifier bit time datetimeoffset",
+	},
 	record.Int:      {"tinyint smallint int bit", "bigint" + serverDecimals + serverTexts},
 	record.Short:    {"tinyint smallint bit", "int bigint" + serverDecimals + serverTexts},
 	record.Byte:     {"tinyint bit", "smallint int bigint" + serverDecimals + serverTexts},
@@ -93,6 +96,7 @@ func (f compatibilities) ofField(field record.Field, column string) compatibilit
 	return max(match, f.of(record.Bytes, column))
 }
 
+// of returns the compatibility of a type of fields with a type of columns.
 func (f compatibilities) of(t record.Type, column string) compatibility {
 	lists, ok := f[t]
 	if !ok {
@@ -117,27 +121,27 @@ func Holds(f record.Field, column string, server bool) bool {
 }
 
 const (
-	noTable  = "there is no such table or view, or no permission to read it; if it has another name, set that in erp.sources"
+	noTable = "there is no such table or view, or no permission to read it; " +
+		"if it has another name, set that in erp.sources"
 	noColumn = "there is no such column"
 )
 
 // proposeView adds to the first missing column of a record kind how a view can provide all
 // that are missing.
 func proposeView(view, table string, findings []Finding) {
-	first, columns := -1, ""
-	for i, f := range findings {
+	first := slices.IndexFunc(findings, func(f Finding) bool { return f.Problem == noColumn })
+	if first < 0 {
+		return
+	}
+	columns := ""
+	for _, f := range findings {
 		if f.Problem == noColumn {
 			columns += ", THEIR_NAME AS [" + f.Field + "]"
-			if first < 0 {
-				first = i
-			}
 		}
 	}
-	if first >= 0 {
-		f := &findings[first]
-		f.Problem += fmt.Sprintf("; if it has another name, create a view, CREATE VIEW %s AS SELECT *%s FROM %s, "+
-			"let the service read it, and set erp.sources to %s=%s", view, columns, table, f.Kind, view)
-	}
+	f := &findings[first]
+	f.Problem += fmt.Sprintf("; if it has another name, create a view, CREATE VIEW %s AS SELECT *%s FROM %s, "+
+		"let the service read it, and set erp.sources to %s=%s", view, columns, table, f.Kind, view)
 }
 
 // proposeColumns adds to each missing table or column of a kind of a file how to correct the file.
@@ -166,7 +170,7 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 	for _, c := range columns {
 		byName[strings.ToLower(c.Name)] = c
 	}
-	var found []Finding
+	var findings []Finding
 	for _, f := range kind.Fields {
 		finding := Finding{Kind: kind.Name, Table: table, Field: f.Name}
 		column, ok := byName[strings.ToLower(f.ColumnName())]
@@ -189,9 +193,9 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 		default:
 			continue
 		}
-		found = append(found, finding)
+		findings = append(findings, finding)
 	}
-	return found
+	return findings
 }
 
 // String returns the table, the column and the problem.

@@ -27,7 +27,10 @@ func newFileRecords(c Config) (*fileRecords, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fileRecords{executor.NewFile(pool, c.fileTable, c.isOwn, nil), c.tables()}, nil
+	return &fileRecords{
+		File:  executor.NewFile(pool, c.fileTable, c.isOwn, nil),
+		kinds: c.tables(),
+	}, nil
 }
 
 // declaredTypes maps field types to the column types of tables in the embedded file.
@@ -90,8 +93,8 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 // createTable creates a kind's table and adds the columns that an older file lacks. Views of
 // others are left unchanged.
 func createTable(conn *sqlite.Conn, kind *record.Kind) error {
-	_, isView, err := conn.QueryInt("SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = ?1 COLLATE NOCASE",
-		kind.Name)
+	const isViewQuery = "SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = ?1 COLLATE NOCASE"
+	_, isView, err := conn.QueryInt(isViewQuery, kind.Name)
 	if err != nil || isView {
 		return err
 	}
@@ -102,7 +105,8 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	var columns, statements []string
 	for i, f := range kind.Fields {
 		column := sqlite.Quote(f.ColumnName()) + " " + declaredTypes[f.Type.Stored()]
-		if _, ok := existing[strings.ToLower(f.ColumnName())]; !ok && len(existing) > 0 {
+		_, exists := existing[strings.ToLower(f.ColumnName())]
+		if !exists && len(existing) > 0 {
 			statements = append(statements, "ALTER TABLE "+sqlite.Quote(kind.Name)+" ADD COLUMN "+column)
 		}
 		if i == 0 && isIdentified(kind) {
@@ -111,7 +115,8 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 		columns = append(columns, column)
 	}
 	if len(existing) == 0 {
-		statements = append(statements, "CREATE TABLE "+sqlite.Quote(kind.Name)+" ("+strings.Join(columns, ", ")+")")
+		create := "CREATE TABLE " + sqlite.Quote(kind.Name) + " (" + strings.Join(columns, ", ") + ")"
+		statements = append(statements, create)
 	}
 	key := keyColumns(kind)
 	isUnique := len(existing) == 0 && isIdentified(kind)
@@ -206,10 +211,11 @@ func (c Config) isOwn(conn *sqlite.Conn, kind *record.Kind) (bool, error) {
 		return false, nil
 	}
 	types, err := columnsOf(conn, kind.Name)
-	return !slices.ContainsFunc(kind.Fields, func(f record.Field) bool {
+	hasOtherType := func(f record.Field) bool {
 		declared, _, _ := strings.Cut(declaredTypes[f.Type.Stored()], " ")
 		return types[strings.ToLower(f.ColumnName())] != declared
-	}), err
+	}
+	return !slices.ContainsFunc(kind.Fields, hasOtherType), err
 }
 
 // columnsOf returns the declared types of a table's columns by name in lower case.
@@ -291,23 +297,24 @@ func (b *fileRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Rows)
 	return Seeded{Rows: n}, err
 }
 
+// loadKind inserts rows into a table with a number of columns, and returns how many they are.
 func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any]) (n int64, err error) {
 	stmt, err := conn.Prepare("INSERT INTO " + source + " VALUES (?1" + strings.Repeat(", ?", width-1) + ")")
 	if err != nil {
 		return 0, err
 	}
+	defer stmt.Reset() // repeats the error of a step
 	for values := range rows {
 		stmt.Bind(values...)
-		if _, err = stmt.Step(); err != nil {
-			break
+		if _, err := stmt.Step(); err != nil {
+			return n, err
 		}
-		if err = stmt.Reset(); err != nil {
-			break
+		if err := stmt.Reset(); err != nil {
+			return n, err
 		}
 		n++
 	}
-	stmt.Reset()
-	return n, err
+	return n, nil
 }
 
 func (b *fileRecords) typeCompatibility() compatibilities { return fileTypes }
@@ -328,7 +335,11 @@ func (b *fileRecords) describe(ctx context.Context, kind *record.Kind) (string, 
 	listed, err := conn.Columns(table)
 	columns := make([]Column, len(listed))
 	for i, c := range listed {
-		columns[i] = Column{Name: c.Name, Type: sqlite.Affinity(c.Type), Declared: cmp.Or(c.Type, "without a type")}
+		columns[i] = Column{
+			Name:     c.Name,
+			Type:     sqlite.Affinity(c.Type),
+			Declared: cmp.Or(c.Type, "without a type"),
+		}
 	}
 	if _, builtin := record.Builtin().Lookup(kind.Name); !builtin && err == nil {
 		err = checkValues(conn, kind, table, columns)
@@ -356,9 +367,9 @@ func (b *fileRecords) columnValues(ctx context.Context, source string) (texts []
 	return texts, "", err
 }
 
-// billSession opens a connection and, if write is set, begins a write transaction. It
-// needs no lock: SQLite allows one writer at a time.
-func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession, error) {
+// billSession opens a connection and, to write, begins a write transaction. It needs no lock:
+// SQLite allows one writer at a time.
+func (b *fileRecords) billSession(ctx context.Context, access billAccess) (billSession, error) {
 	conn, err := b.Pool.Get(ctx)
 	if err != nil {
 		return nil, err
@@ -370,7 +381,7 @@ func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession,
 		conn:          conn,
 		stopInterrupt: conn.InterruptOn(ctx),
 	}
-	if write {
+	if access == readWrite {
 		if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 			s.close()
 			return nil, s.failed(err)
@@ -382,7 +393,7 @@ func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession,
 func (b *fileRecords) grant(context.Context, *record.Kind) (string, error) { return "", nil }
 
 func (b *fileRecords) writeProblem(ctx context.Context) (*Finding, error) {
-	s, err := b.billSession(ctx, false)
+	s, err := b.billSession(ctx, readOnly)
 	if err != nil {
 		return nil, err
 	}

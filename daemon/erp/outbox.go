@@ -30,14 +30,14 @@ type OutboxRow struct {
 	GUID     string
 	Name     string
 	Body     []byte
-	TooLarge bool // the body, which may be missing then
+	TooLarge bool // the body is too large, and may be missing
 }
 
 // Limits of statements.
 const (
-	outboxBytes   = 1 << 20 // of bodies, after which no further row is read
-	outboxPerByte = 2       // max. bytes on the server for one byte of UTF-8
-	outboxList    = 1000    // rows of one statement; there may be 2,100 parameters
+	outboxBytes   = 1 << 20 // bytes of bodies after which no further row is read
+	outboxPerByte = 2       // maximum bytes on the server for one byte of UTF-8
+	outboxList    = 1000    // rows of one statement; a statement may have 2,100 parameters
 )
 
 // DefaultOutbox is the name of the outbox that outbox.sql and whd migrate create.
@@ -49,8 +49,11 @@ const outboxGUID = "the column must be NOT NULL and have a unique index, as outb
 // outboxKind describes the outbox like a record kind, so that the same code checks it. It
 // cannot be queried.
 var outboxKind = &record.Kind{Name: "outbox", Fields: []record.Field{
-	{Name: "OutboxID", Type: record.Long}, {Name: "EventGUID", Type: record.Guid}, {Name: "EventName", Type: record.Text},
-	{Name: "Body", Type: record.Text}, {Name: "RefusedReason", Type: record.Text},
+	{Name: "OutboxID", Type: record.Long},
+	{Name: "EventGUID", Type: record.Guid},
+	{Name: "EventName", Type: record.Text},
+	{Name: "Body", Type: record.Text},
+	{Name: "RefusedReason", Type: record.Text},
 }}
 
 // CheckOutbox returns an error unless text is the name of a table in the ERP's database.
@@ -87,79 +90,98 @@ func (o *Outbox) Source() string { return strings.ToLower(o.table.String()) }
 // GUID, for which read returns an error. It skips rows that open transactions have locked.
 // READPAST alone is rejected where readers use row versions.
 func outboxCondition(except string) string {
-	return ` WITH (READPAST, READCOMMITTEDLOCK) WHERE RefusedReason IS NULL AND (EventGUID IS NULL OR EventGUID NOT IN ` + except + `)`
+	return ` WITH (READPAST, READCOMMITTEDLOCK) WHERE RefusedReason IS NULL` +
+		` AND (EventGUID IS NULL OR EventGUID NOT IN ` + except + `)`
 }
 
 // Read returns events, the oldest first: up to limit, fewer if their bodies are large. It
 // leaves out the rows except, of which there may be 1,000. Bodies longer than maxBody are
 // not returned.
-func (o *Outbox) Read(ctx context.Context, limit, maxBody int, except []string) (all []OutboxRow, err error) {
+func (o *Outbox) Read(ctx context.Context, limit, maxBody int, except []string) ([]OutboxRow, error) {
 	except = append(slices.Clone(except), unusedID) // a list must not be empty
 	for range executor.MaxAttempts {
-		all, err = o.read(ctx, limit, maxBody, except)
-		if err != nil || len(all) == 0 {
-			break
+		list, err := o.read(ctx, limit, maxBody, except)
+		if err != nil || len(list) == 0 {
+			return nil, o.fault(err, "reading")
 		}
 
 		// All rows may have overtaken an earlier one, which the next attempt reads.
-		all, err = o.inOrder(ctx, all, except)
-		if err != nil || len(all) > 0 {
-			break
+		list, err = o.inOrder(ctx, list, except)
+		if err != nil || len(list) > 0 {
+			return list, o.fault(err, "reading")
 		}
 	}
-	return all, o.fault(err, "reading")
+	return nil, nil
 }
 
 // read reads rows in order. The CAST of the body is for Babelfish, which returns a CASE
 // expression as varchar.
-func (o *Outbox) read(ctx context.Context, limit, maxBody int, except []string) (all []OutboxRow, err error) {
+func (o *Outbox) read(ctx context.Context, limit, maxBody int, except []string) ([]OutboxRow, error) {
 	var p outboxParams
-	most := p.add(mssql.Long(int64(outboxPerByte * maxBody)))
+	maxBytes := p.add(mssql.Long(int64(outboxPerByte * maxBody)))
+	exceptList := p.guids(except)
+	maxRows := p.add(mssql.Long(int64(limit)))
 	statement := `SELECT OutboxID, CAST(EventGUID AS nvarchar(36)), EventName, ` +
-		`CAST(CASE WHEN DATALENGTH(Body) <= ` + most + ` THEN Body END AS nvarchar(max)) ` +
-		`FROM ` + o.table.Quoted() + outboxCondition(p.guids(except)) +
-		` ORDER BY OutboxID OFFSET 0 ROWS FETCH NEXT ` + p.add(mssql.Long(int64(limit))) + ` ROWS ONLY`
-	err = o.run(ctx, statement, &p, func(rows *sql.Rows) error {
+		`CAST(CASE WHEN DATALENGTH(Body) <= ` + maxBytes + ` THEN Body END AS nvarchar(max)) ` +
+		`FROM ` + o.table.Quoted() + outboxCondition(exceptList) +
+		` ORDER BY OutboxID OFFSET 0 ROWS FETCH NEXT ` + maxRows + ` ROWS ONLY`
+	var list []OutboxRow
+	err := o.run(ctx, statement, &p, func(rows *sql.Rows) error {
+		list = nil // the statement may be repeated
 		size := 0
-		for all = nil; size < outboxBytes && rows.Next(); {
-			var r OutboxRow
-			var guid sql.NullString
-			if err := rows.Scan(&r.ID, &guid, &r.Name, &r.Body); err != nil {
+		for size < outboxBytes && rows.Next() {
+			r, err := scanOutboxRow(rows, maxBody)
+			if err != nil {
 				return err
 			}
-			if !guid.Valid {
-				return fault.New(fault.Unavailable, "a row has no EventGUID: %s", outboxGUID)
-			}
-			r.GUID = strings.ToLower(guid.String)
-			r.TooLarge = r.Body == nil || len(r.Body) > maxBody
 			size += len(r.Body)
-			all = append(all, r)
+			list = append(list, r)
 		}
 		return nil
 	})
-	return all, err
+	return list, err
+}
+
+// scanOutboxRow reads a row of Outbox.read.
+func scanOutboxRow(rows *sql.Rows, maxBody int) (OutboxRow, error) {
+	var r OutboxRow
+	var guid sql.NullString
+	if err := rows.Scan(&r.ID, &guid, &r.Name, &r.Body); err != nil {
+		return r, err
+	}
+	if !guid.Valid {
+		return r, fault.New(fault.Unavailable, "a row has no EventGUID: %s", outboxGUID)
+	}
+	r.GUID = strings.ToLower(guid.String)
+	r.TooLarge = r.Body == nil || len(r.Body) > maxBody
+	return r, nil
 }
 
 // inOrder returns the rows before the first one that they overtook: if a transaction
 // commits while the rows are read, its later rows may be read without the earlier ones.
-func (o *Outbox) inOrder(ctx context.Context, all []OutboxRow, except []string) ([]OutboxRow, error) {
+func (o *Outbox) inOrder(ctx context.Context, list []OutboxRow, except []string) ([]OutboxRow, error) {
 	var p outboxParams
-	var read []mssql.Param
-	for _, r := range all {
-		read = append(read, mssql.Long(r.ID))
+	var ids []mssql.Param
+	for _, r := range list {
+		ids = append(ids, mssql.Long(r.ID))
 	}
-	var first sql.NullInt64
-	statement := `SELECT MIN(OutboxID) FROM ` + o.table.Quoted() + outboxCondition(p.guids(except)) +
-		` AND OutboxID < ` + p.add(mssql.Long(all[len(all)-1].ID)) +
-		` AND OutboxID NOT IN ` + p.list(read)
+	exceptList := p.guids(except)
+	lastID := p.add(mssql.Long(list[len(list)-1].ID))
+	statement := `SELECT MIN(OutboxID) FROM ` + o.table.Quoted() + outboxCondition(exceptList) +
+		` AND OutboxID < ` + lastID + ` AND OutboxID NOT IN ` + p.list(ids)
+	var overtaken sql.NullInt64 // ID of the first row that was not read
 	err := o.run(ctx, statement, &p, func(rows *sql.Rows) error {
 		rows.Next()
-		return rows.Scan(&first)
+		return rows.Scan(&overtaken)
 	})
-	if i := slices.IndexFunc(all, func(r OutboxRow) bool { return first.Valid && r.ID > first.Int64 }); i >= 0 {
-		all = all[:i]
+	if err != nil || !overtaken.Valid {
+		return list, err
 	}
-	return all, err
+	end := slices.IndexFunc(list, func(r OutboxRow) bool { return r.ID > overtaken.Int64 })
+	if end < 0 {
+		return list, nil
+	}
+	return list[:end], nil
 }
 
 // Delete deletes rows. Without FORCESEEK the server may scan a small table, and wait for
@@ -188,7 +210,7 @@ func (o *Outbox) Refuse(ctx context.Context, guid, reason string) error {
 
 // run runs a statement, and again after transient failures: it may be repeated.
 func (o *Outbox) run(ctx context.Context, text string, p *outboxParams, work func(*sql.Rows) error) error {
-	text, args := mssql.Call(o.prefix+text, p.all...)
+	text, args := mssql.Call(o.prefix+text, p.values...)
 	return executor.Retry(ctx, executor.IsReadRetryable, func(ctx context.Context) error {
 		if work == nil {
 			_, err := o.db.ExecContext(ctx, text, args...)
@@ -216,29 +238,32 @@ func (o *Outbox) fault(err error, doing string) error {
 }
 
 // outboxParams are the parameters of a statement.
-type outboxParams struct{ all []mssql.Param }
+type outboxParams struct{ values []mssql.Param }
 
+// add adds a parameter and returns its name.
 func (p *outboxParams) add(value mssql.Param) string {
-	p.all = append(p.all, value)
-	return fmt.Sprintf("@p%d", len(p.all))
+	p.values = append(p.values, value)
+	return fmt.Sprintf("@p%d", len(p.values))
 }
 
-// list adds a list. Its last element is repeated up to a power of two, so that there are
-// few different statements.
-func (p *outboxParams) list(all []mssql.Param) string {
-	names := make([]string, 1<<bits.Len(uint(len(all)-1)))
+// list adds a list and returns its SQL. Its last element is repeated up to a power of two, so that
+// there are few different statements.
+func (p *outboxParams) list(values []mssql.Param) string {
+	last := len(values) - 1
+	names := make([]string, 1<<bits.Len(uint(last)))
 	for i := range names {
-		names[i] = p.add(all[min(i, len(all)-1)])
+		names[i] = p.add(values[min(i, last)])
 	}
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
+// guids adds a list of GUIDs and returns its SQL.
 func (p *outboxParams) guids(guids []string) string {
-	all := make([]mssql.Param, len(guids))
+	values := make([]mssql.Param, len(guids))
 	for i, guid := range guids {
-		all[i] = mssql.Guid(mssql.Column{Type: "uniqueidentifier"}, guid)
+		values[i] = mssql.Guid(mssql.Column{Type: "uniqueidentifier"}, guid)
 	}
-	return p.list(all)
+	return p.list(values)
 }
 
 // checkOutbox compares the outbox with its definition, and checks the permissions to read,
@@ -247,35 +272,53 @@ func checkOutbox(ctx context.Context, r *Records) ([]Finding, error) {
 	if r.Outbox == nil {
 		return nil, nil
 	}
-	all, err := r.checkKind(ctx, outboxKind)
-	for i := range all {
-		all[i].Problem = strings.Replace(all[i].Problem, "erp.sources", "erp.outbox", 1) +
+	findings, err := r.checkKind(ctx, outboxKind)
+	for i := range findings {
+		f := &findings[i]
+		f.Problem = strings.Replace(f.Problem, "erp.sources", "erp.outbox", 1) +
 			"; an administrator changes that with outbox.sql"
 	}
-	if err != nil || len(all) == 1 && all[0].Field == "" { // no such table
-		return all, err
+	isTableMissing := len(findings) == 1 && findings[0].Field == ""
+	if err != nil || isTableMissing {
+		return findings, err
 	}
+
 	o := r.Outbox
-	var unsafe int
-	err = o.db.QueryRowContext(ctx, `SELECT COUNT(*) FROM sys.columns c WHERE c.object_id = OBJECT_ID(@Table) AND c.name = N'EventGUID' AND (c.is_nullable = 1 OR NOT EXISTS (
-	SELECT 1 FROM sys.indexes i JOIN sys.index_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal > 0
-	WHERE i.object_id = c.object_id AND i.is_unique = 1 AND i.has_filter = 0 GROUP BY i.index_id HAVING COUNT(*) = 1 AND MIN(k.column_id) = c.column_id))`,
-		sql.Named("Table", o.table.Quoted())).Scan(&unsafe)
-	if unsafe > 0 {
-		all = append(all, Finding{
+	isUnsafe, err := o.hasUnsafeGUID(ctx)
+	if err != nil {
+		return findings, executor.Classify(err)
+	}
+	if isUnsafe {
+		findings = append(findings, Finding{
 			Kind:    outboxKind.Name,
 			Table:   o.table.String(),
 			Field:   "EventGUID",
 			Problem: outboxGUID,
 		})
 	}
-	if err != nil {
-		return all, executor.Classify(err)
-	}
 	missing, grant, err := mssql.MissingRights(ctx, o.db, o.table, neededRights(outboxKind)...)
 	if len(missing) > 0 {
-		all = append(all, Finding{Kind: outboxKind.Name, Table: o.table.String(), Grant: grant,
-			Problem: "the service's login has no permission to " + strings.Join(missing, ", ")})
+		findings = append(findings, Finding{
+			Kind:    outboxKind.Name,
+			Table:   o.table.String(),
+			Problem: "the service's login has no permission to " + strings.Join(missing, ", "),
+			Grant:   grant,
+		})
 	}
-	return all, executor.Classify(err)
+	return findings, executor.Classify(err)
+}
+
+// unsafeGUID counts the column EventGUID if it may be null, or has no unique index of its own.
+const unsafeGUID = `SELECT COUNT(*) FROM sys.columns c
+WHERE c.object_id = OBJECT_ID(@Table) AND c.name = N'EventGUID' AND (c.is_nullable = 1 OR NOT EXISTS (
+	SELECT 1 FROM sys.indexes i
+	JOIN sys.index_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal > 0
+	WHERE i.object_id = c.object_id AND i.is_unique = 1 AND i.has_filter = 0
+	GROUP BY i.index_id HAVING COUNT(*) = 1 AND MIN(k.column_id) = c.column_id))`
+
+// hasUnsafeGUID reports whether the column EventGUID does not identify the rows.
+func (o *Outbox) hasUnsafeGUID(ctx context.Context) (bool, error) {
+	var n int
+	err := o.db.QueryRowContext(ctx, unsafeGUID, sql.Named("Table", o.table.Quoted())).Scan(&n)
+	return n > 0, err
 }

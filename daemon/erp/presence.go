@@ -14,16 +14,16 @@ type Tracked struct {
 
 // Served has the names of the tables that have been served before.
 type Served struct {
-	Tables []string // that must exist
-	Gone   []string // kinds of which an administrator has accepted that they no longer exist
+	Tables []string // tables that must exist
+	Gone   []string // tables that an administrator has accepted as gone
 }
 
-// Presence is which of the tracked tables are seen, by the names of their kinds. A table that
-// does not exist looks the same as one without rights.
+// Presence lists the tracked tables by whether they are seen, by the names of their kinds. A table
+// that does not exist looks the same as one without rights.
 type Presence struct {
-	New     []string // are seen for the first time, or again
-	Missing []string // were served and are no longer seen
-	Absent  []string // are not seen and need not be
+	New     []string // tables that are seen for the first time, or again
+	Missing []string // tables that were served and are no longer seen
+	Absent  []string // tables that are not seen, and need not exist
 }
 
 // LastPresence returns the presence while the server cannot be read: tables that have been

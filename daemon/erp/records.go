@@ -54,13 +54,13 @@ func Open(c Config) (*Records, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Records{server, c, server.outbox}, nil
+		return &Records{backend: server, config: c, Outbox: server.outbox}, nil
 	}
 	file, err := newFileRecords(c)
 	if err != nil {
 		return nil, executor.OpenError(fmt.Errorf("%s: %w", filepath.Base(c.Path), err))
 	}
-	return &Records{file, c, nil}, nil
+	return &Records{backend: file, config: c}, nil
 }
 
 // The connections of capture: one reads, and others look for the reasons of a problem.
@@ -98,7 +98,10 @@ func (r *Records) OpenCapture() (*executor.Server, *executor.File, error) {
 // recordOptions are those of every connection to the records: a small cache, and temporary
 // files on disk for large sorts.
 func recordOptions() sqlite.Options {
-	return sqlite.Options{BusyTimeout: 5 * time.Second, Pragmas: []string{"cache_size = -2000", "synchronous = NORMAL"}}
+	return sqlite.Options{
+		BusyTimeout: 5 * time.Second,
+		Pragmas:     []string{"cache_size = -2000", "synchronous = NORMAL"},
+	}
 }
 
 // identify stores a random number in a new file, by which the capture of changes recognizes it.
@@ -150,9 +153,8 @@ type backend interface {
 	// columnValues returns up to maxVersions values of a column, given as table.column,
 	// as text. problem is the reason if the column cannot be read.
 	columnValues(ctx context.Context, source string) (texts []string, problem string, err error)
-	// billSession opens a session: for single reads, or with a transaction
-	// if write is set.
-	billSession(ctx context.Context, write bool) (billSession, error)
+	// billSession opens a session: for single reads, or with a transaction to write.
+	billSession(ctx context.Context, access billAccess) (billSession, error)
 	// writeProblem returns the reason why values of custom fields cannot be written, as
 	// far as it can be found without writing; nil if there is none. A missing right is a
 	// warning: everything else works without it.

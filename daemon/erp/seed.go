@@ -33,9 +33,10 @@ func uniqueIndex(unique bool) string {
 
 // columnSize is the size of the largest values of a column.
 type columnSize struct {
-	length                    int  // length of the longest text, at least its number of UTF-16 code units
-	nonASCII                  bool // contains text that is not ASCII
-	intDigits, fractionDigits int  // digits before and after the decimal point
+	length         int  // length of the longest text, at least its number of UTF-16 code units
+	nonASCII       bool // contains text that is not ASCII
+	intDigits      int  // digits before the decimal point
+	fractionDigits int  // digits after the decimal point
 }
 
 // measureColumns reads all rows and returns the extent of each column.
@@ -68,7 +69,9 @@ func digitsOf(text string) (intDigits, fractionDigits int) {
 }
 
 func isASCII(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool {
-		return r > '~' || r < ' ' && r != '\n' && r != '\r' && r != '\t'
-	}) < 0
+	isForeign := func(r rune) bool {
+		isSpace := r == '\n' || r == '\r' || r == '\t'
+		return !isSpace && (r < ' ' || r > '~')
+	}
+	return !strings.ContainsFunc(text, isForeign)
 }

@@ -19,7 +19,7 @@ type serverRecords struct {
 	*executor.Server
 	config   Config
 	kinds    []*record.Kind
-	pingPool *mssql.Server // pool of Ping, which does not wait for the connections that slow clients hold
+	pingPool *mssql.Server // pool of Ping, which must not wait for connections that slow clients hold
 	bills    *mssql.Server // not shared with readers, see billConnections
 	outbox   *Outbox       // nil if none is configured
 
@@ -108,24 +108,24 @@ func (b *serverRecords) Empty(ctx context.Context) (bool, error) {
 }
 
 // Seed writes to the main server, even if records are read from another one.
-func (b *serverRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Rows) (f Seeded, err error) {
+func (b *serverRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Rows) (seeded Seeded, err error) {
 	server, err := mssql.Open(mssql.Config{DSN: b.config.DSN, Connections: 1})
 	if err != nil {
-		return f, err
+		return seeded, err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	tx, err := server.DB().BeginTx(ctx, nil)
 	if err != nil {
-		return f, executor.Classify(err)
+		return seeded, executor.Classify(err)
 	}
 	defer tx.Rollback() // does nothing after Commit
 	for _, kind := range kinds {
-		w := &tableWriter{tx: tx, kind: kind, name: b.Table(kind).Name, seeded: &f}
+		w := &tableWriter{tx: tx, kind: kind, name: b.Table(kind).Name, seeded: &seeded}
 		if err := w.seed(ctx, rows); err != nil {
 			return Seeded{}, executor.Classify(fmt.Errorf("seeding %s: %w", w.name, err))
 		}
 	}
-	return f, executor.Classify(tx.Commit())
+	return seeded, executor.Classify(tx.Commit())
 }
 
 func (b *serverRecords) typeCompatibility() compatibilities { return serverTypes }
@@ -140,7 +140,12 @@ func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string
 	listed, err := conn.Catalogue(ctx, table)
 	var columns []Column
 	for _, c := range listed {
-		columns = append(columns, Column{Name: c.Name, Type: c.Type, Declared: c.Declared(), Unordered: c.Unordered()})
+		columns = append(columns, Column{
+			Name:      c.Name,
+			Type:      c.Type,
+			Declared:  c.Declared(),
+			Unordered: c.Unordered(),
+		})
 	}
 	return table.String(), columns, err
 }
@@ -164,30 +169,38 @@ func (b *serverRecords) findTables(
 		}
 		seen[kind.Name] = len(columns) > 0
 	}
-	for some := range slices.Chunk(local, maxLookup) {
-		rows := make([]string, len(some))
-		names := make([]any, len(some))
-		for i, kind := range some {
-			rows[i] = fmt.Sprintf("(%d, OBJECT_ID(@p%d))", i, i+1)
-			names[i] = b.Table(kind).Name.Quoted()
-		}
-		existing := "SELECT t.n FROM (VALUES " + strings.Join(rows, ", ") + ") t (n, id) WHERE t.id IS NOT NULL"
-		found, err := pool.DB().QueryContext(ctx, existing, names...)
-		if err != nil {
-			return err
-		}
-		for found.Next() {
-			var n int
-			if err := found.Scan(&n); err != nil {
-				return errors.Join(err, found.Close())
-			}
-			seen[some[n].Name] = true
-		}
-		if err := errors.Join(found.Err(), found.Close()); err != nil {
+	for chunk := range slices.Chunk(local, maxLookup) {
+		if err := b.findLocalTables(ctx, pool, chunk, seen); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// findLocalTables is findTables for up to maxLookup kinds with tables on the server itself.
+func (b *serverRecords) findLocalTables(
+	ctx context.Context, pool *mssql.Server, kinds []*record.Kind, seen map[string]bool,
+) error {
+	values := make([]string, len(kinds))
+	names := make([]any, len(kinds))
+	for i, kind := range kinds {
+		values[i] = fmt.Sprintf("(%d, OBJECT_ID(@p%d))", i, i+1)
+		names[i] = b.Table(kind).Name.Quoted()
+	}
+	statement := "SELECT t.n FROM (VALUES " + strings.Join(values, ", ") + ") t (n, id) WHERE t.id IS NOT NULL"
+	rows, err := pool.DB().QueryContext(ctx, statement, names...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n int
+		if err := rows.Scan(&n); err != nil {
+			return err
+		}
+		seen[kinds[n].Name] = true
+	}
+	return rows.Err()
 }
 
 // poolFor returns the pool through which a kind is read.
@@ -233,23 +246,22 @@ func readProblem(err error) (problem string, _ error) {
 
 func (b *serverRecords) columnValues(ctx context.Context, source string) (texts []string, problem string, err error) {
 	table, column, _ := mssql.ParseColumn(source, b.config.Schema)
-	rows, err := b.Pool.DB().QueryContext(ctx,
-		fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
-			maxVersions, mssql.Quote(column), table.Quoted()))
-	if err == nil {
-		defer rows.Close()
-		for rows.Next() {
-			var text string
-			if err := rows.Scan(&text); err != nil {
-				return nil, "", err
-			}
-			texts = append(texts, text)
-		}
-		err = rows.Err()
-	}
+	statement := fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
+		maxVersions, mssql.Quote(column), table.Quoted())
+	rows, err := b.Pool.DB().QueryContext(ctx, statement)
 	if err != nil {
 		problem, err = readProblem(err)
+		return nil, problem, err
 	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, "", err
+		}
+		texts = append(texts, text)
+	}
+	problem, err = readProblem(rows.Err())
 	return texts, problem, err
 }
 
@@ -266,7 +278,7 @@ func openBills(c Config) (*mssql.Server, error) {
 	return mssql.Open(mssql.Config{DSN: c.DSN, Connections: billConnections})
 }
 
-func (b *serverRecords) billSession(ctx context.Context, write bool) (billSession, error) {
+func (b *serverRecords) billSession(ctx context.Context, access billAccess) (billSession, error) {
 	quoted := func(table string) string { return b.Table(billTable(table)).Name.Quoted() }
 	s := &serverBills{
 		billDialect: serverBillDialect(quoted),
@@ -276,12 +288,19 @@ func (b *serverRecords) billSession(ctx context.Context, write bool) (billSessio
 		db:          b.bills.DB(),
 		prefix:      mssql.LockTimeout(b.config.LockTimeout),
 	}
-	if err := s.describe(); err != nil || !write {
-		return s, err
+	if err := s.describe(); err != nil {
+		return nil, err
+	}
+	if access == readOnly {
+		return s, nil
 	}
 	tx, err := b.bills.DB().BeginTx(ctx, nil)
-	s.tx, s.db = tx, tx
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	s.tx = tx
+	s.db = tx
+	return s, nil
 }
 
 // writeProblem returns which permissions on the table of custom field values the login lacks.

@@ -28,14 +28,16 @@ func hasRows(ctx context.Context, db querier, t mssql.Table) (bool, error) {
 	if err != nil || !found {
 		return false, err
 	}
+	statement := "SELECT COUNT(*) FROM (SELECT TOP 1 1 AS n FROM " + t.Quoted() + ") AS q"
 	var n int
-	err = db.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT TOP 1 1 AS n FROM "+t.Quoted()+") AS q").Scan(&n)
+	err = db.QueryRowContext(ctx, statement).Scan(&n)
 	return n > 0, err
 }
 
 func exists(ctx context.Context, db querier, t mssql.Table) (bool, error) {
+	const statement = "SELECT CASE WHEN OBJECT_ID(@p1) IS NULL THEN 0 ELSE 1 END"
 	var n int
-	err := db.QueryRowContext(ctx, "SELECT CASE WHEN OBJECT_ID(@p1) IS NULL THEN 0 ELSE 1 END", t.Quoted()).Scan(&n)
+	err := db.QueryRowContext(ctx, statement, t.Quoted()).Scan(&n)
 	return n > 0, err
 }
 
@@ -56,6 +58,7 @@ type serverType struct {
 	precision, scale int    // for decimals
 }
 
+// seed creates the table if it is missing, and inserts the rows. It fails if the table has rows.
 func (w *tableWriter) seed(ctx context.Context, rows Rows) error {
 	notEmpty, err := hasRows(ctx, w.tx, w.name)
 	if err != nil {
@@ -64,8 +67,8 @@ func (w *tableWriter) seed(ctx context.Context, rows Rows) error {
 	if notEmpty {
 		return fault.New(fault.Conflict, "%s already has rows", w.name)
 	}
-	for i, e := range measureColumns(w.kind, rows) {
-		w.types = append(w.types, columnType(w.kind.Fields[i].Type, e))
+	for i, size := range measureColumns(w.kind, rows) {
+		w.types = append(w.types, columnType(w.kind.Fields[i].Type, size))
 	}
 	if err := w.create(ctx); err != nil {
 		return err
@@ -83,22 +86,23 @@ func (w *tableWriter) seed(ctx context.Context, rows Rows) error {
 // chosen exceeds the longest value, so that searches for longer texts can be tested.
 var textLengths = []int{40, 100, 255, 400}
 
-func columnType(t record.Type, e columnSize) serverType {
+// columnType returns the type of a column for values of a size.
+func columnType(t record.Type, size columnSize) serverType {
 	t = t.Stored()
 	switch t {
 	case record.Text:
 		name := "varchar"
-		if e.nonASCII {
+		if size.nonASCII {
 			name = "nvarchar"
 		}
 		for _, n := range textLengths {
-			if e.length < n {
+			if size.length < n {
 				return serverType{name: fmt.Sprintf("%s(%d)", name, n)}
 			}
 		}
 		return serverType{name: name + "(max)"}
 	case record.Decimal:
-		return decimalColumn(e)
+		return decimalColumn(size)
 	}
 	return serverType{name: createdTypes[t]}
 }
@@ -118,18 +122,27 @@ var createdTypes = map[record.Type]string{
 
 // decimalColumn returns decimal(19,4), the range of money, if the values fit, else as
 // many digits as they need. If these exceed the maximum, half are fractional digits.
-func decimalColumn(e columnSize) serverType {
-	const moneyDigits, moneyScale = 19, 4
-	intDigits := max(e.intDigits, moneyDigits-moneyScale)
-	scale := max(e.fractionDigits, moneyScale)
+func decimalColumn(size columnSize) serverType {
+	const (
+		moneyDigits = 19
+		moneyScale  = 4
+	)
+	intDigits := max(size.intDigits, moneyDigits-moneyScale)
+	scale := max(size.fractionDigits, moneyScale)
 	if intDigits+scale > wire.MaxDigits {
-		intDigits, scale = e.intDigits, e.fractionDigits
+		intDigits = size.intDigits
+		scale = size.fractionDigits
 	}
 	if intDigits+scale > wire.MaxDigits {
-		intDigits, scale = wire.MaxDigits/2, wire.MaxDigits/2
+		intDigits = wire.MaxDigits / 2
+		scale = wire.MaxDigits / 2
 	}
 	precision := intDigits + scale
-	return serverType{name: fmt.Sprintf("decimal(%d,%d)", precision, scale), precision: precision, scale: scale}
+	return serverType{
+		name:      fmt.Sprintf("decimal(%d,%d)", precision, scale),
+		precision: precision,
+		scale:     scale,
+	}
 }
 
 // create creates the table, if it is missing, with an index on its first column, which is
@@ -190,14 +203,14 @@ func quotedNames(kind *record.Kind) []string {
 // separately, because Babelfish does not decode the escapes.
 func (w *tableWriter) add(ctx context.Context, values []any) error {
 	values = slices.Clone(values)
-	escaped := false
+	hasEscapes := false
 	for i, v := range values {
 		if text, ok := v.(string); ok {
 			values[i] = w.fitToColumn(i, text)
-			escaped = escaped || query.EscapedInJSON(text)
+			hasEscapes = hasEscapes || query.EscapedInJSON(text)
 		}
 	}
-	if escaped {
+	if hasEscapes {
 		return w.addSingle(ctx, values)
 	}
 	w.batch.add(values)
@@ -207,24 +220,28 @@ func (w *tableWriter) add(ctx context.Context, values []any) error {
 	return nil
 }
 
+// addSingle inserts a row. It changes values.
 func (w *tableWriter) addSingle(ctx context.Context, values []any) error {
 	for i, v := range values {
 		if v != nil {
 			continue
 		}
-		// The NULL must be of a type that the server converts to the column's.
-		t := w.kind.Fields[i].Type.Stored()
-		if t.Integer() || t == record.Bool {
-			values[i] = sql.NullInt64{}
-		} else if t == record.Bytes {
-			values[i] = []byte(nil)
-		} else {
-			values[i] = sql.NullString{}
-		}
+		values[i] = typedNull(w.kind.Fields[i].Type.Stored())
 	}
 	_, err := w.tx.ExecContext(ctx, w.single, values...)
 	w.seeded.Rows++
 	return err
+}
+
+// typedNull returns a null of a type that the server converts to that of a column.
+func typedNull(t record.Type) any {
+	if t.Integer() || t == record.Bool {
+		return sql.NullInt64{}
+	}
+	if t == record.Bytes {
+		return []byte(nil)
+	}
+	return sql.NullString{}
 }
 
 // fitToColumn returns the decimal closest to text that column i can hold.
@@ -271,9 +288,10 @@ func roundToFit(text string, precision, scale int) string {
 	if fractionDigits <= scale {
 		return text
 	}
-	cut := text[:len(text)-(fractionDigits-scale)]
-	if strings.Trim(cut, "-0.") == "" && strings.Trim(text, "-0.") != "" {
-		return cut[:len(cut)-1] + "1"
+	rounded := text[:len(text)-(fractionDigits-scale)]
+	isZero := func(number string) bool { return strings.Trim(number, "-0.") == "" }
+	if isZero(rounded) && !isZero(text) {
+		return rounded[:len(rounded)-1] + "1"
 	}
-	return cut
+	return rounded
 }

@@ -21,9 +21,13 @@ const (
 type StageField struct{ BillID, StageID, SettingID string }
 
 // contentsError returns the error for contents that the column cannot hold.
-func contentsError(err error, why string) *fault.Error {
-	return &fault.Error{Kind: fault.Invalid, Message: MemberContents + " " + why, Err: err,
-		Fields: []fault.Field{{Name: MemberContents, Message: why}}}
+func contentsError(err error, reason string) *fault.Error {
+	return &fault.Error{
+		Kind:    fault.Invalid,
+		Message: MemberContents + " " + reason,
+		Fields:  []fault.Field{{Name: MemberContents, Message: reason}},
+		Err:     err,
+	}
 }
 
 // foundValue is a row of findValue or findValues: the ids as stored, the properties of

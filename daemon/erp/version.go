@@ -32,18 +32,19 @@ func CheckVersionSource(text string) error {
 
 // evaluate sets Version to the highest version in texts, since tables of versions also
 // contain earlier ones, and Problem if there is none or it is too low.
-func (h *Version) evaluate(texts []string) {
+func (v *Version) evaluate(texts []string) {
 	var highest []int
 	for _, text := range texts {
-		if v := versionOf(text); v != nil && slices.Compare(v, highest) > 0 {
-			highest = v
-			h.Version = strings.TrimSpace(text)
+		numbers := versionOf(text)
+		if numbers != nil && slices.Compare(numbers, highest) > 0 {
+			highest = numbers
+			v.Version = strings.TrimSpace(text)
 		}
 	}
 	if highest == nil {
-		h.Problem = "it contains no version such as " + MinVersion
+		v.Problem = "it contains no version such as " + MinVersion
 	} else if slices.Compare(highest, versionOf(MinVersion)) < 0 {
-		h.Problem = "webhooks require version " + MinVersion + " or later"
+		v.Problem = "webhooks require version " + MinVersion + " or later"
 	}
 }
 

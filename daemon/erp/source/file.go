@@ -12,8 +12,8 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// file is a database in an embedded file. Its statements do not hide fields from
-// the planner: they are of an order or have equal values of a key.
+// file is a database in an embedded file. Its statements do not hide fields from the planner, since
+// all of them read in the order of a key or look up keys.
 type file struct {
 	*executor.File
 	zone *time.Location
@@ -67,8 +67,10 @@ func (s *file) facts(ctx context.Context, kind *record.Kind) (f tableFacts, err 
 
 // collations returns the collations of a kind's text fields. Columns that can convert texts to
 // numbers are compared by the function typed_value, which has none.
-func (s *file) collations(conn *sqlite.Conn, kind *record.Kind, columns []sqlite.Column) (map[string]string, error) {
-	all := make(map[string]string)
+func (s *file) collations(
+	conn *sqlite.Conn, kind *record.Kind, columns []sqlite.Column,
+) (map[string]string, error) {
+	collations := make(map[string]string)
 	for _, c := range columns {
 		i, ok := kind.ByColumn(c.Name)
 		if !ok || kind.Fields[i].Type.Stored() != record.Text {
@@ -83,9 +85,9 @@ func (s *file) collations(conn *sqlite.Conn, kind *record.Kind, columns []sqlite
 				return nil, err
 			}
 		}
-		all[kind.Fields[i].Name] = name
+		collations[kind.Fields[i].Name] = name
 	}
-	return all, nil
+	return collations, nil
 }
 
 // with calls work with a connection.

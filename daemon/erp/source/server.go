@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/changes"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -27,7 +29,7 @@ type server struct {
 // serverFact is a fact about the database: an expression, and the member that it sets.
 type serverFact struct {
 	expression string
-	as         record.Type
+	valueType  record.Type
 	set        func(*changes.Database, row.Cell)
 }
 
@@ -38,14 +40,38 @@ const boundOfVersions = "MIN_ACTIVE_ROWVERSION()"
 // serverFacts are in the order of the statement: the bound of rowversions is read before
 // any rows are.
 var serverFacts = []serverFact{
-	{boundOfVersions, record.Bytes, func(d *changes.Database, c row.Cell) { d.Active = append([]byte(nil), c.Data...) }},
-	{"@@DBTS", record.Bytes, func(d *changes.Database, c row.Cell) { d.Latest = append([]byte(nil), c.Data...) }},
-	{"DB_NAME()", record.Text, func(d *changes.Database, c row.Cell) { d.Identity = string(c.Data) + d.Identity }},
-	{"(SELECT CONVERT(varchar(30), create_date, 126) FROM sys.databases WHERE name = DB_NAME())", record.Text, func(d *changes.Database, c row.Cell) { d.Identity += " created " + string(c.Data) }},
-	{"(SELECT CONVERT(nvarchar(36), group_database_id) FROM sys.databases WHERE name = DB_NAME())", record.Text, func(d *changes.Database, c row.Cell) { d.Group = string(c.Data) }},
-	{"SYSDATETIME()", record.DateTime, func(d *changes.Database, c row.Cell) {
-		d.Now, _ = time.Parse("2006-01-02T15:04:05.0000000", string(c.Data))
-	}},
+	{
+		expression: boundOfVersions,
+		valueType:  record.Bytes,
+		set:        func(d *changes.Database, c row.Cell) { d.Active = bytes.Clone(c.Data) },
+	},
+	{
+		expression: "@@DBTS",
+		valueType:  record.Bytes,
+		set:        func(d *changes.Database, c row.Cell) { d.Latest = bytes.Clone(c.Data) },
+	},
+	{
+		expression: "DB_NAME()",
+		valueType:  record.Text,
+		set:        func(d *changes.Database, c row.Cell) { d.Identity = string(c.Data) + d.Identity },
+	},
+	{
+		expression: "(SELECT CONVERT(varchar(30), create_date, 126) FROM sys.databases WHERE name = DB_NAME())",
+		valueType:  record.Text,
+		set:        func(d *changes.Database, c row.Cell) { d.Identity += " created " + string(c.Data) },
+	},
+	{
+		expression: "(SELECT CONVERT(nvarchar(36), group_database_id) FROM sys.databases WHERE name = DB_NAME())",
+		valueType:  record.Text,
+		set:        func(d *changes.Database, c row.Cell) { d.Group = string(c.Data) },
+	},
+	{
+		expression: "SYSDATETIME()",
+		valueType:  record.DateTime,
+		set: func(d *changes.Database, c row.Cell) {
+			d.Now, _ = time.Parse(wire.DateLayout, string(c.Data)) // the form of all dates
+		},
+	},
 }
 
 // Database returns the facts about the database, without those that the server does not know.
@@ -97,7 +123,7 @@ func (s *server) selectFacts(ctx context.Context, conn *mssql.Conn, facts []serv
 	var list []string
 	for _, fact := range facts {
 		list = append(list, fact.expression)
-		q.Types = append(q.Types, fact.as)
+		q.Types = append(q.Types, fact.valueType)
 	}
 	q.SQL = "SELECT " + strings.Join(list, ", ")
 	return first(ctx, conn, q)
@@ -114,62 +140,75 @@ func first(ctx context.Context, conn *mssql.Conn, q mssql.Query) ([]row.Cell, er
 }
 
 func (s *server) facts(ctx context.Context, kind *record.Kind) (f tableFacts, err error) {
-	f = tableFacts{
+	err = s.with(ctx, func(conn *mssql.Conn) error {
+		f, err = s.readFacts(ctx, conn, kind)
+		return err
+	})
+	return f, err
+}
+
+// readFacts reads the facts about a kind's table from the catalogue.
+func (s *server) readFacts(ctx context.Context, conn *mssql.Conn, kind *record.Kind) (tableFacts, error) {
+	table := s.Table(kind)
+	table.Forget() // the table may have changed
+	live, err := s.Describe(ctx, conn, kind)
+	if err != nil {
+		return tableFacts{}, err
+	}
+	f := factsOfColumns(kind, live.ByField)
+	f.foreign = table.Name.Database != "" || table.Name.Server != ""
+	if f.version {
+		known, err := s.detect(ctx, conn)
+		if err != nil {
+			return f, err
+		}
+		f.unbounded = !slices.ContainsFunc(known, func(fact serverFact) bool {
+			return fact.expression == boundOfVersions
+		})
+	}
+	if f.missing {
+		return f, nil
+	}
+
+	f.leading, err = conn.Leading(ctx, table.Name)
+	if err != nil {
+		return f, err
+	}
+	f.rows, err = conn.Size(ctx, table.Name)
+	if err != nil {
+		return f, err
+	}
+	if f.rows == 0 {
+		f.rows = -1 // some servers list 0 for all tables
+	}
+	return f, s.probe(ctx, conn, table, f.denied)
+}
+
+// factsOfColumns returns the facts that follow from the columns of a kind's table, by field.
+func factsOfColumns(kind *record.Kind, columns []mssql.Column) tableFacts {
+	f := tableFacts{
+		missing:    true,
 		long:       make(map[int]bool),
 		wide:       make(map[int]bool),
 		denied:     make(map[int]string),
 		collations: make(map[string]string),
 	}
-	table := s.Table(kind)
-	err = s.with(ctx, func(conn *mssql.Conn) error {
-		table.Forget() // the table may have changed
-		live, err := s.Describe(ctx, conn, kind)
-		if err != nil {
-			return err
+	for field, c := range columns {
+		f.missing = f.missing && c.Name == ""
+		f.long[field] = c.Length < 0 || c.Unordered()
+		isLongUnicode := strings.HasPrefix(c.Type, "n") && 2*c.Length > maxCompared
+		f.wide[field] = f.long[field] || c.Length > maxCompared || isLongUnicode
+		if c.Collation != "" {
+			f.collations[kind.Fields[field].Name] = c.Collation
 		}
-		f.missing = true
-		for field, c := range live.ByField {
-			f.missing = f.missing && c.Name == ""
-			f.long[field] = c.Length < 0 || c.Unordered()
-			isLongUnicode := strings.HasPrefix(c.Type, "n") && 2*c.Length > maxCompared
-			f.wide[field] = f.long[field] || c.Length > maxCompared || isLongUnicode
-			if c.Collation != "" {
-				f.collations[kind.Fields[field].Name] = c.Collation
-			}
-			if c.Name == "" {
-				f.denied[field] = "the table has no such column, or the service's login may not read it"
-			}
+		if c.Name == "" {
+			f.denied[field] = "the table has no such column, or the service's login may not read it"
 		}
-		if stamp, declared := kind.Column(kind.Stamp); declared {
-			f.version = live.ByField[stamp].Type == "timestamp" || live.ByField[stamp].Type == "rowversion"
-		}
-		if f.version {
-			facts, err := s.detect(ctx, conn)
-			if err != nil {
-				return err
-			}
-			f.unbounded = !slices.ContainsFunc(facts, func(fact serverFact) bool {
-				return fact.expression == boundOfVersions
-			})
-		}
-		f.foreign = table.Name.Database != "" || table.Name.Server != ""
-		if f.missing {
-			return nil
-		}
-		f.leading, err = conn.Leading(ctx, table.Name)
-		if err != nil {
-			return err
-		}
-		f.rows, err = conn.Size(ctx, table.Name)
-		if err != nil {
-			return err
-		}
-		if f.rows == 0 {
-			f.rows = -1 // some servers list 0 for all tables
-		}
-		return s.probe(ctx, conn, table, f.denied)
-	})
-	return f, err
+	}
+	if stamp, isDeclared := kind.Column(kind.Stamp); isDeclared {
+		f.version = columns[stamp].Type == "timestamp" || columns[stamp].Type == "rowversion"
+	}
+	return f
 }
 
 // probe notes the columns that may not be read, one by one if not all may be:

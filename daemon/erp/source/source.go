@@ -37,20 +37,16 @@ type database interface {
 
 // tableFacts are facts about a table.
 type tableFacts struct {
-	missing bool // the table or view does not exist, or may not be read
-	// fields of columns that can have more than 8,000 bytes: captured only if the kind names them
-	long    map[int]bool
-	wide    map[int]bool   // fields of columns that can have more than 4 KiB
-	denied  map[int]string // why fields cannot be read
-	leading []string       // first columns of indexes
-	version bool           // the stamp field is a rowversion
-	foreign bool           // the table is in another database, which has rowversions of its own
-	rows    int64          // see changes.Table
-
-	unbounded bool // the stamp field is a rowversion, but the server has no MIN_ACTIVE_ROWVERSION()
-
-	content string // see changes.Table
-
+	missing    bool              // the table or view does not exist, or may not be read
+	long       map[int]bool      // fields of columns that can have more than 8,000 bytes
+	wide       map[int]bool      // fields of columns that can have more than 4 KiB
+	denied     map[int]string    // why fields cannot be read
+	leading    []string          // first columns of indexes
+	version    bool              // the stamp field is a rowversion
+	foreign    bool              // the table is in another database, which has rowversions of its own
+	unbounded  bool              // the server has no MIN_ACTIVE_ROWVERSION(), which rowversions need
+	rows       int64             // see changes.Table
+	content    string            // see changes.Table
 	collations map[string]string // see changes.Table
 }
 
@@ -60,10 +56,13 @@ const maxCompared = 4 << 10
 // New returns the source of the records; zone is the time zone of their times.
 func New(r *erp.Records, zone *time.Location) (*Source, error) {
 	onServer, inFile, err := r.OpenCapture()
-	if onServer != nil {
-		return &Source{&server{Server: onServer}, r.Limits}, err
+	if err != nil {
+		return nil, err
 	}
-	return &Source{&file{inFile, zone}, r.Limits}, err
+	if onServer != nil {
+		return &Source{database: &server{Server: onServer}, limits: r.Limits}, nil
+	}
+	return &Source{database: &file{File: inFile, zone: zone}, limits: r.Limits}, nil
 }
 
 func (s *Source) Table(ctx context.Context, kind *record.Kind) (changes.Table, error) {
@@ -120,18 +119,17 @@ func (f tableFacts) obstacle(indexed bool, stamp string) string {
 // omits returns why a field is not captured, empty if it is. The fields of the key always
 // are.
 func (f tableFacts) omits(kind *record.Kind, field int, key []int) string {
-	in := func(names []string) bool {
+	isNamedIn := func(names []string) bool {
 		return slices.ContainsFunc(names, func(name string) bool {
 			return strings.EqualFold(name, kind.Fields[field].Name)
 		})
 	}
-	named := in(kind.CaptureFields)
 	switch {
 	case f.denied[field] != "":
 		return f.denied[field]
-	case named || slices.Contains(key, field):
+	case isNamedIn(kind.CaptureFields), slices.Contains(key, field):
 		return ""
-	case in(kind.Ignore):
+	case isNamedIn(kind.Ignore):
 		return "ignore names it"
 	case kind.CaptureFields != nil:
 		return "capture_fields does not name it"
@@ -146,9 +144,8 @@ func (f tableFacts) omits(kind *record.Kind, field int, key []int) string {
 // maxKeyValues is the number of values in the statement of a look-up.
 const maxKeyValues = 2000
 
-// Read reads a page, or the rows of a look-up. A page may end with the second of two rows with the same
-// key, so that the capture notices them. All rows of a look-up are read, also
-// large ones.
+// Read reads a page, or the rows of a look-up. A page may end with the second of two rows with the
+// same key, so that the capture notices them. All rows of a look-up are read, whatever their size.
 func (s *Source) Read(ctx context.Context, r changes.Read) (changes.Page, error) {
 	if r.Keys != nil {
 		return s.lookUpAll(ctx, r)
@@ -183,12 +180,12 @@ func (s *Source) readPage(ctx context.Context, r changes.Read) (page changes.Pag
 	var rows arena
 	err = s.each(ctx, plan, func(cells []row.Cell) bool {
 		n := len(rows.rows)
-		full := n+1 == int(plan.Take) || rows.size > changes.MaxBytes
-		if !full || sameKey(cells, rows.rows[n-1], key) {
+		isFull := n+1 == int(plan.Take) || rows.size > changes.MaxBytes
+		if !isFull || sameKey(cells, rows.rows[n-1], key) {
 			rows.add(cells)
 		}
-		page.More = full
-		return !full
+		page.More = isFull
+		return !isFull
 	})
 	page.Rows = rows.rows
 	return page, err
@@ -205,30 +202,39 @@ func lookUp(r changes.Read, keys [][]row.Cell) *query.Plan {
 // the numbers of rows in package query.
 func pageOf(r changes.Read) *query.Plan {
 	plan := &query.Plan{Kind: r.Kind, Columns: r.Fields, Take: int64(max(r.Limit, 2))}
-	order, after := r.Key, r.After
+	order := r.Key
+	after := r.After
 	if r.Since != nil {
 		stamp, _ := r.Kind.Column(r.Kind.Stamp) // exists
-		order, after = []int{stamp}, nil
-		from := []row.Cell{r.Since.From}
-		if r.Since.Key != nil {
-			after = from
-		} else {
-			at := query.PositionOf(r.Since.From, r.Kind.Fields[stamp])
-			plan.Where = []query.Condition{at.Compare(r.Kind, stamp, record.GreaterThanOrEqualTo)}
-		}
-		for i, field := range r.Key {
-			if field == stamp {
-				continue
-			}
-			order = append(order, field)
-			if r.Since.Key != nil {
-				after = append(after, r.Since.Key[i])
-			}
+		order, after = stampOrder(r, stamp)
+		if r.Since.Key == nil {
+			from := query.PositionOf(r.Since.From, r.Kind.Fields[stamp])
+			plan.Where = []query.Condition{from.Compare(r.Kind, stamp, record.GreaterThanOrEqualTo)}
 		}
 	}
 	plan.Place = query.KeyPlace(r.Kind, order, positions(r.Kind, order, after)[0])
 	plan.Order = plan.Place.Order
 	return plan
+}
+
+// stampOrder returns the order of a poll, by the stamp and the rest of the key, and the values of
+// the row that it follows; nil if it starts with a stamp.
+func stampOrder(r changes.Read, stamp int) (order []int, after []row.Cell) {
+	order = []int{stamp}
+	followsRow := r.Since.Key != nil
+	if followsRow {
+		after = []row.Cell{r.Since.From}
+	}
+	for i, field := range r.Key {
+		if field == stamp {
+			continue
+		}
+		order = append(order, field)
+		if followsRow {
+			after = append(after, r.Since.Key[i])
+		}
+	}
+	return order, after
 }
 
 // each calls add for the rows of a plan until it returns false.
@@ -257,20 +263,24 @@ func judgeNothing(err error) error {
 
 // positions returns the values of rows for a plan, nil for nil. fields are those of the cells.
 func positions(kind *record.Kind, fields []int, rows ...[]row.Cell) [][]query.Position {
-	all := make([][]query.Position, len(rows))
+	list := make([][]query.Position, len(rows))
 	for i, cells := range rows {
 		for j, c := range cells {
-			all[i] = append(all[i], query.PositionOf(c, kind.Fields[fields[j]]))
+			list[i] = append(list[i], query.PositionOf(c, kind.Fields[fields[j]]))
 		}
 	}
-	return all
+	return list
 }
 
-func sameKey(a, b []row.Cell, key []int) bool {
-	return !slices.ContainsFunc(key, func(i int) bool {
-		return a[i].Null != b[i].Null || a[i].Class != b[i].Class || a[i].Int != b[i].Int ||
-			!bytes.Equal(a[i].Data, b[i].Data)
-	})
+// sameKey reports whether two rows have the same values in some columns.
+func sameKey(a, b []row.Cell, columns []int) bool {
+	for _, i := range columns {
+		sameValue := a[i].Int == b[i].Int && bytes.Equal(a[i].Data, b[i].Data)
+		if a[i].Null != b[i].Null || a[i].Class != b[i].Class || !sameValue {
+			return false
+		}
+	}
+	return true
 }
 
 // arena holds copies of rows. It takes memory in blocks, each twice as large as the one
@@ -291,21 +301,29 @@ const (
 // add copies a row.
 func (a *arena) add(cells []row.Cell) {
 	if cap(a.cells)-len(a.cells) < len(cells) {
-		a.cells = make([]row.Cell, 0, len(cells)*min(maxBlockRows, max(8, 2*len(a.rows))))
+		blockRows := min(maxBlockRows, max(8, 2*len(a.rows)))
+		a.cells = make([]row.Cell, 0, len(cells)*blockRows)
 	}
 	start := len(a.cells)
 	a.cells = append(a.cells, cells...)
 	copied := a.cells[start:len(a.cells):len(a.cells)]
 	for i, c := range cells {
-		a.size += 8
-		if n := len(c.Data); n > 0 && !c.Null {
-			if cap(a.data)-len(a.data) < n {
-				a.data = make([]byte, 0, max(n, min(maxBlockData, max(1024, 2*cap(a.data)))))
-			}
-			a.data = append(a.data, c.Data...)
-			copied[i].Data = a.data[len(a.data)-n : len(a.data) : len(a.data)]
-			a.size += n
+		a.size += 8 // of a number
+		if len(c.Data) > 0 && !c.Null {
+			copied[i].Data = a.copyData(c.Data)
+			a.size += len(c.Data)
 		}
 	}
 	a.rows = append(a.rows, copied)
+}
+
+// copyData copies bytes into a block.
+func (a *arena) copyData(data []byte) []byte {
+	if cap(a.data)-len(a.data) < len(data) {
+		blockSize := min(maxBlockData, max(1024, 2*cap(a.data)))
+		a.data = make([]byte, 0, max(len(data), blockSize))
+	}
+	start := len(a.data)
+	a.data = append(a.data, data...)
+	return a.data[start:len(a.data):len(a.data)]
 }
