@@ -27,9 +27,14 @@ func Divide(limit, wanted int) Budget {
 		return Budget{Readers: wanted}
 	}
 	readers := min(wanted, max(minReaders, limit/32))
-	left := max(3, limit-fixed-readers*perReader)
-	deliveries := left / 3
-	return Budget{Limit: limit, Readers: readers, Deliveries: deliveries, Clients: left - deliveries}
+	remaining := max(3, limit-fixed-readers*perReader)
+	deliveries := remaining / 3
+	return Budget{
+		Limit:      limit,
+		Readers:    readers,
+		Deliveries: deliveries,
+		Clients:    remaining - deliveries,
+	}
 }
 
 // Low reports whether the limit is lower than recommended.

@@ -46,12 +46,12 @@ func withoutEffect(k record.Kind) string {
 
 // captureMistakes returns the mistakes in the fields that members of capture name, other
 // than unknown ones.
-func captureMistakes(k record.Kind) (all []*record.Mistake) {
+func captureMistakes(k record.Kind) (mistakes []*record.Mistake) {
 	has := func(names []string, field string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, field) })
 	}
 	wrong := func(member, field, format string, args ...any) {
-		all = append(all, &record.Mistake{
+		mistakes = append(mistakes, &record.Mistake{
 			Member: member,
 			Field:  field,
 			Text:   member + ": " + fmt.Sprintf(format, args...),
@@ -77,12 +77,12 @@ func captureMistakes(k record.Kind) (all []*record.Mistake) {
 			wrong("before", name, "%s is not captured, because it is not in capture_fields", name)
 		}
 	}
-	return all
+	return mistakes
 }
 
 // ChangedNote follows the name of a field that conditions of subscriptions cannot compare.
-const ChangedNote = ": conditions of subscriptions cannot compare this field, because Changed lists the fields that have changed there; " +
-	"give it another name, and set column"
+const ChangedNote = ": conditions of subscriptions cannot compare this field, " +
+	"because Changed lists the fields that have changed there; give it another name, and set column"
 
 // IsChanged reports whether a field has the name by which conditions list changed fields.
 func IsChanged(field string) bool { return strings.EqualFold(field, "Changed") }

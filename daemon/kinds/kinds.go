@@ -23,16 +23,18 @@ type Declared struct {
 
 	Comments []string          // lines before the kind
 	Notes    map[string]string // comments after fields, by the field's name
-	Omitted  []string          // comment lines after the fields, or anywhere in the kind, for columns that have none
+	Omitted  []string          // comment lines after the fields, or anywhere in the kind, for columns without one
 
-	at    place
-	wrong bool
+	place place
+	wrong bool // it has a mistake, and is not served
 }
 
 // place is the place of a kind in the files.
 type place struct {
-	file  string
-	lines map[string]int // lines of the members, by name, and of the fields, as fields.NAME; "" is the kind
+	file string
+
+	// lines are the lines of the members, by name, and of the fields, as fields.NAME; "" is the kind.
+	lines map[string]int
 }
 
 // Problem is a mistake in a file.
@@ -70,15 +72,15 @@ func (s *Set) Registry() *record.Registry {
 
 // Without returns the set without the kinds that match, which is s itself if none does.
 func (s *Set) Without(match func(*record.Kind) bool) *Set {
-	all := s.Registry()
-	some := all.Filter(func(k *record.Kind) bool { return !match(k) })
-	if some == all {
+	registry := s.Registry()
+	filtered := registry.Filter(func(k *record.Kind) bool { return !match(k) })
+	if filtered == registry {
 		return s
 	}
 	if s == nil {
-		return &Set{registry: some}
+		return &Set{registry: filtered}
 	}
-	return &Set{registry: some, Declared: s.Declared, Problems: s.Problems, Files: s.Files}
+	return &Set{registry: filtered, Declared: s.Declared, Problems: s.Problems, Files: s.Files}
 }
 
 // Declares reports whether a file declares a kind, without mistakes.
@@ -114,18 +116,7 @@ const Extension = ".toml"
 func Load(paths ...string) *Set {
 	s := new(Set)
 	for _, path := range matching(paths) {
-		files := []string{path}
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			entries, err := os.ReadDir(path)
-			s.unreadable(path, err)
-			files = nil
-			for _, entry := range entries {
-				if filepath.Ext(entry.Name()) == Extension {
-					files = append(files, filepath.Join(path, entry.Name()))
-				}
-			}
-		}
-		for _, file := range files {
+		for _, file := range s.filesOf(path) {
 			data, err := readFile(file)
 			s.unreadable(file, err)
 			s.Files = append(s.Files, file)
@@ -136,17 +127,35 @@ func Load(paths ...string) *Set {
 	return s
 }
 
+// filesOf returns the path of a file itself, or the files of a directory.
+func (s *Set) filesOf(path string) []string {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}
+	}
+	entries, err := os.ReadDir(path)
+	s.unreadable(path, err)
+	var files []string
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) == Extension {
+			files = append(files, filepath.Join(path, entry.Name()))
+		}
+	}
+	return files
+}
+
 // matching returns the paths with patterns replaced by their matches. A pattern without
 // matches stays, so that it is reported.
-func matching(paths []string) (all []string) {
+func matching(paths []string) []string {
+	var matches []string
 	for _, path := range paths {
-		found, err := filepath.Glob(path)
-		if err != nil || len(found) == 0 {
-			found = []string{path}
+		ofPath, err := filepath.Glob(path)
+		if err != nil || len(ofPath) == 0 {
+			ofPath = []string{path}
 		}
-		all = append(all, found...)
+		matches = append(matches, ofPath...)
 	}
-	return all
+	return matches
 }
 
 // maxSize is the maximum size of a file, a hundred times that of 480 kinds.
@@ -167,6 +176,7 @@ func readFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
+// unreadable adds the problem of a file or directory that cannot be read, if err is not nil.
 func (s *Set) unreadable(path string, err error) {
 	if err == nil {
 		return
@@ -205,7 +215,7 @@ func (s *Set) build() {
 	registry, err := record.NewRegistry(b.all...)
 	if err != nil { // a mistake that the checks do not know
 		s.Problems = append(s.Problems, Problem{
-			File: s.Declared[0].at.file,
+			File: s.Declared[0].place.file,
 			Text: "no kind of the files is served: " + err.Error(),
 		})
 		return
@@ -217,18 +227,19 @@ func (s *Set) build() {
 type builder struct {
 	*Set
 	all   []record.Kind
-	taken map[string]string // names in lower case of kinds and operations, with the reason
+	taken map[string]string // names of kinds and operations in lower case, with the reasons
 
-	families map[string]string // families of events, with the reason why others cannot have them
+	families map[string]string // families of events, with the reasons why other kinds cannot have them
 }
 
+// problem adds a mistake in a member of a kind, which is not served then.
 func (b *builder) problem(d *Declared, member, format string, args ...any) {
-	line, ok := d.at.lines[member]
+	line, ok := d.place.lines[member]
 	if !ok {
-		line = d.at.lines[""]
+		line = d.place.lines[""]
 	}
 	d.wrong = true
-	b.Problems = append(b.Problems, Problem{File: d.at.file, Line: line, Text: fmt.Sprintf(format, args...)})
+	b.Problems = append(b.Problems, Problem{File: d.place.file, Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
 // identifier is the form of the names of kinds and fields, which are names in TypeScript
@@ -271,34 +282,9 @@ func (b *builder) add(d *Declared) {
 		}
 		b.problem(d, member, "%s", m.Text)
 	}
-
-	if taken := b.families[d.Events]; taken != "" {
-		b.problem(d, "events", "events: %s", taken)
-	} else if d.Events != "" {
-		declaration := Problem{File: d.at.file, Line: d.at.lines["events"], Text: kind.Name}
-		b.families[d.Events] = fmt.Sprintf("the family %s is also declared in %s", d.Events, declaration)
-	}
-	if member := withoutEffect(d.Kind); member != "" {
-		const message = ` has no effect, because the changes of the kind are never captured; set capture = "asked", or "always"`
-		b.Problems = append(b.Problems, Problem{
-			File:    d.at.file,
-			Line:    d.at.lines[member],
-			Warning: true,
-			Text:    member + message,
-		})
-	}
-	if field := changedField(d.Kind, kind); field != "" {
-		b.Problems = append(b.Problems, Problem{File: d.at.file, Line: d.at.lines["fields."+field], Warning: true, Text: field + ChangedNote})
-	}
-	for _, name := range []string{kind.Name, kind.Operation()} {
-		if key := strings.ToLower(name); b.taken[key] == "" {
-			b.taken[key] = fmt.Sprintf("also declared in %s", Problem{
-				File: d.at.file,
-				Line: d.at.lines[""],
-				Text: kind.Name,
-			})
-		}
-	}
+	b.takeFamily(d, kind)
+	b.warn(d, kind)
+	b.takeNames(d, kind)
 
 	if d.wrong {
 		return
@@ -310,6 +296,49 @@ func (b *builder) add(d *Declared) {
 	kind.Area = cmp.Or(kind.Area, "Own kinds")
 	kind.Summary = cmp.Or(kind.Summary, "Records of "+kind.Source())
 	b.all = append(b.all, kind)
+}
+
+// takeFamily checks the family of a kind's events, which other kinds cannot have then.
+func (b *builder) takeFamily(d *Declared, kind record.Kind) {
+	if d.Events == "" {
+		return
+	}
+	if reason := b.families[d.Events]; reason != "" {
+		b.problem(d, "events", "events: %s", reason)
+		return
+	}
+	declaration := Problem{File: d.place.file, Line: d.place.lines["events"], Text: kind.Name}
+	b.families[d.Events] = fmt.Sprintf("the family %s is also declared in %s", d.Events, declaration)
+}
+
+// takeNames reserves the names of a kind and its operation.
+func (b *builder) takeNames(d *Declared, kind record.Kind) {
+	declaration := Problem{File: d.place.file, Line: d.place.lines[""], Text: kind.Name}
+	for _, name := range []string{kind.Name, kind.Operation()} {
+		key := strings.ToLower(name)
+		if b.taken[key] == "" {
+			b.taken[key] = fmt.Sprintf("also declared in %s", declaration)
+		}
+	}
+}
+
+// warn adds the warnings about a kind, which is served all the same.
+func (b *builder) warn(d *Declared, kind record.Kind) {
+	warning := func(member, text string) {
+		b.Problems = append(b.Problems, Problem{
+			File:    d.place.file,
+			Line:    d.place.lines[member],
+			Text:    text,
+			Warning: true,
+		})
+	}
+	if member := withoutEffect(d.Kind); member != "" {
+		warning(member, member+` has no effect, because the changes of the kind are never captured; `+
+			`set capture = "asked", or "always"`)
+	}
+	if field := changedField(d.Kind, kind); field != "" {
+		warning("fields."+field, field+ChangedNote)
+	}
 }
 
 // clash returns the reason why a kind cannot have its name, empty if it can.

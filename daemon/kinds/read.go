@@ -16,9 +16,9 @@ import (
 
 // member is a member of a kind in a file.
 type member struct {
-	name  string
-	into  func(*Declared) any      // a *string or *[]string
-	wrong func(text string) string // for a *string: returns the mistake in a text, empty for none
+	name   string
+	target func(*Declared) any      // returns a *string or *[]string
+	check  func(text string) string // for a *string: returns the mistake in a text, empty for none
 }
 
 // members are in the order in which Write writes them.
@@ -109,8 +109,8 @@ func checkBlob(f record.Field) string {
 		}
 		return ""
 	}
-	return fmt.Sprintf("%s must be %q, if the bytes are in the order of .NET, or %q, if they are in the order of the text",
-		blobMember, record.BlobNet, record.BlobRFC)
+	return fmt.Sprintf("%s must be %q, if the bytes are in the order of .NET, "+
+		"or %q, if they are in the order of the text", blobMember, record.BlobNet, record.BlobRFC)
 }
 
 // Parse reads the kinds of a file with all mistakes that are visible in this file alone.
@@ -172,22 +172,36 @@ func (r *reader) read(data []byte) {
 	if err == nil {
 		return
 	}
-
-	wrongLine := last + 1
-	if e, ok := errors.AsType[*unstable.ParserError](err); ok && len(e.Highlight) > 0 {
-		wrongLine = max(wrongLine, r.before+r.parser.Shape(r.parser.Range(e.Highlight)).Start.Line)
-	}
-	lines := bytes.Count(bytes.TrimRight(data, "\r\n"), []byte("\n")) + 1
-	wrongLine = min(wrongLine, r.before+lines)
-
 	kind := ""
 	if head != nil {
 		kind = head[0]
-	} else if name, ok := strings.CutPrefix(strings.TrimLeft(string(data), " \t"), "["); ok {
-		// The head of the table is wrong.
-		kind = strings.Trim(name[:strings.IndexAny(name+"\n", ".]#= \r\n")], `"'`)
+	} else {
+		kind = kindOfHead(string(data))
 	}
-	r.problem(kind, wrongLine, "%s", strings.TrimPrefix(err.Error(), "toml: "))
+	r.problem(kind, r.wrongLine(err, data, last), "%s", strings.TrimPrefix(err.Error(), "toml: "))
+}
+
+// wrongLine returns the line of an error of syntax in a table: the one that the parser has marked,
+// or the line after the last expression.
+func (r *reader) wrongLine(err error, data []byte, last int) int {
+	line := last + 1
+	if e, ok := errors.AsType[*unstable.ParserError](err); ok && len(e.Highlight) > 0 {
+		marked := r.parser.Shape(r.parser.Range(e.Highlight)).Start.Line
+		line = max(line, r.before+marked)
+	}
+	lines := bytes.Count(bytes.TrimRight(data, "\r\n"), []byte("\n")) + 1
+	return min(line, r.before+lines)
+}
+
+// kindOfHead returns the name of the kind in the head of a table, which the parser cannot read;
+// empty if there is no head.
+func kindOfHead(table string) string {
+	head, ok := strings.CutPrefix(strings.TrimLeft(table, " \t"), "[")
+	if !ok {
+		return ""
+	}
+	end := strings.IndexAny(head+"\n", ".]#= \r\n")
+	return strings.Trim(head[:end], `"'`)
 }
 
 // pathOf returns the key of an expression after those of the tables around it.
@@ -221,20 +235,23 @@ func (r *reader) problem(kind string, line int, format string, args ...any) {
 func (r *reader) kind(name string, line int) *Declared {
 	d := r.byName[name]
 	if d == nil {
-		d = &Declared{Kind: record.Kind{Name: name}, at: place{r.file, map[string]int{"": line}}}
+		d = &Declared{
+			Kind:  record.Kind{Name: name},
+			place: place{file: r.file, lines: map[string]int{"": line}},
+		}
 		r.byName[name] = d
 		r.kinds = append(r.kinds, d)
 	}
 	return d
 }
 
-// once remembers the line of a member. It reports a second one.
+// once remembers the line of a member and returns true. A second member is a problem.
 func (r *reader) once(d *Declared, member string, line int) bool {
-	if first, twice := d.at.lines[member]; twice {
+	if first, twice := d.place.lines[member]; twice {
 		r.problem(d.Name, line, "%s has %s twice, first in line %d; remove one", d.Name, member, first)
 		return false
 	}
-	d.at.lines[member] = line
+	d.place.lines[member] = line
 	return true
 }
 
@@ -298,19 +315,8 @@ func (r *reader) setField(d *Declared, name string, line int, value *unstable.No
 	if !r.once(d, fieldsTable+"."+name, line) {
 		return
 	}
-	texts := map[string]string{}
-	if value.Kind == unstable.InlineTable {
-		for inner := value.Children(); inner.Next(); {
-			path := pathOf(nil, inner.Node())
-			if member := path[0]; len(path) > 1 || !slices.Contains(fieldMembers, member) {
-				r.unknown(d, []string{fieldsTable, name, strings.Join(path, ".")}, line)
-			} else if text, ok := r.text(d, member+" of "+name, line, inner.Node().Value()); ok {
-				texts[member] = text
-			}
-		}
-	} else if text, ok := r.text(d, "the type of "+name, line, value); ok {
-		texts[typeMember] = text
-	} else {
+	texts, ok := r.fieldTexts(d, name, line, value)
+	if !ok {
 		return
 	}
 	f, hint := readType(name, texts[typeMember])
@@ -325,6 +331,31 @@ func (r *reader) setField(d *Declared, name string, line int, value *unstable.No
 	d.Fields = append(d.Fields, f)
 }
 
+// fieldTexts returns the texts of the members of a field. ok is false if the field has none.
+func (r *reader) fieldTexts(
+	d *Declared, name string, line int, value *unstable.Node,
+) (texts map[string]string, ok bool) {
+	if value.Kind != unstable.InlineTable {
+		text, ok := r.text(d, "the type of "+name, line, value)
+		return map[string]string{typeMember: text}, ok
+	}
+	texts = make(map[string]string)
+	inner := value.Children()
+	for inner.Next() {
+		path := pathOf(nil, inner.Node())
+		member := path[0]
+		if len(path) > 1 || !slices.Contains(fieldMembers, member) {
+			r.unknown(d, []string{fieldsTable, name, strings.Join(path, ".")}, line)
+			continue
+		}
+		text, ok := r.text(d, member+" of "+name, line, inner.Node().Value())
+		if ok {
+			texts[member] = text
+		}
+	}
+	return texts, true
+}
+
 // setMember reads a member of a kind.
 func (r *reader) setMember(d *Declared, name string, line int, value *unstable.Node) {
 	i := slices.IndexFunc(members, func(m member) bool { return m.name == name })
@@ -335,21 +366,22 @@ func (r *reader) setMember(d *Declared, name string, line int, value *unstable.N
 	if !r.once(d, name, line) {
 		return
 	}
-	switch into := members[i].into(d).(type) {
+	switch target := members[i].target(d).(type) {
 	case *string:
 		text, ok := r.text(d, name, line, value)
-		if hint := members[i].wrong(text); ok && hint != "" {
+		if hint := members[i].check(text); ok && hint != "" {
 			r.problem(d.Name, line, "%s: %s", name, hint)
 		}
-		*into = text
+		*target = text
 	case *[]string:
 		if value.Kind != unstable.Array {
 			r.problem(d.Name, line, "%s must be a list of fields, such as %s = [\"DebtorID\"]", name, name)
 			return
 		}
-		for items := value.Children(); items.Next(); {
+		items := value.Children()
+		for items.Next() {
 			if text, ok := r.text(d, "every item of "+name, line, items.Node()); ok {
-				*into = append(*into, text)
+				*target = append(*target, text)
 			}
 		}
 	}

@@ -8,13 +8,16 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/bizhook/whd/client/record"
 )
 
 // Write writes a file of kinds in the order of their names, after comment lines.
-func Write(w io.Writer, head []string, all []*Declared) error {
+func Write(w io.Writer, head []string, declared []*Declared) error {
 	out := bufio.NewWriter(w)
 	comment(out, head)
-	sorted := slices.SortedFunc(slices.Values(all), func(a, b *Declared) int { return cmp.Compare(a.Name, b.Name) })
+	byName := func(a, b *Declared) int { return cmp.Compare(a.Name, b.Name) }
+	sorted := slices.SortedFunc(slices.Values(declared), byName)
 	for i, d := range sorted {
 		if i > 0 || len(head) > 0 {
 			fmt.Fprintln(out)
@@ -28,34 +31,20 @@ func (d *Declared) write(w io.Writer) {
 	comment(w, d.Comments)
 	fmt.Fprintf(w, "[%s]\n", key(d.Name))
 	for _, m := range members {
-		switch from := m.into(d).(type) {
+		switch value := m.target(d).(type) {
 		case *string:
-			if *from != "" {
-				fmt.Fprintf(w, "%s = %s\n", m.name, quote(*from))
+			if *value != "" {
+				fmt.Fprintf(w, "%s = %s\n", m.name, quote(*value))
 			}
 		case *[]string:
-			if len(*from) > 0 {
-				quoted := make([]string, len(*from))
-				for i, text := range *from {
-					quoted[i] = quote(text)
-				}
-				fmt.Fprintf(w, "%s = [%s]\n", m.name, strings.Join(quoted, ", "))
+			if len(*value) > 0 {
+				fmt.Fprintf(w, "%s = [%s]\n", m.name, quoteAll(*value))
 			}
 		}
 	}
 	fmt.Fprintf(w, "\n[%s.%s]\n", key(d.Name), fieldsTable)
 	for _, f := range d.Fields {
-		value := quote(f.TypeName())
-		if f.Column != "" || f.Blob != "" {
-			value = "{ " + typeMember + " = " + value
-			if f.Column != "" {
-				value += ", " + columnMember + " = " + quote(f.Column)
-			}
-			if f.Blob != "" {
-				value += ", " + blobMember + " = " + quote(string(f.Blob))
-			}
-			value += " }"
-		}
+		value := fieldValue(f)
 		if note := d.Notes[f.Name]; note != "" {
 			value += " # " + line(note)
 		}
@@ -64,6 +53,23 @@ func (d *Declared) write(w io.Writer) {
 	comment(w, d.Omitted)
 }
 
+// fieldValue returns the value of a field: its type, or a table with its other members.
+func fieldValue(f record.Field) string {
+	fieldType := quote(f.TypeName())
+	if f.Column == "" && f.Blob == "" {
+		return fieldType
+	}
+	value := "{ " + typeMember + " = " + fieldType
+	if f.Column != "" {
+		value += ", " + columnMember + " = " + quote(f.Column)
+	}
+	if f.Blob != "" {
+		value += ", " + blobMember + " = " + quote(string(f.Blob))
+	}
+	return value + " }"
+}
+
+// comment writes comment lines.
 func comment(w io.Writer, lines []string) {
 	for _, text := range lines {
 		fmt.Fprintln(w, strings.TrimRight("# "+line(text), " "))
@@ -72,12 +78,14 @@ func comment(w io.Writer, lines []string) {
 
 // line returns a text without the characters that a comment cannot have.
 func line(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f {
+	blank := func(r rune) rune {
+		isControl := r < ' ' || r == 0x7f
+		if isControl && r != '\t' {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(text, "?"))
+	}
+	return strings.Map(blank, strings.ToValidUTF8(text, "?"))
 }
 
 // key returns a key, in quotation marks if it is not plain.
@@ -86,6 +94,15 @@ func key(name string) string {
 		return name
 	}
 	return quote(name)
+}
+
+// quoteAll returns texts as the items of a list.
+func quoteAll(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = quote(text)
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // quote returns a text as a basic string of TOML: that of JSON, except for one character.

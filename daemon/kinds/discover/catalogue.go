@@ -32,7 +32,7 @@ type Column struct {
 	Type      string // lower case, without length
 	Nullable  bool
 	Forbidden bool // no permission to read it
-	Blobs     bool // some of the first rows of an embedded file have blobs of 16 bytes, which may be GUIDs
+	Blobs     bool // blobs of 16 bytes, which may be GUIDs, are in the first rows of an embedded file
 }
 
 // Read reads the catalogue, in the order of names. A login sees only objects that it has
@@ -52,79 +52,111 @@ func Read(ctx context.Context, c erp.Config) ([]Object, error) {
 // The statements for objects, their columns, and unique indexes on all rows. They are not
 // joined, because a server without statistics of a new database may join them slowly.
 const (
-	objectsSQL = `SELECT TABLE_SCHEMA, TABLE_NAME, CASE TABLE_TYPE WHEN 'VIEW' THEN 1 ELSE 0 END, COALESCE(OBJECT_ID(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME)), 0)
-FROM INFORMATION_SCHEMA.TABLES WHERE COALESCE(OBJECTPROPERTY(OBJECT_ID(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME)), 'IsMSShipped'), 0) = 0
+	objectsSQL = `SELECT TABLE_SCHEMA, TABLE_NAME, CASE TABLE_TYPE WHEN 'VIEW' THEN 1 ELSE 0 END,
+	COALESCE(OBJECT_ID(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME)), 0)
+FROM INFORMATION_SCHEMA.TABLES
+WHERE COALESCE(OBJECTPROPERTY(OBJECT_ID(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME)), 'IsMSShipped'), 0) = 0
 ORDER BY TABLE_SCHEMA, TABLE_NAME`
 
-	columnsSQL = `SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, LOWER(DATA_TYPE), CASE IS_NULLABLE WHEN 'YES' THEN 1 ELSE 0 END
+	columnsSQL = `SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, LOWER(DATA_TYPE),
+	CASE IS_NULLABLE WHEN 'YES' THEN 1 ELSE 0 END
 FROM INFORMATION_SCHEMA.COLUMNS ORDER BY ORDINAL_POSITION`
 
 	indexesSQL = `SELECT object_id, index_id FROM sys.indexes
-WHERE is_unique = 1 AND has_filter = 0 AND is_disabled = 0 AND is_hypothetical = 0 ORDER BY object_id, is_primary_key DESC, index_id`
+WHERE is_unique = 1 AND has_filter = 0 AND is_disabled = 0 AND is_hypothetical = 0
+ORDER BY object_id, is_primary_key DESC, index_id`
 
-	keysSQL = "SELECT object_id, index_id, column_id FROM sys.index_columns WHERE key_ordinal > 0 ORDER BY object_id, index_id, key_ordinal"
+	keysSQL = `SELECT object_id, index_id, column_id FROM sys.index_columns
+WHERE key_ordinal > 0 ORDER BY object_id, index_id, key_ordinal`
 
 	numbersSQL = "SELECT object_id, column_id, name, CAST(is_nullable AS int) FROM sys.columns"
 )
 
 func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
-	var o Object
-	var c Column
-	var id, number int64
-	var objects []*Object
-	byName := make(map[[2]string]*Object)
-	byID := make(map[int64]*Object)
-	err := query(ctx, db, objectsSQL, func() {
-		found := o
-		objects = append(objects, &found)
-		byName[[2]string{o.Schema, o.Name}] = &found
-		byID[id] = &found
-	}, &o.Schema, &o.Name, &o.View, &id)
+	objects, byID, err := readObjects(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	err = query(ctx, db, columnsSQL, func() {
-		if o := byName[[2]string{o.Schema, o.Name}]; o != nil {
-			o.Columns = append(o.Columns, c)
-		}
-	}, &o.Schema, &o.Name, &c.Name, &c.Type, &c.Nullable)
-	if err != nil {
+	if err := readColumns(ctx, db, objects); err != nil {
 		return nil, err
 	}
-
-	// The columns of unique indexes are known by numbers.
-	var k mssql.KeyColumn
-	columns := make(map[[2]int64]mssql.KeyColumn)
-	err = query(ctx, db, numbersSQL, func() { columns[[2]int64{id, number}] = k }, &id, &number, &k.Name, &k.Nullable)
-	if err != nil {
+	if err := readUnique(ctx, db, byID); err != nil {
 		return nil, err
 	}
-	keys := make(map[[2]int64][]mssql.KeyColumn)
-	err = query(ctx, db, keysSQL, func() {
-		column := columns[[2]int64{id, number}]
-		column.Index = k.Index
-		keys[[2]int64{id, k.Index}] = append(keys[[2]int64{id, k.Index}], column)
-	}, &id, &k.Index, &number)
-	if err != nil {
-		return nil, err
-	}
-	err = query(ctx, db, indexesSQL, func() {
-		if o := byID[id]; o != nil {
-			o.Unique = append(o.Unique, keys[[2]int64{id, k.Index}]...)
-		}
-	}, &id, &k.Index)
-	if err != nil {
-		return nil, err
-	}
-
-	all := make([]Object, len(objects))
+	list := make([]Object, len(objects))
 	for i, o := range objects {
 		if err := o.probe(ctx, db); err != nil {
 			return nil, err
 		}
-		all[i] = *o
+		list[i] = *o
 	}
-	return all, nil
+	return list, nil
+}
+
+// readObjects reads the tables and views without their columns.
+func readObjects(ctx context.Context, db *sql.DB) (objects []*Object, byID map[int64]*Object, err error) {
+	byID = make(map[int64]*Object)
+	var row struct {
+		schema, name string
+		isView       bool
+		id           int64
+	}
+	add := func() {
+		o := &Object{Schema: row.schema, Name: row.name, View: row.isView}
+		objects = append(objects, o)
+		byID[row.id] = o
+	}
+	err = query(ctx, db, objectsSQL, add, &row.schema, &row.name, &row.isView, &row.id)
+	return objects, byID, err
+}
+
+// readColumns reads the columns of objects.
+func readColumns(ctx context.Context, db *sql.DB, objects []*Object) error {
+	type name struct{ schema, object string }
+	byName := make(map[name]*Object)
+	for _, o := range objects {
+		byName[name{o.Schema, o.Name}] = o
+	}
+	var of name
+	var column Column
+	add := func() {
+		if o := byName[of]; o != nil {
+			o.Columns = append(o.Columns, column)
+		}
+	}
+	return query(ctx, db, columnsSQL, add, &of.schema, &of.object, &column.Name, &column.Type, &column.Nullable)
+}
+
+// readUnique reads the columns of the unique indexes of objects, which are known by numbers.
+func readUnique(ctx context.Context, db *sql.DB, objects map[int64]*Object) error {
+	type part struct{ object, number int64 } // a column or an index of an object
+	var id, columnNumber, indexNumber int64
+
+	var column mssql.KeyColumn
+	columns := make(map[part]mssql.KeyColumn)
+	addColumn := func() { columns[part{id, columnNumber}] = column }
+	err := query(ctx, db, numbersSQL, addColumn, &id, &columnNumber, &column.Name, &column.Nullable)
+	if err != nil {
+		return err
+	}
+
+	keys := make(map[part][]mssql.KeyColumn)
+	addKey := func() {
+		index := part{id, indexNumber}
+		key := columns[part{id, columnNumber}]
+		key.Index = indexNumber
+		keys[index] = append(keys[index], key)
+	}
+	if err := query(ctx, db, keysSQL, addKey, &id, &indexNumber, &columnNumber); err != nil {
+		return err
+	}
+
+	addIndex := func() {
+		if o := objects[id]; o != nil {
+			o.Unique = append(o.Unique, keys[part{id, indexNumber}]...)
+		}
+	}
+	return query(ctx, db, indexesSQL, addIndex, &id, &indexNumber)
 }
 
 // probe reads no rows of all columns. If the right on a column is missing, it tries them one
@@ -158,15 +190,15 @@ func (o *Object) read(ctx context.Context, db *sql.DB, columns string) (problem 
 	return "", false, err
 }
 
-// query calls each after scanning a row.
-func query(ctx context.Context, db *sql.DB, text string, each func(), into ...any) error {
+// query scans each row of a statement into targets, and calls each after it.
+func query(ctx context.Context, db *sql.DB, text string, each func(), targets ...any) error {
 	rows, err := db.QueryContext(ctx, text)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
+		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
 		each()
@@ -175,22 +207,28 @@ func query(ctx context.Context, db *sql.DB, text string, each func(), into ...an
 }
 
 // readFile reads the schema of an embedded file.
-func readFile(path string) (all []Object, err error) {
+func readFile(path string) ([]Object, error) {
 	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	err = conn.Query("SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite[_]%' ORDER BY name", func(s *sqlite.Stmt) error {
-		all = append(all, Object{Name: s.Text(0), View: s.Text(1) == "view"})
+	const tables = `SELECT name, type FROM sqlite_schema
+WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite[_]%' ORDER BY name`
+	var objects []Object
+	err = conn.Query(tables, func(s *sqlite.Stmt) error {
+		objects = append(objects, Object{Name: s.Text(0), View: s.Text(1) == "view"})
 		return nil
 	})
-	for i := range all {
-		if err == nil {
-			err = all[i].describe(conn)
+	if err != nil {
+		return nil, err
+	}
+	for i := range objects {
+		if err := objects[i].describe(conn); err != nil {
+			return nil, err
 		}
 	}
-	return all, err
+	return objects, nil
 }
 
 // describe reads the columns and unique indexes of a table.
@@ -228,7 +266,7 @@ const sampledRows = 1000
 
 // hasBlobs reports whether a column has blobs of the size of a GUID in the first rows.
 func (o *Object) hasBlobs(conn *sqlite.Conn, column string) (bool, error) {
-	n, _, err := conn.QueryInt(fmt.Sprintf("SELECT COUNT(*) FROM (SELECT %s AS g FROM %s LIMIT %d) WHERE typeof(g) = 'blob' AND length(g) = 16",
-		sqlite.Quote(column), sqlite.Quote(o.Name), sampledRows))
+	sample := fmt.Sprintf("SELECT %s AS g FROM %s LIMIT %d", sqlite.Quote(column), sqlite.Quote(o.Name), sampledRows)
+	n, _, err := conn.QueryInt("SELECT COUNT(*) FROM (" + sample + ") WHERE typeof(g) = 'blob' AND length(g) = 16")
 	return n > 0, err
 }

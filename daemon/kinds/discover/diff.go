@@ -16,44 +16,60 @@ import (
 
 // Diff returns the differences between kinds and the objects of a database, one line each.
 // A kind leaves out the columns of fields in comments on purpose.
-func Diff(all []*kinds.Declared, objects []Object, c erp.Config) (lines []string) {
-	for _, d := range all {
-		fields := slices.Clone(d.Fields)
-		if builtin, ok := record.Builtin().Lookup(d.Name); ok {
-			for _, f := range builtin.Fields {
-				isSame := func(declared record.Field) bool { return strings.EqualFold(declared.Name, f.Name) }
-				if !slices.ContainsFunc(fields, isSame) {
-					fields = append(fields, f)
-				}
-			}
-		}
-		x := comparison{name: d.Name, table: cmp.Or(c.Sources[d.Name], d.Source()), server: c.DSN != ""}
-		t, _ := mssql.ParseTable(x.table, cmp.Or(c.Schema, erp.DefaultSchema))
-		i := slices.IndexFunc(objects, func(o Object) bool {
-			return strings.EqualFold(o.Name, t.Name) && (o.Schema == "" || strings.EqualFold(o.Schema, t.Schema))
-		})
-		switch {
-		case t.Database != "":
-			x.add("", "cannot be compared, because %s is in another database", x.table)
-		case i < 0:
-			x.add("", "%s does not exist, or the login has no right on it", x.table)
-		case objects[i].Problem != "":
-			x.add("", "%s cannot be read: %s", x.table, objects[i].Problem)
-		default:
-			x.compare(fields, objects[i].Columns, leftOut(d))
-		}
-		lines = append(lines, x.lines...)
+func Diff(declared []*kinds.Declared, objects []Object, c erp.Config) []string {
+	var lines []string
+	for _, d := range declared {
+		lines = append(lines, diffKind(d, objects, c)...)
 	}
 	return lines
 }
 
-// comparison compares a kind with its object.
-type comparison struct {
-	name, table string
-	server      bool
-	lines       []string
+// diffKind returns the differences between a kind and its object.
+func diffKind(d *kinds.Declared, objects []Object, c erp.Config) []string {
+	x := comparison{name: d.Name, table: cmp.Or(c.Sources[d.Name], d.Source()), server: c.DSN != ""}
+	t, _ := mssql.ParseTable(x.table, cmp.Or(c.Schema, erp.DefaultSchema))
+	i := slices.IndexFunc(objects, func(o Object) bool {
+		inSchema := o.Schema == "" || strings.EqualFold(o.Schema, t.Schema)
+		return inSchema && strings.EqualFold(o.Name, t.Name)
+	})
+	switch {
+	case t.Database != "":
+		x.add("", "cannot be compared, because %s is in another database", x.table)
+	case i < 0:
+		x.add("", "%s does not exist, or the login has no right on it", x.table)
+	case objects[i].Problem != "":
+		x.add("", "%s cannot be read: %s", x.table, objects[i].Problem)
+	default:
+		x.compare(allFields(d), objects[i].Columns, leftOut(d))
+	}
+	return x.lines
 }
 
+// allFields returns the fields of a kind, with those that are built in.
+func allFields(d *kinds.Declared) []record.Field {
+	fields := slices.Clone(d.Fields)
+	builtin, ok := record.Builtin().Lookup(d.Name)
+	if !ok {
+		return fields
+	}
+	for _, f := range builtin.Fields {
+		isSame := func(declared record.Field) bool { return strings.EqualFold(declared.Name, f.Name) }
+		if !slices.ContainsFunc(fields, isSame) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// comparison compares a kind with its object.
+type comparison struct {
+	name   string // name of the kind
+	table  string
+	server bool     // the table is on a server, not in a file
+	lines  []string // the differences
+}
+
+// add adds a difference in a field, or in the whole kind if field is empty.
 func (x *comparison) add(field, format string, args ...any) {
 	if field != "" {
 		field = "." + field
@@ -61,6 +77,7 @@ func (x *comparison) add(field, format string, args ...any) {
 	x.lines = append(x.lines, x.name+field+": "+fmt.Sprintf(format, args...))
 }
 
+// compare compares the fields with the columns; leftOut are columns without a field.
 func (x *comparison) compare(fields []record.Field, columns []Column, leftOut map[string]bool) {
 	var removed []record.Field
 	for _, f := range fields {
@@ -71,7 +88,8 @@ func (x *comparison) compare(fields []record.Field, columns []Column, leftOut ma
 		}
 		c := columns[i]
 		current, reason := c.field(x.server)
-		isChanged := reason != "" || current.Type != f.Type && !erp.Holds(f, c.Type, x.server)
+		holdsAll := current.Type == f.Type || erp.Holds(f, c.Type, x.server)
+		isChanged := reason != "" || !holdsAll
 		switch {
 		case c.Forbidden:
 			x.add(f.Name, "the login has no permission to read the column %s", c.Name)
@@ -113,21 +131,21 @@ func (x *comparison) compare(fields []record.Field, columns []Column, leftOut ma
 // renamed returns the new column that a field without one probably has: the one with a
 // similar name, or the only one, of the field's type. It returns -1 if there is none.
 func (x *comparison) renamed(f record.Field, added []Column, removed []record.Field) int {
-	var same []string
+	var names []string // of columns with the field's type
 	for _, c := range added {
-		if now, _ := c.field(x.server); now.Type == f.Type {
-			same = append(same, c.Name)
+		if current, _ := c.field(x.server); current.Type == f.Type {
+			names = append(names, c.Name)
 		}
 	}
-	near := record.Suggest(f.ColumnName(), same)
-	switch {
-	case len(near) > 0:
-	case len(same) != 1 || slices.ContainsFunc(removed, func(other record.Field) bool { return other.Type == f.Type && other.Name != f.Name }):
-		return -1
-	default:
-		near = same
+	candidates := record.Suggest(f.ColumnName(), names)
+	if len(candidates) == 0 {
+		hasSameType := func(r record.Field) bool { return r.Type == f.Type && r.Name != f.Name }
+		if len(names) != 1 || slices.ContainsFunc(removed, hasSameType) {
+			return -1
+		}
+		candidates = names
 	}
-	return slices.IndexFunc(added, func(c Column) bool { return c.Name == near[0] })
+	return slices.IndexFunc(added, func(c Column) bool { return c.Name == candidates[0] })
 }
 
 // leftOutColumn is a field in a comment, as Propose writes columns without a field.

@@ -140,7 +140,8 @@ func identifier(name string) string {
 
 // free returns the name, with underscores and a number if it is taken.
 func free(name string, taken func(string) bool) string {
-	for n, wanted := 2, name; taken(name); n++ {
+	wanted := name
+	for n := 2; taken(name); n++ {
 		name = fmt.Sprintf("%s_%d", wanted, n)
 	}
 	return name
@@ -215,7 +216,8 @@ func (o Object) noteFor(c Column) string {
 		return c.Type + ", which SQL Server cannot compare or sort"
 	}
 	if c.Blobs {
-		return `blobs of 16 bytes are returned as hexadecimal digits; if they are GUIDs, write { type = "Guid", blob = "net" } ` +
+		return `blobs of 16 bytes are returned as hexadecimal digits; ` +
+			`if they are GUIDs, write { type = "Guid", blob = "net" } ` +
 			`for the byte order of .NET, or blob = "rfc" for that of the text`
 	}
 	return ""

@@ -37,27 +37,76 @@ type Column struct {
 	Null bool
 }
 
-// columns that most tables have after their key. Tables take a part of them.
+// columns are those that most tables have after their key. Each table has a part of them.
 var columns = []Column{
-	{"Description", "nvarchar(100)", true}, {"Code", "varchar(40)", false}, {"Phone No.", "varchar(30)", true}, {"Quantity", "decimal(19,4)", false},
-	{"Price", "money", true}, {"Weight", "float", true}, {"Ratio", "real", true}, {"IsActive", "bit", false}, {"ItemNo", "int", false},
-	{"DisplayOrder", "smallint", true}, {"Level", "tinyint", true}, {"Counter", "bigint", true}, {"OpensAt", "time(7)", true}, {"Date", "date", true},
-	{"LastSavedDateTime", "datetime", false}, {"Exact", "datetime2(7)", true}, {"Owner ID", "uniqueidentifier", true}, {"Notes", "nvarchar(max)", true},
-	{"Picture", "varbinary(max)", true}, {"Take", "int", true}, {"order", "varchar(10)", true}, {"Select", "int", true}, {"Über%Größe", "nvarchar(20)", true},
-	{"Odd[Column", "int", true}, {"2ndName", "varchar(20)", true}, {"a b", "int", true}, {"a.b", "int", true}, {"format", "varchar(10)", true},
+	{"Description", "nvarchar(100)", true},
+	{"Code", "varchar(40)", false},
+	{"Phone No.", "varchar(30)", true},
+	{"Quantity", "decimal(19,4)", false},
+	{"Price", "money", true},
+	{"Weight", "float", true},
+	{"Ratio", "real", true},
+	{"IsActive", "bit", false},
+	{"ItemNo", "int", false},
+	{"DisplayOrder", "smallint", true},
+	{"Level", "tinyint", true},
+	{"Counter", "bigint", true},
+	{"OpensAt", "time(7)", true},
+	{"Date", "date", true},
+	{"LastSavedDateTime", "datetime", false},
+	{"Exact", "datetime2(7)", true},
+	{"Owner ID", "uniqueidentifier", true},
+	{"Notes", "nvarchar(max)", true},
+	{"Picture", "varbinary(max)", true},
+	{"Take", "int", true},
+	{"order", "varchar(10)", true},
+	{"Select", "int", true},
+	{"Über%Größe", "nvarchar(20)", true},
+	{"Odd[Column", "int", true},
+	{"2ndName", "varchar(20)", true},
+	{"a b", "int", true},
+	{"a.b", "int", true},
+	{"format", "varchar(10)", true},
 }
 
-// every has a column of every type of SQL Server that Babelfish has too.
+// every has a column of each type of SQL Server that Babelfish has too.
 var every = []Column{
-	{"ID", "int IDENTITY", false}, {"BigInt", "bigint", true}, {"Int", "int", true}, {"SmallInt", "smallint", true}, {"TinyInt", "tinyint", true}, {"Bit", "bit", true},
-	{"Decimal", "decimal(38,10)", true}, {"Numeric", "numeric(9)", true}, {"Money", "money", true}, {"SmallMoney", "smallmoney", true},
-	{"Float", "float", true}, {"Real", "real", true}, {"Date", "date", true}, {"Time", "time(7)", true}, {"DateTime", "datetime", true},
-	{"DateTime2", "datetime2(7)", true}, {"SmallDateTime", "smalldatetime", true}, {"DateTimeOffset", "datetimeoffset(7)", true},
-	{"Char", "char(10)", true}, {"VarChar", "varchar(50)", true}, {"VarCharMax", "varchar(max)", true}, {"Text", "text", true},
-	{"NChar", "nchar(10)", true}, {"NVarChar", "nvarchar(50)", true}, {"NVarCharMax", "nvarchar(max)", true}, {"NText", "ntext", true},
-	{"Binary", "binary(8)", true}, {"VarBinary", "varbinary(50)", true}, {"VarBinaryMax", "varbinary(max)", true}, {"Image", "image", true},
-	{"Guid", "uniqueidentifier", true}, {"XML", "xml", true}, {"Variant", "sql_variant", true}, {"SysName", "sysname", false},
-	{"Total", "AS ([Int] * 2)", true}, {"RowHash", "rowversion", false},
+	{"ID", "int IDENTITY", false},
+	{"BigInt", "bigint", true},
+	{"Int", "int", true},
+	{"SmallInt", "smallint", true},
+	{"TinyInt", "tinyint", true},
+	{"Bit", "bit", true},
+	{"Decimal", "decimal(38,10)", true},
+	{"Numeric", "numeric(9)", true},
+	{"Money", "money", true},
+	{"SmallMoney", "smallmoney", true},
+	{"Float", "float", true},
+	{"Real", "real", true},
+	{"Date", "date", true},
+	{"Time", "time(7)", true},
+	{"DateTime", "datetime", true},
+	{"DateTime2", "datetime2(7)", true},
+	{"SmallDateTime", "smalldatetime", true},
+	{"DateTimeOffset", "datetimeoffset(7)", true},
+	{"Char", "char(10)", true},
+	{"VarChar", "varchar(50)", true},
+	{"VarCharMax", "varchar(max)", true},
+	{"Text", "text", true},
+	{"NChar", "nchar(10)", true},
+	{"NVarChar", "nvarchar(50)", true},
+	{"NVarCharMax", "nvarchar(max)", true},
+	{"NText", "ntext", true},
+	{"Binary", "binary(8)", true},
+	{"VarBinary", "varbinary(50)", true},
+	{"VarBinaryMax", "varbinary(max)", true},
+	{"Image", "image", true},
+	{"Guid", "uniqueidentifier", true},
+	{"XML", "xml", true},
+	{"Variant", "sql_variant", true},
+	{"SysName", "sysname", false},
+	{"Total", "AS ([Int] * 2)", true},
+	{"RowHash", "rowversion", false},
 }
 
 var (
@@ -107,7 +156,8 @@ func Objects() []Object {
 // table returns table n. Each third has no primary key: a unique index, with or without
 // nulls, or none.
 func table(n int, schema, name string) Object {
-	t := Object{Schema: schema, Name: name, Columns: []Column{{"RecID", "varchar(36)", n%3 == 0 && n%2 == 0}}, Rows: 3}
+	recID := Column{"RecID", "varchar(36)", n%6 == 0}
+	t := Object{Schema: schema, Name: name, Columns: []Column{recID}, Rows: 3}
 	for i := range columns {
 		if (n+i)%3 != 0 || i < 4 {
 			t.Columns = append(t.Columns, columns[(n+i)%len(columns)])
@@ -128,8 +178,15 @@ func table(n int, schema, name string) Object {
 // wideTypes are the types of the columns of IN_Wide, in turns.
 var wideTypes = []string{"int", "varchar(20)", "float", "date"}
 
+// wide returns a table with WideColumns columns.
 func wide() Object {
-	t := Object{Schema: "dbo", Name: "IN_Wide", Primary: []string{"No", "Part"}, Columns: []Column{{"No", "int", false}, {"Part", "varchar(10)", false}}, Rows: 3}
+	t := Object{
+		Schema:  "dbo",
+		Name:    "IN_Wide",
+		Columns: []Column{{"No", "int", false}, {"Part", "varchar(10)", false}},
+		Primary: []string{"No", "Part"},
+		Rows:    3,
+	}
 	for i := len(t.Columns); i < WideColumns; i++ {
 		t.Columns = append(t.Columns, Column{fmt.Sprintf("Column %d", i), wideTypes[i%len(wideTypes)], true})
 	}

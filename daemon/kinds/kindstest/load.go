@@ -20,8 +20,9 @@ func LoadServer(tb testing.TB, dsn string, objects []Object) {
 	exec := func(statement string) {
 		_, err := server.DB().ExecContext(tb.Context(), statement)
 		if err != nil && strings.Contains(statement, " rowversion") { // Babelfish has it on request
-			_, err = server.DB().ExecContext(tb.Context(),
-				"EXEC sp_babelfish_configure 'babelfishpg_tsql.escape_hatch_rowversion', 'ignore'; EXEC('"+strings.ReplaceAll(statement, "'", "''")+"')")
+			const allow = "EXEC sp_babelfish_configure 'babelfishpg_tsql.escape_hatch_rowversion', 'ignore'; "
+			text := strings.ReplaceAll(statement, "'", "''")
+			_, err = server.DB().ExecContext(tb.Context(), allow+"EXEC('"+text+"')")
 		}
 		if err != nil {
 			tb.Fatalf("%.300s: %v", statement, err)
@@ -68,10 +69,8 @@ func (o Object) FileName() string {
 func (o Object) fileStatements() []string {
 	name := sqlite.Quote(o.FileName())
 	if o.Of != "" {
-		return []string{"CREATE VIEW " + name + " AS SELECT * FROM " + sqlite.Quote(Object{
-			Schema: o.Schema,
-			Name:   o.Of,
-		}.FileName())}
+		table := Object{Schema: o.Schema, Name: o.Of}
+		return []string{"CREATE VIEW " + name + " AS SELECT * FROM " + sqlite.Quote(table.FileName())}
 	}
 	var kept []Column
 	for _, c := range o.Columns {
@@ -89,10 +88,10 @@ func (o Object) fileStatements() []string {
 		}
 		return strings.TrimSuffix(c.Type, "(max)")
 	})
+	blobs := strings.NewReplacer(" 0x01", " x'01'", " 0x02", " x'02'", " 0x03", " x'03'")
 	for i, statement := range statements {
 		if strings.HasPrefix(statement, "INSERT") {
-			statements[i] = strings.NewReplacer(" 0x01", " x'01'", " 0x02", " x'02'", " 0x03",
-				" x'03'").Replace(statement)
+			statements[i] = blobs.Replace(statement)
 		}
 	}
 	return statements
