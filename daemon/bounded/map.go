@@ -13,7 +13,7 @@ type Map[K comparable, V any] struct {
 	interval time.Duration // minimum time between two sweeps
 	stale    func(v V, now time.Time) bool
 	entries  map[K]V
-	swept    time.Time
+	swept    time.Time // time of the last sweep
 }
 
 // New returns a Map of at most max entries. A full map removes stale entries, at most
@@ -31,19 +31,24 @@ func (m *Map[K, V]) Get(key K) (V, bool) {
 // Set sets the value of a key. In a full map, a new key evicts stale entries, or an
 // arbitrary entry if there are none.
 func (m *Map[K, V]) Set(key K, v V, now time.Time) {
-	if _, ok := m.entries[key]; !ok && len(m.entries) >= m.max {
-		if now.Sub(m.swept).Abs() >= m.interval {
-			m.swept = now
-			m.DeleteFunc(func(_ K, v V) bool { return m.stale(v, now) })
-		}
-		for other := range m.entries {
-			if len(m.entries) < m.max {
-				break
-			}
-			delete(m.entries, other)
-		}
+	if _, exists := m.entries[key]; !exists && len(m.entries) >= m.max {
+		m.makeRoom(now)
 	}
 	m.entries[key] = v
+}
+
+// makeRoom removes entries from a full map.
+func (m *Map[K, V]) makeRoom(now time.Time) {
+	if now.Sub(m.swept).Abs() >= m.interval {
+		m.swept = now
+		m.DeleteFunc(func(_ K, v V) bool { return m.stale(v, now) })
+	}
+	for evicted := range m.entries {
+		if len(m.entries) < m.max {
+			return
+		}
+		delete(m.entries, evicted)
+	}
 }
 
 // Delete removes an entry.

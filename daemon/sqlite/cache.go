@@ -14,11 +14,11 @@ const cacheableText = 4 << 10
 type cache []*Stmt
 
 // get returns a statement that is not in use and marks it as used, or returns nil.
-func (h *cache) get(sql string) *Stmt {
-	for i, s := range slices.Backward(*h) {
+func (c *cache) get(sql string) *Stmt {
+	for i, s := range slices.Backward(*c) {
 		if !s.inUse && s.sql == sql {
 			s.inUse = true
-			*h = append(slices.Delete(*h, i, i+1), s)
+			*c = append(slices.Delete(*c, i, i+1), s)
 			return s
 		}
 	}
@@ -27,27 +27,27 @@ func (h *cache) get(sql string) *Stmt {
 
 // add adds a new statement, which is in use. The cache exceeds its size while all
 // statements are in use.
-func (h *cache) add(s *Stmt) {
+func (c *cache) add(s *Stmt) {
 	s.inUse = true
-	*h = append(*h, s)
-	for len(*h) > cacheSize {
-		oldest := slices.IndexFunc(*h, func(s *Stmt) bool { return !s.inUse })
+	*c = append(*c, s)
+	for len(*c) > cacheSize {
+		oldest := slices.IndexFunc(*c, func(s *Stmt) bool { return !s.inUse })
 		if oldest < 0 {
 			return
 		}
-		h.remove((*h)[oldest])
+		c.remove((*c)[oldest])
 	}
 }
 
 // remove removes a statement and finalizes it.
-func (h *cache) remove(removed *Stmt) {
-	*h = slices.DeleteFunc(*h, func(s *Stmt) bool { return s == removed })
+func (c *cache) remove(removed *Stmt) {
+	*c = slices.DeleteFunc(*c, func(s *Stmt) bool { return s == removed })
 	removed.finalize()
 }
 
 // reset resets every statement in use.
-func (h *cache) reset() {
-	for _, s := range slices.Backward(*h) { // Reset may remove the statement
+func (c *cache) reset() {
+	for _, s := range slices.Backward(*c) { // Reset may remove the statement
 		if s.inUse {
 			s.Reset()
 		}
@@ -55,9 +55,9 @@ func (h *cache) reset() {
 }
 
 // clear finalizes every statement.
-func (h *cache) clear() {
-	for _, s := range *h {
+func (c *cache) clear() {
+	for _, s := range *c {
 		s.finalize()
 	}
-	*h = nil
+	*c = nil
 }

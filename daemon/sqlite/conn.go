@@ -60,6 +60,7 @@ func (c *Conn) open(path string, o Options) error {
 	if !o.ReadOnly && !o.Existing {
 		flags |= sqlite3.SQLITE_OPEN_CREATE
 	}
+
 	name, err := c.cstring(path)
 	if err != nil {
 		return err
@@ -72,6 +73,7 @@ func (c *Conn) open(path string, o Options) error {
 	if rc != sqlite3.SQLITE_OK {
 		return c.fail(rc)
 	}
+
 	c.scratch = sqlite3.Xsqlite3_malloc64(c.tls, scratchSize)
 	if c.scratch == 0 {
 		return c.fail(sqlite3.SQLITE_NOMEM)
@@ -155,23 +157,27 @@ func (c *Conn) Interrupt() {
 // InterruptOn interrupts running statements when ctx is done, until stop is called. After stop
 // has returned there are no more interrupts, so the connection can be reused.
 func (c *Conn) InterruptOn(ctx context.Context) (stop func()) {
-	var during struct {
-		sync.Mutex
-		over bool
+	var mu sync.Mutex // held during an interrupt
+	isStopped := false
+	interrupt := func() (again bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if isStopped {
+			return false
+		}
+		c.Interrupt()
+		return true
 	}
 	stopAfterFunc := context.AfterFunc(ctx, func() {
-		for during.Lock(); !during.over; during.Lock() { // repeat, since an interrupt between two steps is lost
-			c.Interrupt()
-			during.Unlock()
+		for interrupt() { // repeated, since an interrupt between two steps is lost
 			time.Sleep(10 * time.Millisecond)
 		}
-		during.Unlock()
 	})
 	return func() {
 		stopAfterFunc()
-		during.Lock()
-		defer during.Unlock()
-		during.over = true
+		mu.Lock()
+		defer mu.Unlock()
+		isStopped = true
 	}
 }
 
@@ -182,19 +188,20 @@ func (c *Conn) Exec(sql string) error {
 		return err
 	}
 	defer c.free(script)
-	for at := script; ; {
-		handle, tail, err := c.compile(at, 0)
+	remaining := script
+	for *(*byte)(pointer(remaining)) != 0 {
+		handle, tail, err := c.compile(remaining, 0)
 		if err != nil {
 			return err
 		}
 		if handle != 0 {
-			err = c.run(handle)
+			if err := c.run(handle); err != nil {
+				return err
+			}
 		}
-		if err != nil || *(*byte)(pointer(tail)) == 0 {
-			return err
-		}
-		at = tail
+		remaining = tail
 	}
+	return nil
 }
 
 // Query executes a statement and calls read, unless that is nil, for each row.
@@ -220,8 +227,9 @@ func (c *Conn) Query(sql string, read func(*Stmt) error, args ...any) error {
 
 // Column is a column of a table or view.
 type Column struct {
-	Name, Type string // the type as declared; empty for an expression of a view
-	Nullable   bool
+	Name     string
+	Type     string // as declared; empty for an expression of a view
+	Nullable bool
 }
 
 // DecimalType is the declared type of columns with the collation DEC. Its affinity is text.
@@ -247,19 +255,28 @@ func Affinity(declared string) string {
 }
 
 // Columns returns the columns of a table or view in their order, none if it does not exist.
-func (c *Conn) Columns(table string) (all []Column, err error) {
-	err = c.Query(`SELECT name, type, NOT "notnull" FROM pragma_table_info(?1)`, func(s *Stmt) error {
-		all = append(all, Column{s.Text(0), s.Text(1), s.Int(2) != 0})
+func (c *Conn) Columns(table string) ([]Column, error) {
+	const sql = `SELECT name, type, NOT "notnull" FROM pragma_table_info(?1)`
+	var columns []Column
+	read := func(s *Stmt) error {
+		columns = append(columns, Column{Name: s.Text(0), Type: s.Text(1), Nullable: s.Int(2) != 0})
 		return nil
-	}, table)
-	return all, err
+	}
+	err := c.Query(sql, read, table)
+	return columns, err
 }
 
 // equalities is a query for the collation of a column, which the catalogue does not have for
 // views: it compares values in a compound of which the column is the first part, and which
 // therefore has its collation.
 const equalities = `WITH sample(v) AS (SELECT column FROM source WHERE 0 UNION ALL VALUES ('1.0'), ('É'), ('A'), ('x '))
-SELECT CASE WHEN max(v = '1') THEN 'DEC' WHEN max(v = 'é') THEN 'TSQL' WHEN max(v = 'a') THEN 'NOCASE' WHEN max(v = 'x') THEN 'RTRIM' ELSE 'BINARY' END FROM sample`
+SELECT CASE
+	WHEN max(v = '1') THEN 'DEC'
+	WHEN max(v = 'é') THEN 'TSQL'
+	WHEN max(v = 'a') THEN 'NOCASE'
+	WHEN max(v = 'x') THEN 'RTRIM'
+	ELSE 'BINARY'
+END FROM sample`
 
 // Collation returns the name of the collation with which a text is compared with a column of a
 // table or view: that of a column, or BINARY for the result of an expression.
@@ -324,7 +341,8 @@ func (c *Conn) InTransaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.t
 func (c *Conn) Sync() error {
 	out := c.tls.Alloc(wordSize)
 	defer c.tls.Free(wordSize)
-	if err := c.check(sqlite3.Xsqlite3_file_control(c.tls, c.db, 0, sqlite3.SQLITE_FCNTL_FILE_POINTER, out)); err != nil {
+	rc := sqlite3.Xsqlite3_file_control(c.tls, c.db, 0, sqlite3.SQLITE_FCNTL_FILE_POINTER, out)
+	if err := c.check(rc); err != nil {
 		return err
 	}
 	file := *(*uintptr)(pointer(out)) // its first member is the table of its methods

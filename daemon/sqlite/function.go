@@ -19,10 +19,12 @@ const (
 	functionSum  = "dec_sum"  // aggregate dec_sum(x)
 	functionAvg  = "dec_avg"  // aggregate dec_avg(x)
 
-	functionTyped = "typed_value" // typed_value(x, type) is x if it can be read as a type, else null
-	// guid_value(x, form) is typed_value of a GUID, which may be a blob of a record.BlobForm
-	functionGuid   = "guid_value"
-	functionNumber = "typed_number" // typed_number(x) is a number, null for an empty text, and an error for others
+	// typed_value(x, type) is x if it can be read as a type, else null.
+	functionTyped = "typed_value"
+	// guid_value(x, form) is typed_value of a GUID, which may be a blob of a record.BlobForm.
+	functionGuid = "guid_value"
+	// typed_number(x) is a number, null for an empty text, and an error for others.
+	functionNumber = "typed_number"
 )
 
 // register registers the collations and functions with the connection.
@@ -36,9 +38,10 @@ func (c *Conn) register() error {
 		}
 	}
 	for _, f := range []struct {
-		name                string
-		arguments           int32
-		scalar, step, final uintptr
+		name        string
+		arguments   int32
+		scalar      uintptr // 0 for an aggregate
+		step, final uintptr // 0 for a scalar function
 	}{
 		{functionLike, 2, function(like), 0, 0},
 		{functionText, 1, function(decimalText), 0, 0},

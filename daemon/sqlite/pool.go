@@ -56,28 +56,36 @@ func (p *Pool) Get(ctx context.Context) (*Conn, error) {
 	case <-p.closed:
 		return nil, ErrPoolClosed
 	}
-	c, err := p.passValue()
+	c, err := p.connection()
 	if err != nil {
 		<-p.slots
 	}
 	return c, err
 }
 
-// passValue returns an idle connection or opens one.
-func (p *Pool) passValue() (*Conn, error) {
+// connection returns an idle connection or opens one.
+func (p *Pool) connection() (*Conn, error) {
+	c, err := p.takeIdle()
+	if c != nil || err != nil {
+		return c, err
+	}
+	return Open(p.path, p.options)
+}
+
+// takeIdle removes and returns an idle connection, nil if there is none.
+func (p *Pool) takeIdle() (*Conn, error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.isClosed {
-		p.mu.Unlock()
 		return nil, ErrPoolClosed
 	}
-	if n := len(p.idle); n > 0 {
-		c := p.idle[n-1]
-		p.idle = p.idle[:n-1]
-		p.mu.Unlock()
-		return c, nil
+	last := len(p.idle) - 1
+	if last < 0 {
+		return nil, nil
 	}
-	p.mu.Unlock()
-	return Open(p.path, p.options)
+	c := p.idle[last]
+	p.idle = p.idle[:last]
+	return c, nil
 }
 
 // Put returns a connection to the pool. Statements in use are reset and an open
@@ -85,10 +93,13 @@ func (p *Pool) passValue() (*Conn, error) {
 // once, even after Close.
 func (p *Pool) Put(c *Conn) {
 	c.cache.reset()
-	broken := c.InTransaction() && c.Exec("ROLLBACK") != nil
+	isBroken := false
+	if c.InTransaction() {
+		isBroken = c.Exec("ROLLBACK") != nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if broken || len(p.idle) >= maxIdle || p.isClosed {
+	if isBroken || p.isClosed || len(p.idle) >= maxIdle {
 		c.Close()
 	} else {
 		p.idle = append(p.idle, c)

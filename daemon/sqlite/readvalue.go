@@ -97,7 +97,8 @@ func textCell(text []byte, t record.Type) row.Cell {
 		cell.Class = row.ClassOfType
 	case t == record.Bool:
 		value, ok := boolTexts[string(text)]
-		cell.Int, cell.Misfit = value, !ok
+		cell.Int = value
+		cell.Misfit = !ok
 	case t == record.Double:
 		cell.Misfit = !isPlainNumber(text)
 	case integerTypes>>t&1 == 1:
