@@ -13,29 +13,32 @@ import (
 const datetimeType = "datetime"
 
 const (
-	layout          = "2006-01-02T15:04:05.0000000" // of operands
-	datetimeLayout  = "2006-01-02T15:04:05.000"     // of datetime literals
-	minDatetimeYear = 1753                          // first year of datetime
+	layout          = "2006-01-02T15:04:05.0000000" // layout of operands
+	datetimeLayout  = "2006-01-02T15:04:05.000"     // layout of datetime literals
+	minDatetimeYear = 1753
+	maxDatetimeYear = 9999
 )
 
 // Date converts the operand of a comparison with a date column, and returns the type to
 // cast it to, if any. For columns that hold every date it returns the operand itself.
 func (d *Dialect) Date(c Column, op record.Operator, operand string) (castTo, fitted string) {
-	at, err := time.Parse(layout, operand)
+	date, err := time.Parse(layout, operand)
 	if c.Type != datetimeType || err != nil {
 		return d.DateType, operand
 	}
-	below, above := datetimeNeighbours(at)
-	exists := below.Equal(at)
-	if below.Year() < minDatetimeYear || above.Year() > 9999 && !exists {
-		return d.DateType, operand // outside the range of datetime
+	below, above := datetimeNeighbours(date)
+	if below.Year() < minDatetimeYear {
+		return d.DateType, operand
 	}
-	if exists {
+	if below.Equal(date) {
 		return datetimeType, below.Format(datetimeLayout)
+	}
+	if above.Year() > maxDatetimeYear {
+		return d.DateType, operand
 	}
 	switch op {
 	case record.Equal, record.NotEqualTo:
-		return d.DateType, noDatetime(at)
+		return d.DateType, noDatetime(date)
 	case record.GreaterThanOrEqualTo, record.LessThan:
 		return datetimeType, above.Format(datetimeLayout)
 	}
@@ -44,12 +47,12 @@ func (d *Dialect) Date(c Column, op record.Operator, operand string) (castTo, fi
 
 // datetimeNeighbours returns the datetime values around a date: the last that is not after it,
 // and the next.
-func datetimeNeighbours(at time.Time) (below, above time.Time) {
-	start := at.Truncate(10 * time.Millisecond)
+func datetimeNeighbours(date time.Time) (below, above time.Time) {
+	start := date.Truncate(10 * time.Millisecond)
 	below = start
 	for _, ms := range []time.Duration{3, 7, 10} {
 		above = start.Add(ms * time.Millisecond)
-		if at.Before(above) {
+		if date.Before(above) {
 			break
 		}
 		below = above
@@ -57,8 +60,8 @@ func datetimeNeighbours(at time.Time) (below, above time.Time) {
 	return below, above
 }
 
-// noDatetime returns a date close to at that does not equal any datetime, however its last
+// noDatetime returns a date close to another one that does not equal any datetime, however its last
 // digit is interpreted.
-func noDatetime(at time.Time) string {
-	return at.Truncate(time.Second).Add(time.Millisecond).Format(layout)
+func noDatetime(date time.Time) string {
+	return date.Truncate(time.Second).Add(time.Millisecond).Format(layout)
 }

@@ -21,7 +21,9 @@ type Dialect struct {
 	DateType string // type that dates are cast to; empty for none
 	Decimal  bool   // decimal operands are cast to decimal(p,s) with the precision and scale of their digits
 
-	ByteLength Cast // added to a comparison of binary values, around the column and before the parameter: compares the lengths, if = ignores trailing zeros
+	// ByteLength is added to a comparison of binary values, around the column and before the
+	// parameter. It compares the lengths, where = ignores trailing zeros.
+	ByteLength Cast
 
 	Page Page
 
@@ -31,8 +33,12 @@ type Dialect struct {
 	Sum, Avg Cast // around a column, exact on decimals and integers
 	Integer  Cast // around an integer column inside Sum and Avg
 
-	DatePrefix Cast                   // around a date column and its first %d characters in the form 2019-05-01
-	Collate    map[record.Type]string // added to a computed value of the type that rows are ordered by, and to a text column that is compared without regard to case
+	// DatePrefix is around a date column, for its first %d characters in the form 2019-05-01.
+	DatePrefix Cast
+
+	// Collate is added to a computed value by which rows are ordered, and to a text column that is
+	// compared without regard to case.
+	Collate map[record.Type]string
 
 	MaxParams int // maximum number of parameters of a statement
 
@@ -57,7 +63,9 @@ type File struct {
 type Column struct {
 	Type      string // in SQL; empty if unknown
 	Collation string // collation of text columns
-	// affinity of a file's columns: which values SQLite converts; empty for that of the types of package erp
+
+	// Affinity is the affinity of a file's column, by which SQLite converts values; empty for that
+	// of the types of package erp.
 	Affinity string
 
 	// Compared is around the column where it is compared, sorted or grouped, if the database
@@ -91,7 +99,10 @@ type Page struct {
 	Take      Cast   // around the parameter for Take
 	Skip      Cast   // around the parameter for Skip
 	All       string // replaces Take if only Skip is given
-	Goal      string // ends a page: for the parameters of Skip and Take, and the number of rows to optimize for
+
+	// Goal ends a page. It has verbs for the numbers of the parameters of Skip and Take, and for
+	// the number of rows to optimize for.
+	Goal string
 }
 
 // Operand converts the operand of a comparison with a column for a field of type t, and
@@ -155,7 +166,12 @@ func SQLite() *Dialect {
 		CloseQuote: `"`,
 		Param:      "?",
 		CountAll:   "COUNT(*)",
-		Page:       Page{TakeFirst: true, Take: Cast{" LIMIT +", ""}, Skip: Cast{" OFFSET ", ""}, All: " LIMIT -1"},
+		Page: Page{
+			TakeFirst: true,
+			Take:      Cast{" LIMIT +", ""},
+			Skip:      Cast{" OFFSET ", ""},
+			All:       " LIMIT -1",
+		},
 		Count:      Cast{"COUNT(", ")"},
 		Sum:        Cast{"dec_sum(", ")"},
 		Avg:        Cast{"dec_avg(", ")"},

@@ -12,7 +12,10 @@ import (
 // converted for each row, and its index would not be used.
 var moneyLimits = map[string]int64{"money": math.MaxInt64, "smallmoney": math.MaxInt32}
 
-const moneyDigits, moneyUnits = 4, 10_000 // digits after the point, and units of 1
+const (
+	moneyDigits = 4      // digits after the point
+	moneyUnits  = 10_000 // units of the amount 1
+)
 
 // money converts the operand of a comparison with a money column, and returns the type to
 // cast it to. That type is empty if the comparison needs the operand's own digits: the

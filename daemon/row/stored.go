@@ -42,13 +42,11 @@ func Date(text []byte) (date []byte, ok bool) {
 
 // hasForm reports whether a date has digits and separators in their places.
 func hasForm(date []byte) bool {
-	for i, c := range wire.DateLayout {
-		isDigit := date[i] >= '0' && date[i] <= '9'
-		if c >= '0' && c <= '9' {
-			if !isDigit {
-				return false
-			}
-		} else if date[i] != byte(c) {
+	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
+	for i := range len(wire.DateLayout) {
+		c := wire.DateLayout[i]
+		hasDigits := isDigit(c) && isDigit(date[i])
+		if !hasDigits && date[i] != c {
 			return false
 		}
 	}
@@ -59,15 +57,18 @@ func hasForm(date []byte) bool {
 // so that an index finds both.
 func Guid(text []byte) (guid []byte, ok bool) {
 	lower := bytes.ToLower(text)
-	if len(text) != 36 || !bytes.Equal(text, lower) && !bytes.Equal(text, bytes.ToUpper(text)) {
+	isUniform := bytes.Equal(text, lower) || bytes.Equal(text, bytes.ToUpper(text))
+	if len(text) != guidLength || !isUniform {
 		return nil, false
 	}
 	parsed, err := wire.ParseGuid(string(lower))
 	return lower, err == nil && parsed == string(lower)
 }
 
-// guidSize is the number of bytes of a GUID.
-const guidSize = 16
+const (
+	guidLength = 36 // length of a GUID's text with hyphens
+	guidSize   = 16 // number of bytes of a GUID
+)
 
 // guidBytes are the places of the bytes of a GUID's text in a blob. They are also the places of
 // the bytes of a blob in the text, since both orders are their own inverse.

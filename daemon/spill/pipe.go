@@ -37,9 +37,9 @@ type Pipe struct {
 	mu       sync.Mutex
 	segments []*segment    // the oldest bytes first; older than pending
 	pending  *[]byte       // the latest bytes
-	waited   time.Duration // for the client, while there was no space
+	waited   time.Duration // how long Write has waited for the client, since there was no space
 	closed   bool          // no more bytes follow
-	err      error
+	err      error         // why nothing is sent anymore
 }
 
 // Pipe returns a pipe to out. Close or Stop must be called.
@@ -81,7 +81,8 @@ func (p *Pipe) Write(b []byte) (taken int, err error) {
 }
 
 // makeRoom moves the pending bytes to a file. Where there is no space it waits until the
-// client has read something, but not longer than maxWait for all of the response.
+// client has read something, but not longer than maxWait for all of the response. The lock is held,
+// except while it waits.
 func (p *Pipe) makeRoom() {
 	if p.spill() == nil {
 		return
@@ -89,7 +90,8 @@ func (p *Pipe) makeRoom() {
 	start := time.Now()
 	timer := time.NewTimer(p.space.maxWait - p.waited)
 	defer timer.Stop()
-	p.mu.Unlock()
+
+	p.mu.Unlock() // while it waits, send takes bytes
 	expired := false
 	select {
 	case <-p.room:
@@ -112,7 +114,8 @@ func (p *Pipe) spill() error {
 	}
 	if last == nil || last.written+bufferSize > segmentSize {
 		var err error
-		if last, err = p.space.add(len(p.segments)); err != nil {
+		last, err = p.space.add(len(p.segments))
+		if err != nil {
 			return err
 		}
 		p.segments = append(p.segments, last)

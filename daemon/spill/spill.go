@@ -46,14 +46,14 @@ type Space struct {
 	maxWait time.Duration
 
 	mu      sync.Mutex
-	held    int64
-	aborted int64
+	held    int64 // bytes of all files, see Held
+	aborted int64 // number of responses, see Aborted
 }
 
 // Open deletes files that a crash has left in the directory, which need not exist.
 func Open(dir string, limit int64) (*Space, error) {
-	left, err := filepath.Glob(filepath.Join(dir, pattern))
-	for _, path := range left {
+	oldFiles, err := filepath.Glob(filepath.Join(dir, pattern))
+	for _, path := range oldFiles {
 		err = errors.Join(err, os.Remove(path))
 	}
 	if err != nil {
@@ -89,21 +89,15 @@ type segment struct {
 	read, written int64
 }
 
-// add makes another file for a response that has the given number of them.
-func (s *Space) add(has int) (*segment, error) {
+// add makes another file for a response that has a number of files.
+func (s *Space) add(files int) (*segment, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
 	}
 	if free, err := s.free(s.dir); err != nil || free < minFree+segmentSize {
 		return nil, errors.Join(errNoSpace, err)
 	}
-	s.mu.Lock()
-	fits := s.held+segmentSize <= s.limit && int64(has+1)*segmentSize <= s.limit/responseShare
-	if fits {
-		s.held += segmentSize
-	}
-	s.mu.Unlock()
-	if !fits {
+	if !s.reserve(files) {
 		return nil, errNoSpace
 	}
 	file, err := createTemporary(s.dir, pattern)
@@ -114,12 +108,27 @@ func (s *Space) add(has int) (*segment, error) {
 	return &segment{file: file}, nil
 }
 
+// reserve takes the space of another file for a response that has a number of files, if there is
+// space.
+func (s *Space) reserve(files int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	isTotalFull := s.held+segmentSize > s.limit
+	isShareFull := int64(files+1)*segmentSize > s.limit/responseShare
+	if isTotalFull || isShareFull {
+		return false
+	}
+	s.held += segmentSize
+	return true
+}
+
 // remove deletes a file.
 func (s *Space) remove(g *segment) {
 	g.file.Close()
 	s.release()
 }
 
+// release gives back the space of a file.
 func (s *Space) release() {
 	s.mu.Lock()
 	s.held -= segmentSize

@@ -21,11 +21,15 @@ func (t *Tracer) Handler(next http.Handler, route func(*http.Request) (pattern s
 	if t == nil {
 		return next
 	}
-	spans := otelhttp.NewHandler(http.HandlerFunc(func(w http.ResponseWriter, redacted *http.Request) {
+	restore := http.HandlerFunc(func(w http.ResponseWriter, redacted *http.Request) {
 		next.ServeHTTP(w, original(redacted))
-	}), "", otelhttp.WithTracerProvider(t.provider), otelhttp.WithMeterProvider(noop.NewMeterProvider()),
+	})
+	spanName := func(_ string, r *http.Request) string { return r.Method + " " + r.Pattern }
+	spans := otelhttp.NewHandler(restore, "",
+		otelhttp.WithTracerProvider(t.provider),
+		otelhttp.WithMeterProvider(noop.NewMeterProvider()),
 		otelhttp.WithPropagators(propagation.TraceContext{}),
-		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + r.Pattern }))
+		otelhttp.WithSpanNameFormatter(spanName))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pattern, traced := route(r)
 		if !traced {
@@ -66,7 +70,8 @@ func original(redacted *http.Request) *http.Request {
 // Part records a child span for a finished part of the request with the context ctx.
 // Parts without duration are omitted.
 func (t *Tracer) Part(ctx context.Context, name string, from, to time.Time) {
-	if t == nil || from.IsZero() || !to.After(from) || !trace.SpanFromContext(ctx).IsRecording() {
+	hasDuration := !from.IsZero() && to.After(from)
+	if t == nil || !hasDuration || !trace.SpanFromContext(ctx).IsRecording() {
 		return
 	}
 	_, span := t.spans.Start(ctx, name, trace.WithTimestamp(from))
@@ -88,10 +93,14 @@ func (t *Tracer) Begin(ctx context.Context, a Attempt) (within context.Context, 
 	if t == nil {
 		return ctx, func(int, string) {}
 	}
-	ctx, span := t.spans.Start(ctx, "deliver "+a.Event, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
-		attribute.String("http.request.method", "POST"), attribute.String("server.address", a.Host),
-		attribute.String("webhook.event", a.Event), attribute.String("webhook.message.id", a.Message),
-		attribute.Int("webhook.attempt", a.Number)))
+	ctx, span := t.spans.Start(ctx, "deliver "+a.Event,
+		trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(
+			attribute.String("http.request.method", "POST"),
+			attribute.String("server.address", a.Host),
+			attribute.String("webhook.event", a.Event),
+			attribute.String("webhook.message.id", a.Message),
+			attribute.Int("webhook.attempt", a.Number)))
 	return ctx, func(status int, failure string) {
 		if status != 0 {
 			span.SetAttributes(attribute.Int("http.response.status_code", status))

@@ -32,8 +32,9 @@ type Config struct {
 var endpointVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
 func (c Config) enabled() bool {
-	named := slices.ContainsFunc(endpointVariables, func(name string) bool { return os.Getenv(name) != "" })
-	return (named || c.Endpoint != "") && os.Getenv("OTEL_SDK_DISABLED") != "true"
+	isSet := func(name string) bool { return os.Getenv(name) != "" }
+	hasCollector := c.Endpoint != "" || slices.ContainsFunc(endpointVariables, isSet)
+	return hasCollector && os.Getenv("OTEL_SDK_DISABLED") != "true"
 }
 
 // Tracer records spans. A nil Tracer records none.
@@ -56,26 +57,31 @@ func Open(ctx context.Context, c Config) (*Tracer, error) {
 	}
 	var options []otlptracehttp.Option
 	if c.Endpoint != "" {
-		to, err := url.JoinPath(c.Endpoint, tracesPath)
+		address, err := url.JoinPath(c.Endpoint, tracesPath)
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, otlptracehttp.WithEndpointURL(to))
+		options = append(options, otlptracehttp.WithEndpointURL(address))
 	}
 	exporter, err := otlptracehttp.New(ctx, options...)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	about, err := resource.New(ctx, resource.WithHost(),
-		resource.WithAttributes(attribute.String("service.name", "whd"),
+	service, err := resource.New(ctx,
+		resource.WithHost(),
+		resource.WithAttributes(
+			attribute.String("service.name", "whd"),
 			attribute.String("service.version", c.Version)),
 		resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	otel.SetErrorHandler(&errorLog{log: c.Log})
-	p := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about))
-	return &Tracer{p, p.Tracer("github.com/bizhook/whd/daemon")}, nil
+	provider := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(service))
+	return &Tracer{
+		provider: provider,
+		spans:    provider.Tracer("github.com/bizhook/whd/daemon"),
+	}, nil
 }
 
 // Close sends the remaining spans, until ctx is done.
@@ -99,7 +105,8 @@ const errorLogInterval = 60 // seconds
 
 // Handle implements otel.ErrorHandler.
 func (l *errorLog) Handle(err error) {
-	now, last := time.Now().Unix(), l.last.Load()
+	now := time.Now().Unix()
+	last := l.last.Load()
 	if now-last >= errorLogInterval && l.last.CompareAndSwap(last, now) {
 		l.log.Warn("cannot export traces; further errors are not logged for a minute", "err", err)
 	}

@@ -47,7 +47,8 @@ const never = `[^\x00-\x{10FFFF}]`
 func class(ranges []uint32, negated bool) string {
 	var members strings.Builder
 	for i := 1; i < len(ranges); i += 2 {
-		lo, hi := ranges[i-1], ranges[i]
+		lo := ranges[i-1]
+		hi := ranges[i]
 		if lo <= hi {
 			fmt.Fprintf(&members, `\x{%X}-\x{%X}`, lo, hi)
 		}

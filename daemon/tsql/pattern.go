@@ -12,7 +12,7 @@ type Pattern struct{ words []uint32 }
 // A pattern is a sequence of words, one per element. The upper 8 bits are the operation,
 // the others its argument.
 const (
-	opRune  = iota << 24 // the folded rune
+	opRune  = iota << 24 // one rune; argument: the folded rune
 	opAny                // any rune
 	opStar               // any number of runes; argument: number of elements after the last star, else 0
 	opSet                // one rune of a set; argument: number of ranges, which follow as pairs of words
@@ -37,11 +37,12 @@ func PatternOf(words []uint32) Pattern { return Pattern{words: words} }
 // Words returns the compiled form, for PatternOf.
 func (p *Pattern) Words() []uint32 { return p.words }
 
+// compiler compiles a pattern.
 type compiler struct {
 	next  func(text []byte) (r rune, size int) // reads the first rune of a text
 	words []uint32
 	last  int // index of the last star, or -1
-	after int // number of elements after it
+	after int // number of elements after the last star
 }
 
 // compile returns the words of a pattern.
@@ -165,6 +166,7 @@ func (m *matcher) run(stop func() bool) bool {
 // freeSteps is the number of steps after which a short text is searched.
 const freeSteps = 4096
 
+// matcher matches a text with a pattern.
 type matcher struct {
 	words []uint32
 	text  []byte
@@ -172,8 +174,8 @@ type matcher struct {
 	pc    int // current element
 	pos   int // start of the current rune
 	star  int // element after the last star, or -1
-	tried int // position at which that was tried
-	steps int // steps left before a search
+	tried int // position at which that element was tried
+	steps int // remaining steps before a search
 }
 
 // search finds the elements after the last star, from the position at which they were
@@ -239,7 +241,8 @@ func (m *matcher) retryStar() bool {
 		return false
 	}
 	_, size := foldNext(m.text[m.tried:])
-	m.pc, m.pos = m.star, m.tried+size
+	m.pc = m.star
+	m.pos = m.tried + size
 	m.skipASCII()
 	return true
 }

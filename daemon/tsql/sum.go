@@ -28,10 +28,16 @@ func (s *Sum) Add(text []byte) error {
 	if !ok {
 		return ErrNotDecimal
 	}
-	next, scale := s.total, max(s.scale, d.scale)
-	var term uint256
-	if scale > maxScale || !next.shift(scale-s.scale) ||
-		!term.append(d.whole) || !term.append(d.fraction[:d.scale]) || !term.shift(scale-d.scale) {
+	scale := max(s.scale, d.scale)
+	if scale > maxScale {
+		return ErrOverflow
+	}
+	next := s.total
+	if ok := next.shift(scale - s.scale); !ok {
+		return ErrOverflow
+	}
+	term, ok := d.units(scale)
+	if !ok {
 		return ErrOverflow
 	}
 	sign := 1
@@ -44,6 +50,19 @@ func (s *Sum) Add(text []byte) error {
 	}
 	*s = Sum{total: next, scale: scale, count: s.count + 1, sign: sign}
 	return nil
+}
+
+// units returns a decimal, without its sign, in units of the last digit of a scale that is not smaller
+// than its own; ok is false on overflow.
+func (d decimal) units(scale int) (v uint256, ok bool) {
+	if ok := v.append(d.whole); !ok {
+		return v, false
+	}
+	if ok := v.append(d.fraction[:d.scale]); !ok {
+		return v, false
+	}
+	ok = v.shift(scale - d.scale)
+	return v, ok
 }
 
 // Count returns the number of decimals added.
@@ -60,14 +79,16 @@ func (s *Sum) AppendAvg(dst []byte) ([]byte, error) {
 	if s.count == 0 {
 		return dst, ErrNotDecimal
 	}
-	mean, scale := s.total, max(6, s.scale)
-	if !mean.shift(scale - s.scale) {
+	mean := s.total
+	scale := max(minAvgScale, s.scale)
+	if ok := mean.shift(scale - s.scale); !ok {
 		return dst, ErrOverflow
 	}
 	mean.divide(s.count)
 	return appendScaled(dst, s.sign, mean, scale), nil
 }
 
+// appendScaled appends the digits of a number in units of the last digit of a scale.
 func appendScaled(dst []byte, sign int, v uint256, scale int) []byte {
 	if sign < 0 && v != (uint256{}) {
 		dst = append(dst, '-')
@@ -80,7 +101,8 @@ func appendScaled(dst []byte, sign int, v uint256, scale int) []byte {
 	point := len(buffer) - scale
 	dst = append(dst, buffer[i:point]...)
 	if scale > 0 {
-		dst = append(append(dst, '.'), buffer[point:]...)
+		dst = append(dst, '.')
+		dst = append(dst, buffer[point:]...)
 	}
 	return dst
 }
@@ -89,6 +111,7 @@ func appendScaled(dst []byte, sign int, v uint256, scale int) []byte {
 type uint256 [4]uint64
 
 const (
+	minAvgScale   = 6  // minimum scale of an average
 	maxScale      = 76 // maximum scale of decimals that can be added
 	uint256Digits = 80 // enough for any wide number at any scale
 )
@@ -120,6 +143,7 @@ func (v *uint256) shift(places int) bool {
 	return true
 }
 
+// multiplyAdd multiplies by factor and adds carry; false on overflow.
 func (v *uint256) multiplyAdd(factor, carry uint64) bool {
 	for i, word := range v {
 		hi, lo := bits.Mul64(word, factor)
