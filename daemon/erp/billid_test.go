@@ -38,8 +38,9 @@ func TestNewID(t *testing.T) {
 		{"too short", nil, 15, ""},
 	} {
 		got, ok := newID(drawn, c.existing, c.maxLength)
-		if ok != (c.want != "") || ok && got != c.want {
-			t.Errorf("%s: %s, %v, want %s", c.name, got, ok, c.want)
+		wantOK := c.want != ""
+		if ok != wantOK || (ok && got != c.want) {
+			t.Errorf("%s: got %q, %v, want %q, %v", c.name, got, ok, c.want, wantOK)
 		}
 	}
 }
@@ -48,20 +49,25 @@ func TestNewID(t *testing.T) {
 // notation of an existing id, regardless of preceding ids.
 func TestNewIDFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		form := idNotation{rapid.Bool().Draw(t, "upper"), rapid.Bool().Draw(t, "hyphens"), rapid.Bool().Draw(t, "braces")}
+		form := idNotation{
+			upper:   rapid.Bool().Draw(t, "upper"),
+			hyphens: rapid.Bool().Draw(t, "hyphens"),
+			braces:  rapid.Bool().Draw(t, "braces"),
+		}
 		random := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "random"))
-		maxLength := rapid.IntRange(minIDDigits, 50).Draw(t, "room")
+		maxLength := rapid.IntRange(minIDDigits, 50).Draw(t, "maximum length")
 		digits := "6f9619ff8b86d011b42d00c04fc964ff"
 		if form.upper {
 			digits = strings.ToUpper(digits)
 		}
-		other := form.write(digits)
-		id, ok := newID(random, []string{rapid.String().Draw(t, "before"), other}, maxLength)
+		existing := form.write(digits)
+		preceding := rapid.String().Draw(t, "preceding id")
+		id, ok := newID(random, []string{preceding, existing}, maxLength)
 		if !ok || len(id) > maxLength {
-			t.Fatalf("%q does not fit %d", id, maxLength)
+			t.Fatalf("new id %q (%v) does not fit %d characters", id, ok, maxLength)
 		}
-		if maxLength >= len(other) && len(id) != len(other) {
-			t.Fatalf("%q is not written like %q", id, other)
+		if maxLength >= len(existing) && len(id) != len(existing) {
+			t.Fatalf("new id %q is not written like %q", id, existing)
 		}
 	})
 }

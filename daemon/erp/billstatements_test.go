@@ -16,18 +16,20 @@ import (
 // with a golden file.
 func TestBillStatements(t *testing.T) {
 	var got strings.Builder
+	quoteInSchema := func(name string) string { return "[dbo]." + mssql.Quote(name) }
+	statements := []billStatement{
+		findValue, findValues, updateValue, storedValue, someIDs, insertValue, someBills,
+	}
 	for _, c := range []struct {
 		name    string
-		quote   func(string) string
-		dialect func(func(string) string) billDialect
+		dialect billDialect
 	}{
-		{"SQLite", sqlite.Quote, fileBillDialect},
-		{"SQL Server", func(name string) string { return "[dbo]." + mssql.Quote(name) }, serverBillDialect},
+		{"SQLite", fileBillDialect(sqlite.Quote)},
+		{"SQL Server", serverBillDialect(quoteInSchema)},
 	} {
-		w := c.dialect(c.quote)
 		fmt.Fprintf(&got, "== %s\n\n", c.name)
-		for _, statement := range []billStatement{findValue, findValues, updateValue, storedValue, someIDs, insertValue, someBills} {
-			fmt.Fprintf(&got, "%s\n\n", w.write(statement))
+		for _, statement := range statements {
+			fmt.Fprintf(&got, "%s\n\n", c.dialect.write(statement))
 		}
 	}
 	goldentest.Compare(t, "testdata/bills.sql", got.String())
@@ -36,29 +38,43 @@ func TestBillStatements(t *testing.T) {
 // TestBillWriteRetryable: a transaction is retried if the server has rolled it back or if
 // the ERP has inserted the row concurrently.
 func TestBillWriteRetryable(t *testing.T) {
-	for number, want := range map[int]bool{1205: true, 2627: true, 2601: true, 1222: false, 515: false, 208: false} {
-		if got := isWriteRetryable(fmt.Errorf("wrapped: %w", &mssql.Error{Number: number})); got != want {
-			t.Errorf("%d: %v", number, got)
+	for number, want := range map[int]bool{
+		1205: true,  // deadlock
+		2627: true,  // violation of a unique constraint
+		2601: true,  // duplicate key in a unique index
+		1222: false, // lock timeout
+		515:  false, // null in a column that does not allow it
+		208:  false, // no such table
+	} {
+		err := fmt.Errorf("wrapped: %w", &mssql.Error{Number: number})
+		if got := isWriteRetryable(err); got != want {
+			t.Errorf("error %d: got retryable %v, want %v", number, got, want)
 		}
 	}
 	if isWriteRetryable(mssql.ErrLost) {
-		t.Error("a change on a broken connection may have been committed")
+		t.Error("a lost connection is retryable, but the change may have been committed")
 	}
 }
 
 // TestBillWriteErrors: errors of the server become messages for users.
 func TestBillWriteErrors(t *testing.T) {
 	for number, want := range map[int]string{
-		8152: "is longer than the column", 2628: "is longer than the column", 245: "does not support", 515: "NOT NULL column", 3906: "read-only", 229: "no permission to write",
+		8152: "is longer than the column",
+		2628: "is longer than the column",
+		245:  "does not support",
+		515:  "NOT NULL column",
+		3906: "read-only",
+		229:  "no permission to write",
 	} {
 		err := new(billChange).writeError(&mssql.Error{Number: number, Message: "canary"})
-		if text := classifiedMessage(err); !strings.Contains(text, want) || strings.Contains(text, "canary") {
-			t.Errorf("%d: %q, want %q", number, text, want)
+		text := classifiedMessage(err)
+		if !strings.Contains(text, want) || strings.Contains(text, "canary") {
+			t.Errorf("error %d: got %q, want %q without the server's own text", number, text, want)
 		}
 	}
-	other := &mssql.Error{Number: 1205}
-	if err := new(billChange).writeError(other); err != error(other) {
-		t.Errorf("a deadlock became %v", err)
+	deadlock := &mssql.Error{Number: 1205}
+	if err := new(billChange).writeError(deadlock); err != error(deadlock) {
+		t.Errorf("a deadlock became %v, want it unchanged", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package erp
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,8 +58,10 @@ func TestCompatibility(t *testing.T) {
 func TestEveryFieldHasAColumn(t *testing.T) {
 	for _, kind := range record.Builtin().Kinds() {
 		for _, f := range kind.Fields {
-			if declared := declaredTypes[f.Type]; fileTypes.of(f.Type, sqlite.Affinity(strings.Fields(declared)[0])) != compatible {
-				t.Errorf("%s does not hold %s", declared, f.Type)
+			declared := declaredTypes[f.Type]
+			affinity := sqlite.Affinity(strings.Fields(declared)[0])
+			if got := fileTypes.of(f.Type, affinity); got != compatible {
+				t.Errorf("%s in a column %s of a file: got %d, want %d", f.Type, declared, got, compatible)
 			}
 			if strings.TrimSpace(serverTypes[f.Type].holds) == "" {
 				t.Errorf("no column of a server holds %s", f.Type)
@@ -69,11 +72,16 @@ func TestEveryFieldHasAColumn(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	kind := &record.Kind{Name: "K", Fields: []record.Field{
-		{Name: "ID", Type: record.Text}, {Name: "Count", Type: record.Int}, {Name: "Stamp", Type: record.Bytes}, {Name: "At", Type: record.DateTime},
+		{Name: "ID", Type: record.Text},
+		{Name: "Count", Type: record.Int},
+		{Name: "Stamp", Type: record.Bytes},
+		{Name: "At", Type: record.DateTime},
 	}}
 	got := compare(kind, "dbo.K", []Column{
-		{Name: "id", Type: "ntext", Declared: "ntext", Unordered: true}, {Name: "COUNT", Type: "bigint", Declared: "bigint"},
-		{Name: "Stamp", Type: "xml", Declared: "xml", Unordered: true}, {Name: "Other", Type: "int", Declared: "int"},
+		{Name: "id", Type: "ntext", Declared: "ntext", Unordered: true},
+		{Name: "COUNT", Type: "bigint", Declared: "bigint"},
+		{Name: "Stamp", Type: "xml", Declared: "xml", Unordered: true},
+		{Name: "Other", Type: "int", Declared: "int"},
 	}, serverTypes)
 	want := []Finding{
 		{"K", "dbo.K", "ID", "the column is ntext, which cannot be compared or sorted", true, ""},
@@ -81,16 +89,11 @@ func TestCompare(t *testing.T) {
 		{"K", "dbo.K", "Stamp", "the column is xml, which cannot be read as byte[]", false, ""},
 		{"K", "dbo.K", "At", "there is no such column", false, ""},
 	}
-	if len(got) != len(want) {
-		t.Fatalf("got %+v, want %+v", got, want)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("got %+v, want %+v", got[i], want[i])
-		}
+	if !slices.Equal(got, want) {
+		t.Errorf("got findings\n%+v, want\n%+v", got, want)
 	}
 	if got := compare(kind, "dbo.K", nil, serverTypes); len(got) != 1 || got[0].Field != "" || got[0].Warning {
-		t.Errorf("no table: %+v", got)
+		t.Errorf("without a table: got %+v, want one failure of the whole table", got)
 	}
 }
 
@@ -117,12 +120,22 @@ func TestCompareGUIDsInBlobs(t *testing.T) {
 
 // TestProposeView: one finding of a kind has the view for all missing columns.
 func TestProposeView(t *testing.T) {
-	findings := []Finding{{Kind: "K", Table: "dbo.T", Field: "A", Problem: "other"}, {Kind: "K", Table: "dbo.T", Field: "B", Problem: noColumn}, {Kind: "K", Table: "dbo.T", Field: "C", Problem: noColumn}}
+	findings := []Finding{
+		{Kind: "K", Table: "dbo.T", Field: "A", Problem: "other"},
+		{Kind: "K", Table: "dbo.T", Field: "B", Problem: noColumn},
+		{Kind: "K", Table: "dbo.T", Field: "C", Problem: noColumn},
+	}
 	proposeView("[own].[whd_K]", "[dbo].[T]", findings)
-	want := []string{"other", noColumn + "; if it has another name, create a view, CREATE VIEW [own].[whd_K] AS SELECT *, THEIR_NAME AS [B], THEIR_NAME AS [C] FROM [dbo].[T], let the service read it, and set erp.sources to K=[own].[whd_K]", noColumn}
+	want := []string{
+		"other",
+		noColumn + "; if it has another name, create a view, CREATE VIEW [own].[whd_K] AS " +
+			"SELECT *, THEIR_NAME AS [B], THEIR_NAME AS [C] FROM [dbo].[T], " +
+			"let the service read it, and set erp.sources to K=[own].[whd_K]",
+		noColumn,
+	}
 	for i, f := range findings {
 		if f.Problem != want[i] {
-			t.Errorf("%s: %s, want %s", f.Field, f.Problem, want[i])
+			t.Errorf("%s: got %s, want %s", f.Field, f.Problem, want[i])
 		}
 	}
 }

@@ -20,12 +20,46 @@ import (
 // totalsFile opens a file with rows of SO_Totals, which is filled like that of the demo.
 func totalsFile(t *testing.T, sources map[string]string) *fileRecords {
 	t.Helper()
-	b, err := newFileRecords(Config{Path: filepath.Join(t.TempDir(), "records.db"), Registry: record.Builtin(), Sources: sources, Connections: 1})
+	b, err := newFileRecords(Config{
+		Path:        filepath.Join(t.TempDir(), "records.db"),
+		Registry:    record.Builtin(),
+		Sources:     sources,
+		Connections: 1,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
 	return b
+}
+
+// loadTotals fills SO_Totals with the rows of totalsRows, which makes its indexes.
+func loadTotals(t *testing.T, b *fileRecords) {
+	t.Helper()
+	if _, err := b.Load(t.Context(), []*record.Kind{totalsKind()}, totalsRows); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// parseTotals returns the request of a JSON body on SO_Totals.
+func parseTotals(t *testing.T, body string) *query.Request {
+	t.Helper()
+	members, err := query.ReadJSON([]byte(body))
+	if err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	request, err := query.Parse(totalsKind(), members, query.Options{Zone: time.UTC})
+	if err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	return request
+}
+
+// fileDialect is the dialect of a file that whd has created.
+func fileDialect() *dialect.Dialect {
+	d := dialect.SQLite()
+	d.File.HideFields = true
+	return d
 }
 
 func totalsKind() *record.Kind {
@@ -36,7 +70,10 @@ func totalsKind() *record.Kind {
 func totalsRows(*record.Kind) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for n := range 500 {
-			if !yield([]any{fmt.Sprintf("D%03d", n), fmt.Sprintf("%d.50", n), fmt.Sprint(n % 2), "0", nil, "0", "0", "0"}) {
+			id := fmt.Sprintf("D%03d", n)
+			total := fmt.Sprintf("%d.50", n)
+			cartage := fmt.Sprint(n % 2)
+			if !yield([]any{id, total, cartage, "0", nil, "0", "0", "0"}) {
 				return
 			}
 		}
@@ -52,7 +89,11 @@ func explain(t *testing.T, b *fileRecords, st query.Statement) string {
 	}
 	defer b.Pool.Put(conn)
 	var steps []string
-	if err := conn.Query("EXPLAIN QUERY PLAN "+st.SQL, func(s *sqlite.Stmt) error { steps = append(steps, s.Text(3)); return nil }); err != nil {
+	err = conn.Query("EXPLAIN QUERY PLAN "+st.SQL, func(s *sqlite.Stmt) error {
+		steps = append(steps, s.Text(3))
+		return nil
+	})
+	if err != nil {
 		t.Fatalf("%s: %v", st.SQL, err)
 	}
 	return strings.ReplaceAll(strings.Join(steps, ", "), "SO_Totals", "T")
@@ -68,11 +109,8 @@ func TestPlans(t *testing.T) {
 		key   = "SEARCH T USING INDEX T_InvoiceID (InvoiceID>? AND InvoiceID<?)"
 	)
 	b := totalsFile(t, nil)
-	if _, err := b.Load(t.Context(), []*record.Kind{totalsKind()}, totalsRows); err != nil {
-		t.Fatal(err)
-	}
-	d := dialect.SQLite()
-	d.File.HideFields = true
+	loadTotals(t, b)
+	d := fileDialect()
 	rows := query.Compile
 	count := query.CompileCount
 	aggregates := query.CompileAggregates
@@ -119,21 +157,13 @@ func TestPlans(t *testing.T) {
 		{aggregates, `{"Cartage1Total":5,"Include":"MAX(InvoiceTotal)"}`, "SEARCH T"},
 		{aggregates, `{"Include":"MAX(InvoiceTotal)"}`, "SEARCH T USING COVERING INDEX T_InvoiceTotal"},
 	} {
-		members, err := query.ReadJSON([]byte(c.body))
+		plan, err := query.NewPlan(parseTotals(t, c.body), true)
 		if err != nil {
-			t.Fatal(err)
-		}
-		request, err := query.Parse(totalsKind(), members, query.Options{Zone: time.UTC})
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := query.NewPlan(request, true)
-		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", c.body, err)
 		}
 		st, err := c.compile(plan, d, b.Table(totalsKind()))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", c.body, err)
 		}
 		if got := explain(t, b, st); got != c.want {
 			t.Errorf("%s: %s\n got  %s\n want %s", c.body, st.SQL, got, c.want)
@@ -145,47 +175,62 @@ func TestPlans(t *testing.T) {
 // sorted.
 func TestPlansOfCursors(t *testing.T) {
 	b := totalsFile(t, nil)
-	if _, err := b.Load(t.Context(), []*record.Kind{totalsKind()}, totalsRows); err != nil {
-		t.Fatal(err)
-	}
-	d := dialect.SQLite()
-	d.File.HideFields = true
+	loadTotals(t, b)
+	d := fileDialect()
 	const (
-		key    = "SEARCH T USING INDEX T_InvoiceID (InvoiceID>?)"
-		keyEnd = "SEARCH T USING INDEX T_InvoiceID (InvoiceID<?)"
+		byID    = "SEARCH T USING INDEX T_InvoiceID "
+		byTotal = "SEARCH T USING INDEX T_InvoiceTotal "
+
+		sameTotalAfterID  = byTotal + "(InvoiceTotal=? AND InvoiceID>?)"
+		sameTotalBeforeID = byTotal + "(InvoiceTotal=? AND InvoiceID<?)"
+		largerTotals      = byTotal + "(InvoiceTotal>?)"
+		smallerTotals     = byTotal + "(InvoiceTotal<?)"
+		totalsBetween     = byTotal + "(InvoiceTotal>? AND InvoiceTotal<?)"
+		nullTotals        = byTotal + "(InvoiceTotal=?)"
 	)
-	total, id := query.Position{Data: []byte("5")}, query.Position{Data: []byte("D005")}
+	id := query.Position{Data: []byte("D005")}
+	total := query.Position{Data: []byte("5")}
+	afterID := []query.Position{id}
+	afterTotal := []query.Position{total, id}
+	afterNull := []query.Position{{Null: true}, id}
 	for _, c := range []struct {
 		body  string
 		after []query.Position
-		want  []string
+		want  []string // plans of the parts
 	}{
-		{`{"Cursor":""}`, []query.Position{id}, []string{key}},
-		{`{"Cursor":"","OrderByDesc":"InvoiceID"}`, []query.Position{id}, []string{keyEnd}},
-		{`{"Cursor":"","OrderBy":"InvoiceTotal"}`, []query.Position{total, id},
-			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
-		{`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, []query.Position{total, id},
-			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"}},
-		{`{"Cursor":"","OrderByDesc":"InvoiceTotal","InvoiceTotalBetween":[1,9]}`, []query.Position{total, id},
-			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>? AND InvoiceTotal<?)"}},
-		{`{"Cursor":"","OrderBy":"InvoiceTotal","InvoiceTotalGreaterThan":1}`, []query.Position{total, id},
-			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
-		{`{"Cursor":"","OrderBy":"InvoiceTotal"}`, []query.Position{{Null: true}, id},
-			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
-		{`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, []query.Position{{Null: true}, id}, []string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)"}},
+		{`{"Cursor":""}`, afterID, []string{byID + "(InvoiceID>?)"}},
+		{`{"Cursor":"","OrderByDesc":"InvoiceID"}`, afterID, []string{byID + "(InvoiceID<?)"}},
+		{
+			`{"Cursor":"","OrderBy":"InvoiceTotal"}`, afterTotal,
+			[]string{sameTotalAfterID, largerTotals},
+		},
+		{
+			`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, afterTotal,
+			[]string{sameTotalBeforeID, smallerTotals, nullTotals},
+		},
+		{
+			`{"Cursor":"","OrderByDesc":"InvoiceTotal","InvoiceTotalBetween":[1,9]}`, afterTotal,
+			[]string{sameTotalBeforeID, totalsBetween},
+		},
+		{
+			`{"Cursor":"","OrderBy":"InvoiceTotal","InvoiceTotalGreaterThan":1}`, afterTotal,
+			[]string{sameTotalAfterID, largerTotals},
+		},
+		{
+			`{"Cursor":"","OrderBy":"InvoiceTotal"}`, afterNull,
+			[]string{sameTotalAfterID, largerTotals},
+		},
+		{
+			`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, afterNull,
+			[]string{sameTotalBeforeID},
+		},
 	} {
-		members, err := query.ReadJSON([]byte(c.body))
-		if err != nil {
+		r := parseTotals(t, c.body)
+		if err := query.NewCursors([32]byte{}).Start(r, nil, []int{0}); err != nil {
 			t.Fatal(err)
 		}
-		r, err := query.Parse(totalsKind(), members, query.Options{Zone: time.UTC})
-		if err == nil {
-			err = query.NewCursors([32]byte{}).Start(r, nil, []int{0})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Take, r.Place.After = 100, c.after
+		r.Take = 100
+		r.Place.After = c.after
 		plan, err := query.NewPlan(r, true)
 		if err != nil {
 			t.Fatal(err)
@@ -208,34 +253,31 @@ func TestPlansOfCursors(t *testing.T) {
 // TestIndexesOfDemo: filling a file makes indexes on its ordered fields; opening makes
 // none beyond the first field's, and tables of other names are left alone.
 func TestIndexesOfDemo(t *testing.T) {
-	first := []string{"SO_Totals_InvoiceID(InvoiceID)"}
-	all := slices.Clone(first)
+	ofFirstField := []string{"SO_Totals_InvoiceID(InvoiceID)"}
+	ofAllFields := slices.Clone(ofFirstField)
 	for _, name := range orderedColumns(totalsKind()) {
-		all = append(all, "SO_Totals_"+name+"("+name+",InvoiceID)")
+		ofAllFields = append(ofAllFields, "SO_Totals_"+name+"("+name+",InvoiceID)")
 	}
-	slices.Sort(all)
-	if len(all) != 8 {
-		t.Errorf("%q", all)
+	slices.Sort(ofAllFields)
+	if len(ofAllFields) != 8 {
+		t.Errorf("SO_Totals has indexes %q, want 8", ofAllFields)
 	}
 	b := totalsFile(t, nil)
-	checkIndexes(t, b, first)
-	if _, err := b.Load(t.Context(), []*record.Kind{totalsKind()}, totalsRows); err != nil {
-		t.Fatal(err)
-	}
-	checkIndexes(t, b, all)
+	checkIndexes(t, b, ofFirstField)
+	loadTotals(t, b)
+	checkIndexes(t, b, ofAllFields)
 
 	mapped := totalsFile(t, map[string]string{"SO_Totals": "Theirs"})
 	conn, err := mapped.Pool.Get(t.Context())
-	if err == nil {
-		err = conn.Exec("CREATE TABLE Theirs (InvoiceID, InvoiceTotal, a, b, c, d, e, f)")
-		mapped.Pool.Put(conn)
-	}
-	if err == nil {
-		_, err = mapped.Load(t.Context(), []*record.Kind{totalsKind()}, totalsRows)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	err = conn.Exec("CREATE TABLE Theirs (InvoiceID, InvoiceTotal, a, b, c, d, e, f)")
+	mapped.Pool.Put(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loadTotals(t, mapped)
 	checkIndexes(t, mapped, nil)
 }
 
@@ -248,39 +290,63 @@ func checkIndexes(t *testing.T, b *fileRecords, want []string) {
 	}
 	defer b.Pool.Put(conn)
 	var got []string
-	err = conn.Query(`SELECT l.name || '(' || group_concat(i.name) || ')' FROM sqlite_schema AS t, pragma_index_list(t.name) AS l, pragma_index_info(l.name) AS i
-		WHERE t.name COLLATE NOCASE IN ('SO_Totals', 'Theirs') GROUP BY l.name ORDER BY 1`, func(s *sqlite.Stmt) error { got = append(got, s.Text(0)); return nil })
+	err = conn.Query(`
+		SELECT l.name || '(' || group_concat(i.name) || ')'
+		FROM sqlite_schema AS t, pragma_index_list(t.name) AS l, pragma_index_info(l.name) AS i
+		WHERE t.name COLLATE NOCASE IN ('SO_Totals', 'Theirs')
+		GROUP BY l.name ORDER BY 1`,
+		func(s *sqlite.Stmt) error {
+			got = append(got, s.Text(0))
+			return nil
+		})
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("indexes %q, want %q (%v)", got, want, err)
+		t.Errorf("got indexes %q (%v), want %q", got, err, want)
 	}
 }
 
 // TestTableOfAnotherProgram: conditions on several fields convert their operands to the
 // types of the columns, which a unary plus would prevent.
 func TestTableOfAnotherProgram(t *testing.T) {
-	for _, name := range []string{"Theirs", "SO_Totals"} {
-		for _, mapped := range []bool{false, true} {
-			if mapped || name == "SO_Totals" {
-				t.Run(fmt.Sprint(name, " mapped ", mapped), func(t *testing.T) { readTheirs(t, name, mapped) })
-			}
-		}
+	for _, c := range []struct {
+		name    string
+		table   string
+		sources map[string]string
+	}{
+		{"mapped", "Theirs", map[string]string{"SO_Totals": "Theirs"}},
+		{"mapped to the kind's name", "SO_Totals", map[string]string{"SO_Totals": "SO_Totals"}},
+		{"not mapped", "SO_Totals", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) { readTheirs(t, c.table, c.sources) })
 	}
 }
 
-func readTheirs(t *testing.T, name string, mapped bool) {
-	c := Config{Path: filepath.Join(t.TempDir(), "records.db"), Registry: record.Builtin(), Connections: 1}
-	if mapped {
-		c.Sources = map[string]string{"SO_Totals": name}
-	}
-	conn, err := sqlite.Open(c.Path, sqlite.Options{})
-	if err == nil {
-		err = conn.Exec("CREATE TABLE " + name + " (InvoiceID TEXT, InvoiceTotal INTEGER, Cartage1Total INTEGER, Cartage1TaxTotal, Cartage2Total, Cartage2TaxTotal, Cartage3Total, Cartage3TaxTotal);" +
-			"INSERT INTO " + name + " (InvoiceID, InvoiceTotal, Cartage1Total) VALUES ('a', 5, 50), ('b', 40, 50), ('c', 300, 6)")
-		conn.Close()
-	}
+// execFile executes statements of another program in a file.
+func execFile(t *testing.T, path, statements string) {
+	t.Helper()
+	conn, err := sqlite.Open(path, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer conn.Close()
+	if err := conn.Exec(statements); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readTheirs(t *testing.T, table string, sources map[string]string) {
+	c := Config{
+		Path:        filepath.Join(t.TempDir(), "records.db"),
+		Registry:    record.Builtin(),
+		Sources:     sources,
+		Connections: 1,
+	}
+	execFile(t, c.Path, `
+		CREATE TABLE `+table+` (
+			InvoiceID TEXT, InvoiceTotal INTEGER, Cartage1Total INTEGER, Cartage1TaxTotal,
+			Cartage2Total, Cartage2TaxTotal, Cartage3Total, Cartage3TaxTotal
+		);
+		INSERT INTO `+table+` (InvoiceID, InvoiceTotal, Cartage1Total)
+		VALUES ('a', 5, 50), ('b', 40, 50), ('c', 300, 6)`)
 	b, err := newFileRecords(c)
 	if err != nil {
 		t.Fatal(err)
@@ -290,20 +356,25 @@ func readTheirs(t *testing.T, name string, mapped bool) {
 		{Field: 1, Operator: record.GreaterThan, Operands: []wire.Value{{Text: "39"}}},
 		{Field: 2, Operator: record.LessThan, Operands: []wire.Value{{Text: "100"}}},
 	}}
-	result, err := executor.Select(t.Context(), b, func() executor.Limits { return executor.Limits{} }, plan)
+	noLimits := func() executor.Limits { return executor.Limits{} }
+	result, err := executor.Select(t.Context(), b, noLimits, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer result.Close()
-	got := ""
-	for cells, err := result.Next(); cells != nil || err != nil; cells, err = result.Next() {
+	var got []string
+	for {
+		cells, err := result.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		got += string(cells[0].Data)
+		if cells == nil {
+			break
+		}
+		got = append(got, string(cells[0].Data))
 	}
-	if got != "bc" {
-		t.Errorf("rows %q, want b and c", got)
+	if want := []string{"b", "c"}; !slices.Equal(got, want) {
+		t.Errorf("got rows %q, want %q", got, want)
 	}
 }
 
@@ -316,10 +387,10 @@ func TestLogOfUnchangedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn, err := b.Pool.Get(t.Context())
-		if err == nil {
-			err = conn.Exec("BEGIN; SELECT count(*) FROM sqlite_schema")
-		}
 		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Exec("BEGIN; SELECT count(*) FROM sqlite_schema"); err != nil {
 			t.Fatal(err)
 		}
 		if conn.LogState() == "" {
@@ -340,7 +411,7 @@ func TestKeysOfBuiltinKinds(t *testing.T) {
 			want = []int{0}
 		}
 		if key, err := executor.Key(t.Context(), b, kind); err != nil || !slices.Equal(key, want) {
-			t.Errorf("%s: the key is %v (%v)", kind.Name, key, err)
+			t.Errorf("%s: got key %v (%v), want %v", kind.Name, key, err, want)
 		}
 	}
 }
@@ -349,28 +420,27 @@ func TestKeysOfBuiltinKinds(t *testing.T) {
 // prevent a start, and an index on a declared key has all of its columns.
 func TestOtherTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.db")
-	conn, err := sqlite.Open(path, sqlite.Options{})
-	if err == nil {
-		err = conn.Exec("CREATE TABLE so_totals (Other); INSERT INTO so_totals VALUES (1), (2); CREATE VIEW IN_Colours AS SELECT 1 AS Other")
-		conn.Close()
-	}
+	execFile(t, path, `
+		CREATE TABLE so_totals (Other);
+		INSERT INTO so_totals VALUES (1), (2);
+		CREATE VIEW IN_Colours AS SELECT 1 AS Other`)
+	pair := record.Kind{Name: "Theirs", Key: []string{"B", "A"}, Fields: []record.Field{
+		{Name: "A", Type: record.Int},
+		{Name: "B", Column: "b c", Type: record.Int},
+	}}
+	withPair, err := record.NewRegistry(append(record.Kinds(), pair)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair := record.Kind{Name: "Theirs", Key: []string{"B", "A"}, Fields: []record.Field{{Name: "A", Type: record.Int}, {Name: "B", Column: "b c", Type: record.Int}}}
-	registry, err := record.NewRegistry(append(record.Kinds(), pair)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, kinds := range []*record.Registry{record.Builtin(), registry} {
-		b, err := newFileRecords(Config{Path: path, Registry: kinds, Connections: 1})
+	for _, registry := range []*record.Registry{record.Builtin(), withPair} {
+		b, err := newFileRecords(Config{Path: path, Registry: registry, Connections: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if key, err := executor.Key(t.Context(), b, totalsKind()); err != nil || key != nil {
-			t.Errorf("the key is %v (%v)", key, err)
+			t.Errorf("SO_Totals has key %v (%v), want none", key, err)
 		}
-		if kinds == registry {
+		if registry == withPair {
 			checkIndexes(t, b, []string{"SO_Totals_InvoiceID(InvoiceID)", "Theirs_b c_A(b c,A)"})
 		}
 		b.Close()

@@ -16,20 +16,30 @@ import (
 // The result is that of exact arithmetic.
 func TestMoneyComparisons(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	values := []string{"-214748.3648", "-1.0001", "-0.0001", "0.0000", "0.0001", "1.0000", "1.0001", "12.5000", "214748.3647"}
-	mssqltest.Exec(t, dsn, `CREATE TABLE INMGT020POQty (INVENTORYID varchar(20), Qty money, Delivered smallmoney, UnactQty money, ActQty money, IN_LogicalID int)`)
+	values := []string{
+		"-214748.3648", "-1.0001", "-0.0001", "0.0000", "0.0001", "1.0000", "1.0001", "12.5000", "214748.3647",
+	}
+	mssqltest.Exec(t, dsn, `CREATE TABLE INMGT020POQty (
+		INVENTORYID varchar(20), Qty money, Delivered smallmoney, UnactQty money, ActQty money, IN_LogicalID int)`)
+	insert := `INSERT INTO INMGT020POQty (INVENTORYID, Qty, Delivered)
+		VALUES ('VALUE', CAST('VALUE' AS money), CAST('VALUE' AS smallmoney))`
 	for _, v := range values {
-		mssqltest.Exec(t, dsn, `INSERT INTO INMGT020POQty (INVENTORYID, Qty, Delivered) VALUES ('`+v+`', CAST('`+v+`' AS money), CAST('`+v+`' AS smallmoney))`)
+		mssqltest.Exec(t, dsn, strings.ReplaceAll(insert, "'VALUE'", "'"+v+"'"))
 	}
 	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
-	operators := map[record.Operator]func(int) bool{
-		record.Equal: func(c int) bool { return c == 0 }, record.NotEqualTo: func(c int) bool { return c != 0 },
-		record.GreaterThan: func(c int) bool { return c > 0 }, record.GreaterThanOrEqualTo: func(c int) bool { return c >= 0 },
-		record.LessThan: func(c int) bool { return c < 0 }, record.LessThanOrEqualTo: func(c int) bool { return c <= 0 },
+	operators := map[record.Operator]func(comparison int) bool{
+		record.Equal:                func(c int) bool { return c == 0 },
+		record.NotEqualTo:           func(c int) bool { return c != 0 },
+		record.GreaterThan:          func(c int) bool { return c > 0 },
+		record.GreaterThanOrEqualTo: func(c int) bool { return c >= 0 },
+		record.LessThan:             func(c int) bool { return c < 0 },
+		record.LessThanOrEqualTo:    func(c int) bool { return c <= 0 },
 	}
 	operands := []string{
-		"0", "1", "1.00", "1.000100", "1.00005", "1.00015", "-1.00005", "-0.00005", "0.00005", "12.5", "300000", "-300000",
-		"214748.36471", "-214748.36481", "922337203685477.5807", "922337203685477.58071", "-922337203685477.58081", "99999999999999999999999999999999999999",
+		"0", "1", "1.00", "1.000100", "1.00005", "1.00015", "-1.00005", "-0.00005", "0.00005", "12.5",
+		"300000", "-300000", "214748.36471", "-214748.36481", // around the bounds of smallmoney
+		"922337203685477.5807", "922337203685477.58071", "-922337203685477.58081", // and of money
+		"99999999999999999999999999999999999999",
 	}
 	for _, operand := range operands {
 		right, _ := new(big.Rat).SetString(operand)
@@ -43,20 +53,23 @@ func TestMoneyComparisons(t *testing.T) {
 			}
 			slices.Sort(want)
 			for _, field := range []string{"Qty", "Delivered"} {
-				got, err := firsts(t, s, "INMGT020POQty", field+op.Suffix(), operand)
-				all := strings.Split(got, ",")
-				slices.Sort(all)
-				if err != nil || strings.Join(all, ",") != strings.Join(want, ",") {
-					t.Errorf("%s %s %s: %q (%v), want %q", field, op, operand, all, err, want)
+				joined, err := firsts(t, s, "INMGT020POQty", field+op.Suffix(), operand)
+				got := strings.Split(joined, ",")
+				slices.Sort(got)
+				if err != nil || strings.Join(got, ",") != strings.Join(want, ",") {
+					t.Errorf("%s %s %s: got %q (%v), want %q", field, op, operand, got, err, want)
 				}
 			}
 		}
 	}
 	for _, count := range []int{0, 60} { // a list of parameters, and one in JSON
-		list := strings.Join(append(slices.Repeat([]string{"7.00005"}, count), operands...), ",")
+		missing := slices.Repeat([]string{"7.00005"}, count)
+		list := strings.Join(append(missing, operands...), ",")
 		for _, field := range []string{"Qty", "Delivered"} {
-			if got, err := firsts(t, s, "INMGT020POQty", field+"In", list, "OrderBy", field); got != "0.0000,1.0000,1.0001,12.5000" {
-				t.Errorf("%s in a list of %d: %s (%v)", field, count, got, err)
+			const want = "0.0000,1.0000,1.0001,12.5000"
+			got, err := firsts(t, s, "INMGT020POQty", field+"In", list, "OrderBy", field)
+			if got != want {
+				t.Errorf("%s in a list with %d missing values: got %s (%v), want %s", field, count, got, err, want)
 			}
 		}
 	}

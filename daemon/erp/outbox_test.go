@@ -18,9 +18,11 @@ import (
 // outboxTest is a database with an outbox, which a service and a program of the ERP use.
 type outboxTest struct {
 	*testing.T
-	dsn            string // of the database's owner
-	service, erp   string // connection strings
-	login, program string // their names
+	dsn     string // connection string of the database's owner
+	service string // connection string of the service
+	erp     string // connection string of the ERP's program
+	login   string // name of the service
+	program string // name of the ERP's program
 }
 
 func newOutboxTest(t *testing.T) *outboxTest {
@@ -48,7 +50,11 @@ func (o *outboxTest) user() (login, dsn string) {
 // script runs outbox.sql.
 func (o *outboxTest) script() {
 	o.Helper()
-	replace := strings.NewReplacer("TO whd;", "TO "+o.login+";", "USER_ID(N'whd')", "USER_ID(N'"+o.login+"')", "$(ERPUser)", o.program)
+	replace := strings.NewReplacer(
+		"TO whd;", "TO "+o.login+";",
+		"USER_ID(N'whd')", "USER_ID(N'"+o.login+"')",
+		"$(ERPUser)", o.program,
+	)
 	for _, batch := range mssqltest.Batches(o, "../../cmd/daemon/deploy/outbox.sql") {
 		mssqltest.Exec(o, o.dsn, replace.Replace(batch))
 	}
@@ -57,7 +63,12 @@ func (o *outboxTest) script() {
 // open opens the outbox with the rights of the service.
 func (o *outboxTest) open() *Records {
 	o.Helper()
-	r, err := Open(Config{DSN: o.service, Outbox: DefaultOutbox, LockTimeout: executor.StatementLimit, Registry: record.Builtin()})
+	r, err := Open(Config{
+		DSN:         o.service,
+		Outbox:      DefaultOutbox,
+		LockTimeout: executor.StatementLimit,
+		Registry:    record.Builtin(),
+	})
 	if err != nil {
 		o.Fatal(err)
 	}
@@ -77,22 +88,29 @@ func (o *outboxTest) put(bodies ...string) {
 	}
 }
 
-// expect compares the bodies of the outbox, and returns its rows.
-func (o *outboxTest) expect(from *Outbox, limit int, except []string, want ...string) []OutboxRow {
+// expect reads rows of the outbox except those of some GUIDs, compares their bodies, and returns
+// them. The rows must have GUIDs of their own and ascending IDs.
+func (o *outboxTest) expect(outbox *Outbox, limit int, except []string, want ...string) []OutboxRow {
 	o.Helper()
-	all, err := from.Read(o.Context(), limit, 1<<20, except)
-	var got, seen []string
-	for i, r := range all {
-		got = append(got, string(r.Body))
-		if len(r.GUID) != 36 || slices.Contains(seen, r.GUID) || i > 0 && r.ID <= all[i-1].ID {
-			o.Errorf("row %+v follows %q", r, seen)
+	rows, err := outbox.Read(o.Context(), limit, 1<<20, except)
+	var got []string
+	var guids []string
+	lastID := int64(-1)
+	for _, r := range rows {
+		if len(r.GUID) != 36 || slices.Contains(guids, r.GUID) {
+			o.Errorf("row %+v has no GUID of its own, after %q", r, guids)
 		}
-		seen = append(seen, r.GUID)
+		if r.ID <= lastID {
+			o.Errorf("row %+v follows row %d", r, lastID)
+		}
+		got = append(got, string(r.Body))
+		guids = append(guids, r.GUID)
+		lastID = r.ID
 	}
 	if err != nil || !slices.Equal(got, want) {
 		o.Errorf("the outbox has %q (%v), want %q", got, err, want)
 	}
-	return all
+	return rows
 }
 
 func guidsOf(rows []OutboxRow) (guids []string) {
@@ -106,38 +124,51 @@ func guidsOf(rows []OutboxRow) (guids []string) {
 func TestOutbox(t *testing.T) {
 	o := newOutboxTest(t)
 	o.script()
-	r := o.open()
-	b := r.Outbox
+	b := o.open().Outbox
 	o.expect(b, 10, nil)
-	o.put("a", `{"Name":"Größe 日本 😀","Tab":"	"}`, "c", "d")
-	all := o.expect(b, 10, nil, "a", `{"Name":"Größe 日本 😀","Tab":"	"}`, "c", "d")
-	if all[0].Name != "debtor.updated" || all[0].TooLarge {
-		t.Errorf("got %+v", all[0])
+	const unusual = `{"Name":"Größe 日本 😀","Tab":"	"}`
+	o.put("a", unusual, "c", "d")
+	rows := o.expect(b, 10, nil, "a", unusual, "c", "d")
+	if rows[0].Name != "debtor.updated" || rows[0].TooLarge {
+		t.Errorf("the first row is %+v, want debtor.updated, not too large", rows[0])
 	}
-	o.expect(b, 2, nil, "a", string(all[1].Body))
-	o.expect(b, 2, guidsOf(all[:1]), string(all[1].Body), "c")
-	o.expect(b, 10, guidsOf(all))
-	if err := b.Refuse(t.Context(), all[2].GUID, "because of \x00"+strings.Repeat("é", 500)); err != nil {
+	o.expect(b, 2, nil, "a", unusual)
+	o.expect(b, 2, guidsOf(rows[:1]), unusual, "c")
+	o.expect(b, 10, guidsOf(rows))
+
+	if err := b.Refuse(t.Context(), rows[2].GUID, "because of \x00"+strings.Repeat("é", 500)); err != nil {
 		t.Fatal(err)
 	}
-	o.expect(b, 10, nil, "a", string(all[1].Body), "d")
-	if n := mssqltest.Count(t, o.dsn, "SELECT COUNT(*) FROM whd.WH_Outbox WHERE LEN(RefusedReason) = 400 AND RefusedReason LIKE N'because of \uFFFDéé%' AND Body = N'c'"); n != 1 {
-		t.Error("the reason is missing")
+	o.expect(b, 10, nil, "a", unusual, "d")
+	refused := mssqltest.Count(t, o.dsn, `SELECT COUNT(*) FROM whd.WH_Outbox
+		WHERE LEN(RefusedReason) = 400 AND RefusedReason LIKE N'because of `+"\uFFFD"+`éé%' AND Body = N'c'`)
+	if refused != 1 {
+		t.Errorf("%d rows have the reason, want the refused row", refused)
 	}
+
 	for range 2 { // the second call finds no rows
-		if err := b.Delete(t.Context(), guidsOf(all[:2])); err != nil {
+		if err := b.Delete(t.Context(), guidsOf(rows[:2])); err != nil {
 			t.Fatal(err)
 		}
 	}
 	o.expect(b, 10, nil, "d")
+}
 
+// TestOutboxOfManyRows reads and deletes more rows than one call returns. The latest 1000 rows are
+// excepted from the next reads, as if their events were not stored yet.
+func TestOutboxOfManyRows(t *testing.T) {
+	o := newOutboxTest(t)
+	o.script()
+	b := o.open().Outbox
 	const count = 2345
-	mssqltest.Exec(t, o.erp, "INSERT INTO whd.WH_Outbox (EventName, Body) SELECT N'debtor.updated', CAST(j.v AS nvarchar(10)) FROM OPENJSON(N'"+numbers(count)+"') WITH (v int '$') j")
+	bodies := strings.ReplaceAll(fmt.Sprint(make([]int, count)), " ", ",")
+	mssqltest.Exec(t, o.erp, `INSERT INTO whd.WH_Outbox (EventName, Body)
+		SELECT N'debtor.updated', CAST(j.v AS nvarchar(10)) FROM OPENJSON(N'`+bodies+`') WITH (v int '$') j`)
 	var guids []string
-	for len(guids) < count+1 {
+	for len(guids) < count {
 		rows, err := b.Read(t.Context(), 256, 1<<20, guids[max(0, len(guids)-1000):])
 		if err != nil || len(rows) == 0 {
-			t.Fatalf("%d rows (%v)", len(rows), err)
+			t.Fatalf("after %d rows: read %d rows (%v)", len(guids), len(rows), err)
 		}
 		guids = append(guids, guidsOf(rows)...)
 		if len(guids) > 1000 {
@@ -152,10 +183,6 @@ func TestOutbox(t *testing.T) {
 	o.expect(b, 10, nil)
 }
 
-func numbers(n int) string {
-	return strings.ReplaceAll(fmt.Sprint(make([]int, n)), " ", ",")
-}
-
 // TestOutboxOfLargeBodies checks that bodies are read a few at a time, and larger ones
 // than the limit not at all.
 func TestOutboxOfLargeBodies(t *testing.T) {
@@ -164,24 +191,33 @@ func TestOutboxOfLargeBodies(t *testing.T) {
 	b := o.open().Outbox
 	half := outboxBytes / 2
 	for _, size := range []int{half, half, half, outboxBytes + 1, outboxPerByte*outboxBytes + 1} {
-		mssqltest.Exec(t, o.erp, fmt.Sprintf("INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', REPLICATE(CAST(N'x' AS nvarchar(max)), %d))", size))
+		mssqltest.Exec(t, o.erp, fmt.Sprintf(`INSERT INTO whd.WH_Outbox (EventName, Body)
+			VALUES (N'debtor.updated', REPLICATE(CAST(N'x' AS nvarchar(max)), %d))`, size))
 	}
+	want := []string{"half half", "half too large", "too large"} // by call
 	var got []string
-	for len(got) < 3 {
+	for len(got) < len(want) {
 		rows, err := b.Read(t.Context(), 10, outboxBytes, nil)
 		if err != nil || len(rows) == 0 {
-			t.Fatalf("%d rows (%v)", len(rows), err)
+			t.Fatalf("call %d: read %d rows (%v)", len(got)+1, len(rows), err)
 		}
-		text := ""
+		var sizes []string
 		for _, r := range rows {
-			text += fmt.Sprint(len(r.Body) == half, r.TooLarge, " ")
+			switch {
+			case r.TooLarge && len(r.Body) != half:
+				sizes = append(sizes, "too large")
+			case !r.TooLarge && len(r.Body) == half:
+				sizes = append(sizes, "half")
+			default:
+				t.Errorf("row %d has %d bytes, too large: %v", r.ID, len(r.Body), r.TooLarge)
+			}
 		}
-		got = append(got, text)
+		got = append(got, strings.Join(sizes, " "))
 		if err := b.Delete(t.Context(), guidsOf(rows)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"true false true false ", "true false false true ", "false true "}; !slices.Equal(got, want) {
+	if !slices.Equal(got, want) {
 		t.Errorf("read %q, want %q", got, want)
 	}
 }
@@ -191,8 +227,7 @@ func TestOutboxOfLargeBodies(t *testing.T) {
 func TestOutboxWhileTransactionsAreOpen(t *testing.T) {
 	o := newOutboxTest(t)
 	o.script()
-	r := o.open()
-	b := r.Outbox
+	b := o.open().Outbox
 	program, err := Open(Config{DSN: o.erp, Outbox: DefaultOutbox, Registry: record.Builtin()})
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +239,8 @@ func TestOutboxWhileTransactionsAreOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, body := range []string{"low 1", "low 2"} {
-			if _, err := tx.Exec("INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', N'" + body + "')"); err != nil {
+			_, err := tx.Exec("INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', N'" + body + "')")
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -215,7 +251,7 @@ func TestOutboxWhileTransactionsAreOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took > executor.StatementLimit/2 {
-			t.Errorf("took %v while a transaction is open", took)
+			t.Errorf("reading and deletion took %v while a transaction is open", took)
 		}
 		end := tx.Rollback
 		if kept {
@@ -250,8 +286,12 @@ func TestOutboxWhileBillsWait(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	rows, err := r.Outbox.Read(ctx, 1, 1, nil)
-	if found, checkErr := checkOutbox(ctx, r); err != nil || len(rows) != 1 || checkErr != nil || len(found) > 0 {
-		t.Errorf("%d rows (%v), found %v (%v)", len(rows), err, found, checkErr)
+	if err != nil || len(rows) != 1 {
+		t.Errorf("read %d rows (%v), want one", len(rows), err)
+	}
+	found, err := checkOutbox(ctx, r)
+	if err != nil || len(found) > 0 {
+		t.Errorf("the check found %v (%v), want nothing", found, err)
 	}
 }
 
@@ -278,16 +318,25 @@ func TestOutboxReseeded(t *testing.T) {
 // TestOutboxScript runs outbox.sql where whd migrate has created the table, and again.
 func TestOutboxScript(t *testing.T) {
 	o := newOutboxTest(t)
-	mssqltest.Exec(t, o.dsn, "CREATE SCHEMA whd", `CREATE TABLE whd.WH_Outbox (OutboxID bigint IDENTITY(1,1) NOT NULL, EventName nvarchar(256) NOT NULL, Body nvarchar(max) NOT NULL,
-	AddedDateTime datetime2(7) NOT NULL CONSTRAINT DF_WH_Outbox_Added DEFAULT SYSUTCDATETIME(), RefusedReason nvarchar(400) NULL,
-	CONSTRAINT PK_WH_Outbox PRIMARY KEY (OutboxID) WITH (ALLOW_PAGE_LOCKS = OFF))`,
-		"INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', N'a'), (N'debtor.updated', N'b')")
+	mssqltest.Exec(t, o.dsn,
+		"CREATE SCHEMA whd",
+		`CREATE TABLE whd.WH_Outbox (
+			OutboxID bigint IDENTITY(1,1) NOT NULL,
+			EventName nvarchar(256) NOT NULL,
+			Body nvarchar(max) NOT NULL,
+			AddedDateTime datetime2(7) NOT NULL CONSTRAINT DF_WH_Outbox_Added DEFAULT SYSUTCDATETIME(),
+			RefusedReason nvarchar(400) NULL,
+			CONSTRAINT PK_WH_Outbox PRIMARY KEY (OutboxID) WITH (ALLOW_PAGE_LOCKS = OFF))`,
+		"INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', N'a'), (N'debtor.updated', N'b')",
+	)
 	o.script()
 	o.put("c")
 	o.script()
 	o.expect(o.open().Outbox, 10, nil, "a", "b", "c")
-	if n := mssqltest.Count(t, o.dsn, "SELECT COUNT(*) FROM sys.key_constraints WHERE parent_object_id = OBJECT_ID(N'whd.WH_Outbox')"); n != 2 {
-		t.Errorf("%d unique indexes", n)
+	unique := mssqltest.Count(t, o.dsn,
+		"SELECT COUNT(*) FROM sys.key_constraints WHERE parent_object_id = OBJECT_ID(N'whd.WH_Outbox')")
+	if unique != 2 {
+		t.Errorf("the table has %d unique indexes, want 2", unique)
 	}
 }
 
@@ -295,49 +344,104 @@ func TestOutboxScript(t *testing.T) {
 func TestOutboxCheck(t *testing.T) {
 	o := newOutboxTest(t)
 	r := o.open()
-	b := r.Outbox
-	expect := func(parts ...string) {
-		t.Helper()
-		found, err := checkOutbox(t.Context(), r)
-		var texts []string
-		for _, f := range found {
-			texts = append(texts, f.String(), f.Grant)
-		}
-		text := strings.Join(texts, "; ")
-		if err != nil || len(parts) == 0 && text != "" {
-			t.Errorf("found %q (%v)", text, err)
-		}
-		for _, part := range parts {
-			if !strings.Contains(text, part) {
-				t.Errorf("found %q, want %q", text, part)
-			}
-		}
-	}
-	expect("whd.WH_Outbox: there is no such table", "erp.outbox", "outbox.sql", "GRANT SELECT, DELETE, UPDATE (RefusedReason) ON [whd].[WH_Outbox] TO ["+o.login+"]")
-	mssqltest.Exec(t, o.dsn, "CREATE SCHEMA whd", "CREATE TABLE whd.WH_Outbox (OutboxID bigint NOT NULL PRIMARY KEY, EventName nvarchar(256) NOT NULL, Body binary(8) NOT NULL, RefusedReason nvarchar(400) NULL)",
-		"GRANT SELECT ON whd.WH_Outbox TO "+o.login)
-	expect("whd.WH_Outbox, column EventGUID: there is no such column", "outbox.sql", "column Body: the column is binary(8), which cannot be read as", "GRANT DELETE, UPDATE (RefusedReason) ON [whd].[WH_Outbox] TO ["+o.login+"]")
-	if _, err := b.Read(t.Context(), 1, 1, nil); err == nil || !strings.Contains(err.Error(), "run whd check") {
-		t.Errorf("reading: %v", err)
-	}
-	mssqltest.Exec(t, o.dsn, "DROP TABLE whd.WH_Outbox", `CREATE TABLE whd.WH_Outbox (OutboxID bigint IDENTITY(1,1) NOT NULL PRIMARY KEY, EventGUID uniqueidentifier NULL UNIQUE,
-	EventName nvarchar(256) NOT NULL, Body nvarchar(max) NOT NULL, RefusedReason nvarchar(400) NULL)`, "GRANT SELECT ON whd.WH_Outbox TO "+o.login,
-		"INSERT INTO whd.WH_Outbox (EventName, Body, EventGUID) VALUES (N'debtor.updated', N'a', NULL)")
-	expect("column EventGUID: the column must be NOT NULL", "outbox.sql")
-	if rows, err := b.Read(t.Context(), 1, 1, nil); err == nil || !strings.Contains(err.Error(), "a row has no EventGUID") || !strings.Contains(err.Error(), "outbox.sql") {
-		t.Errorf("read %d rows without a GUID (%v)", len(rows), err)
-	}
+	o.expectFindings(r,
+		"whd.WH_Outbox: there is no such table",
+		"erp.outbox",
+		"outbox.sql",
+		"GRANT SELECT, DELETE, UPDATE (RefusedReason) ON [whd].[WH_Outbox] TO ["+o.login+"]",
+	)
+
+	// A column is missing, and another has the wrong type.
+	mssqltest.Exec(t, o.dsn,
+		"CREATE SCHEMA whd",
+		`CREATE TABLE whd.WH_Outbox (OutboxID bigint NOT NULL PRIMARY KEY, EventName nvarchar(256) NOT NULL,
+			Body binary(8) NOT NULL, RefusedReason nvarchar(400) NULL)`,
+		"GRANT SELECT ON whd.WH_Outbox TO "+o.login,
+	)
+	o.expectFindings(r,
+		"whd.WH_Outbox, column EventGUID: there is no such column",
+		"outbox.sql",
+		"column Body: the column is binary(8), which cannot be read as",
+		"GRANT DELETE, UPDATE (RefusedReason) ON [whd].[WH_Outbox] TO ["+o.login+"]",
+	)
+	o.expectReadError(r, "run whd check")
+
+	// A row has no GUID.
+	mssqltest.Exec(t, o.dsn,
+		"DROP TABLE whd.WH_Outbox",
+		`CREATE TABLE whd.WH_Outbox (OutboxID bigint IDENTITY(1,1) NOT NULL PRIMARY KEY,
+			EventGUID uniqueidentifier NULL UNIQUE, EventName nvarchar(256) NOT NULL, Body nvarchar(max) NOT NULL,
+			RefusedReason nvarchar(400) NULL)`,
+		"GRANT SELECT ON whd.WH_Outbox TO "+o.login,
+		"INSERT INTO whd.WH_Outbox (EventName, Body, EventGUID) VALUES (N'debtor.updated', N'a', NULL)",
+	)
+	o.expectFindings(r, "column EventGUID: the column must be NOT NULL", "outbox.sql")
+	o.expectReadError(r, "a row has no EventGUID", "outbox.sql")
+
 	mssqltest.Exec(t, o.dsn, "DROP TABLE whd.WH_Outbox")
 	o.script()
-	expect()
-	mssqltest.Exec(t, o.dsn, "ALTER TABLE whd.WH_Outbox DROP CONSTRAINT UQ_WH_Outbox_EventGUID", "CREATE UNIQUE INDEX Two ON whd.WH_Outbox (EventGUID, OutboxID)")
-	expect("column EventGUID: the column must be NOT NULL and have a unique index")
+	o.expectNoFinding(r)
+
+	// An index on two columns does not make GUIDs unique.
+	mssqltest.Exec(t, o.dsn,
+		"ALTER TABLE whd.WH_Outbox DROP CONSTRAINT UQ_WH_Outbox_EventGUID",
+		"CREATE UNIQUE INDEX Two ON whd.WH_Outbox (EventGUID, OutboxID)",
+	)
+	o.expectFindings(r, "column EventGUID: the column must be NOT NULL and have a unique index")
 	mssqltest.Exec(t, o.dsn, "CREATE UNIQUE INDEX One ON whd.WH_Outbox (EventGUID)")
-	expect()
+	o.expectNoFinding(r)
+
 	for _, right := range []string{"SELECT", "DELETE"} {
 		mssqltest.Exec(t, o.dsn, "REVOKE "+right+" ON whd.WH_Outbox FROM "+o.login)
-		expect("no permission")
+		o.expectFindings(r, "no permission")
 		mssqltest.Exec(t, o.dsn, "GRANT "+right+" ON whd.WH_Outbox TO "+o.login)
+	}
+}
+
+// findings returns the text of all findings on the outbox.
+func (o *outboxTest) findings(r *Records) string {
+	o.Helper()
+	found, err := checkOutbox(o.Context(), r)
+	if err != nil {
+		o.Errorf("the check failed: %v", err)
+	}
+	var texts []string
+	for _, f := range found {
+		texts = append(texts, f.String(), f.Grant)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// expectFindings checks that the findings have all parts.
+func (o *outboxTest) expectFindings(r *Records, parts ...string) {
+	o.Helper()
+	found := o.findings(r)
+	for _, part := range parts {
+		if !strings.Contains(found, part) {
+			o.Errorf("the check found %q, want %q", found, part)
+		}
+	}
+}
+
+func (o *outboxTest) expectNoFinding(r *Records) {
+	o.Helper()
+	if found := o.findings(r); found != "" {
+		o.Errorf("the check found %q, want nothing", found)
+	}
+}
+
+// expectReadError checks that the outbox cannot be read, and that the error has all parts.
+func (o *outboxTest) expectReadError(r *Records, parts ...string) {
+	o.Helper()
+	rows, err := r.Outbox.Read(o.Context(), 1, 1, nil)
+	if err == nil {
+		o.Errorf("read %d rows, want an error with %q", len(rows), parts)
+		return
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			o.Errorf("reading: got error %v, want %q", err, part)
+		}
 	}
 }
 
@@ -346,21 +450,34 @@ func TestOutboxCheck(t *testing.T) {
 func TestGrants(t *testing.T) {
 	o := newOutboxTest(t)
 	r := o.open()
-	expect := func() {
-		t.Helper()
-		found, err := r.Check(t.Context(), Presence{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range []struct{ rights, table string }{{"SELECT", "[dbo].[DB_Class]"}, {"SELECT, INSERT, UPDATE", "[dbo].[BM_StageCustomValues]"}, {"SELECT, DELETE, UPDATE (RefusedReason)", "[whd].[WH_Outbox]"}} {
-			grants := slices.DeleteFunc(found.Grants(), func(grant string) bool { return !strings.Contains(grant, want.table) })
-			if statement := "GRANT " + want.rights + " ON " + want.table + " TO [" + o.login + "];"; !slices.Equal(grants, []string{statement}) {
-				t.Errorf("%q, want %s", grants, statement)
-			}
+	o.expectGrants(r)
+	mssqltest.Exec(t, o.dsn,
+		"CREATE SCHEMA whd",
+		"CREATE TABLE DB_Class (Class nvarchar(20))",
+		"CREATE TABLE BM_StageCustomValues (RecID nvarchar(36), BM_Stages_RecID nvarchar(36))",
+		`CREATE TABLE whd.WH_Outbox (OutboxID bigint NOT NULL PRIMARY KEY,
+			EventGUID uniqueidentifier NOT NULL UNIQUE, RefusedReason nvarchar(400) NULL)`,
+	)
+	o.expectGrants(r)
+}
+
+// expectGrants checks that one statement grants all rights on each of three tables.
+func (o *outboxTest) expectGrants(r *Records) {
+	o.Helper()
+	report, err := r.Check(o.Context(), Presence{})
+	if err != nil {
+		o.Fatal(err)
+	}
+	for table, rights := range map[string]string{
+		"[dbo].[DB_Class]":             "SELECT",
+		"[dbo].[BM_StageCustomValues]": "SELECT, INSERT, UPDATE",
+		"[whd].[WH_Outbox]":            "SELECT, DELETE, UPDATE (RefusedReason)",
+	} {
+		isOther := func(grant string) bool { return !strings.Contains(grant, table) }
+		got := slices.DeleteFunc(report.Grants(), isOther)
+		want := []string{"GRANT " + rights + " ON " + table + " TO [" + o.login + "];"}
+		if !slices.Equal(got, want) {
+			o.Errorf("got grants %q, want %q", got, want)
 		}
 	}
-	expect()
-	mssqltest.Exec(t, o.dsn, "CREATE SCHEMA whd", "CREATE TABLE DB_Class (Class nvarchar(20))", `CREATE TABLE BM_StageCustomValues (RecID nvarchar(36), BM_Stages_RecID nvarchar(36))`,
-		"CREATE TABLE whd.WH_Outbox (OutboxID bigint NOT NULL PRIMARY KEY, EventGUID uniqueidentifier NOT NULL UNIQUE, RefusedReason nvarchar(400) NULL)")
-	expect()
 }

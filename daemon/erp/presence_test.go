@@ -13,7 +13,10 @@ import (
 func trackedKinds(t *testing.T) []erp.Tracked {
 	t.Helper()
 	field := []record.Field{{Name: "ID", Type: record.Int}}
-	registry, err := record.NewRegistry(record.Kind{Name: "Optional", Fields: field}, record.Kind{Name: "Required", Table: "sales.[Order Lines]", Fields: field})
+	registry, err := record.NewRegistry(
+		record.Kind{Name: "Optional", Fields: field},
+		record.Kind{Name: "Required", Table: "sales.[Order Lines]", Fields: field},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +39,7 @@ func TestPresence(t *testing.T) {
 		t.Helper()
 		got, err := r.Presence(t.Context(), trackedKinds(t), served)
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("with served tables %+v: %+v, %v; want %+v", served, got, err, want)
+			t.Errorf("with served tables %+v: got %+v (%v), want %+v", served, got, err, want)
 		}
 	}
 	check(erp.Served{}, erp.Presence{Absent: []string{"Optional"}})
@@ -63,7 +66,7 @@ func TestLastPresence(t *testing.T) {
 		got := erp.LastPresence(trackedKinds(t), c.served)
 		got.New = nil
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("with served tables %+v: %+v, want %+v", c.served, got, c.want)
+			t.Errorf("with served tables %+v: got %+v, want %+v", c.served, got, c.want)
 		}
 	}
 }

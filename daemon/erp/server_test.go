@@ -2,11 +2,13 @@ package erp_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/erp/erptest"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
 )
@@ -15,7 +17,8 @@ import (
 // defaults.
 func openServer(t *testing.T, c storage.Config) *storage.Store {
 	t.Helper()
-	c.Dir, c.Connections = t.TempDir(), 4
+	c.Dir = t.TempDir()
+	c.Connections = 4
 	if c.Registry == nil {
 		c.Registry = record.Builtin()
 	}
@@ -31,11 +34,20 @@ func openServer(t *testing.T, c storage.Config) *storage.Store {
 	return s
 }
 
+// expectUnavailable checks that an error says that the records are unavailable, and why.
+func expectUnavailable(t *testing.T, action string, err error, want string) {
+	t.Helper()
+	if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, want) {
+		t.Errorf("%s: got error %v, want %q", action, err, want)
+	}
+}
+
 // TestSQLServer runs the suite on nvarchar columns and, in part, on varchar columns. The
 // capabilities are those of Babelfish; the suite has not been run on SQL Server, which
 // supports more.
 func TestSQLServer(t *testing.T) {
-	dsn, schemas := mssqltest.Database(t), 0
+	dsn := mssqltest.Database(t)
+	schemas := 0
 	open := func(t *testing.T, registry *record.Registry) *storage.Store {
 		schemas++
 		schema := fmt.Sprintf("erp %d", schemas)
@@ -43,7 +55,13 @@ func TestSQLServer(t *testing.T) {
 		return openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema}, Registry: registry})
 	}
 	babelfish := erptest.Capabilities{
-		Scale: 19, Microseconds: true, NoNUL: true, Collation: true, GuidOrder: true, PaddedBytes: true, ASCIISets: true,
+		Scale:        19,
+		Microseconds: true,
+		NoNUL:        true,
+		Collation:    true,
+		GuidOrder:    true,
+		PaddedBytes:  true,
+		ASCIISets:    true,
 	}
 	for name, part := range map[string]erptest.Part{
 		"nvarchar": {},

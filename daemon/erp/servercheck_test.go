@@ -36,8 +36,8 @@ func problems(t *testing.T, s *storage.Store, kind string) (failures, warnings [
 func TestCheckReads(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	login := "whd_test_" + strings.ToLower(rand.Text()[:8])
-	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`, `CREATE LOGIN `+login+` WITH PASSWORD = 'Abcdef12345'`)
-	mssqltest.DropLogin(t, login)
+	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`)
+	mssqltest.CreateLogin(t, login, "Abcdef12345")
 	mssqltest.Exec(t, dsn, `CREATE USER `+login+` FOR LOGIN `+login, `GRANT INSERT, UPDATE ON dbo.DB_Class TO `+login)
 	t.Cleanup(func() {
 		mssqltest.Exec(t, dsn, `REVOKE INSERT, UPDATE ON dbo.DB_Class FROM `+login, `DROP USER `+login)
@@ -48,12 +48,13 @@ func TestCheckReads(t *testing.T) {
 	}
 	u.User = url.UserPassword(login, "Abcdef12345")
 	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, ReadDSN: u.String()}})
-	if failures, _ := problems(t, s, "DB_Class"); len(failures) != 1 || !strings.Contains(failures[0], "no permission to read") {
-		t.Errorf("the check reports %q", failures)
+	const want = "no permission to read"
+	failures, _ := problems(t, s, "DB_Class")
+	if len(failures) != 1 || !strings.Contains(failures[0], want) {
+		t.Errorf("the check reports %q, want %q", failures, want)
 	}
-	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, "no permission to read") {
-		t.Errorf("the query: %v", err)
-	}
+	_, err = firsts(t, s, "DB_Class")
+	expectUnavailable(t, "the query", err, want)
 }
 
 // TestRenamedColumn: the errors for a renamed column name it, and the view that the check
@@ -61,28 +62,34 @@ func TestCheckReads(t *testing.T) {
 func TestRenamedColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	const schema = "own schema"
-	mssqltest.Exec(t, dsn, `CREATE SCHEMA [`+schema+`]`, `CREATE TABLE [`+schema+`].IN_Colours (RecID nvarchar(20), Description nvarchar(20), Code nvarchar(20), StyleID nvarchar(20), DisplayOrder int)`,
-		`INSERT INTO [`+schema+`].IN_Colours VALUES (N'1', N'red', N'R', N'S', 1)`)
+	mssqltest.Exec(t, dsn,
+		`CREATE SCHEMA [`+schema+`]`,
+		`CREATE TABLE [`+schema+`].IN_Colours (RecID nvarchar(20), Description nvarchar(20),
+			Code nvarchar(20), StyleID nvarchar(20), DisplayOrder int)`,
+		`INSERT INTO [`+schema+`].IN_Colours VALUES (N'1', N'red', N'R', N'S', 1)`,
+	)
 	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema}})
 	_, err := firsts(t, s, "IN_Colours")
-	if got := fault.From(err); got.Kind != fault.Unavailable || !strings.Contains(got.Message, schema+".IN_Colours lacks the column ColourCode of this record kind; an administrator can map IN_Colours in erp.sources to a view") {
-		t.Errorf("the query: %v", err)
-	}
+	expectUnavailable(t, "the query", err, schema+".IN_Colours lacks the column ColourCode of this record kind; "+
+		"an administrator can map IN_Colours in erp.sources to a view")
+
 	failures, _ := problems(t, s, "IN_Colours")
 	if len(failures) != 1 {
-		t.Fatalf("the check reports %q", failures)
+		t.Fatalf("the check reports %q, want one failure", failures)
 	}
 	_, view, _ := strings.Cut(failures[0], "create a view, ")
 	view, setting, ok := strings.Cut(view, ", let the service read it, and set erp.sources to ")
 	kind, source, _ := strings.Cut(setting, "=")
 	if !ok || !strings.Contains(view, " AS [ColourCode]") || kind != "IN_Colours" {
-		t.Fatalf("the check proposes %q", failures[0])
+		t.Fatalf("the check proposes %q, want a view with ColourCode for IN_Colours", failures[0])
 	}
+
 	mssqltest.Exec(t, dsn, strings.ReplaceAll(view, "THEIR_NAME", "Code"))
-	s = openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema, Sources: map[string]string{kind: source}}})
+	sources := map[string]string{kind: source}
+	s = openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema, Sources: sources}})
 	expectFirsts(t, s, "1", "IN_Colours", "ColourCode", "r")
 	if failures, _ := problems(t, s, "IN_Colours"); len(failures) != 0 {
-		t.Errorf("with the view the check reports %q", failures)
+		t.Errorf("with the view the check reports %q, want no failure", failures)
 	}
 }
 
@@ -90,15 +97,19 @@ func TestRenamedColumn(t *testing.T) {
 // error that names it.
 func TestWiderColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	mssqltest.Exec(t, dsn, `CREATE TABLE IN_KitStockTakeMain (KitStockTakeID char(4), KitStockTakeNo varchar(10), KitStockTakeNotes varchar(max), KitStockTakeStatus int,
-			KitStockTakeDate smalldatetime, StaffID nchar(6), IN_LogicalID uniqueidentifier, LastSavedDateTime datetime)`,
-		`INSERT INTO IN_KitStockTakeMain (KitStockTakeID, KitStockTakeStatus) VALUES ('a', 1)`, `INSERT INTO IN_KitStockTakeMain (KitStockTakeID, KitStockTakeStatus) VALUES ('b', 2)`)
+	mssqltest.Exec(t, dsn,
+		`CREATE TABLE IN_KitStockTakeMain (KitStockTakeID char(4), KitStockTakeNo varchar(10),
+			KitStockTakeNotes varchar(max), KitStockTakeStatus int, KitStockTakeDate smalldatetime,
+			StaffID nchar(6), IN_LogicalID uniqueidentifier, LastSavedDateTime datetime)`,
+		`INSERT INTO IN_KitStockTakeMain (KitStockTakeID, KitStockTakeStatus) VALUES ('a', 1), ('b', 2)`,
+	)
 	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	expectFirsts(t, s, "a   ", "IN_KitStockTakeMain", "KitStockTakeStatus", "true")
 	_, err := firsts(t, s, "IN_KitStockTakeMain", "OrderBy", "KitStockTakeID")
-	const want = `dbo.IN_KitStockTakeMain: column KitStockTakeStatus is INT in the database and contains "2", which does not fit bool; an administrator can map IN_KitStockTakeMain in erp.sources`
+	const want = `dbo.IN_KitStockTakeMain: column KitStockTakeStatus is INT in the database and ` +
+		`contains "2", which does not fit bool; an administrator can map IN_KitStockTakeMain in erp.sources`
 	if got := fault.From(err); got.Kind != fault.Unavailable || !strings.HasPrefix(got.Message, want) {
-		t.Errorf("%v, want %s", err, want)
+		t.Errorf("got error %v, want %s", err, want)
 	}
 }
 
@@ -111,7 +122,7 @@ func TestCheckUnordered(t *testing.T) {
 		s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 		failures, warnings := problems(t, s, "DB_Class")
 		if len(failures) != 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "cannot be compared") {
-			t.Errorf("%s: the check reports %q and warns of %q", declared, failures, warnings)
+			t.Errorf("%s: the check reports %q and warns of %q, want one warning", declared, failures, warnings)
 		}
 		expectFirsts(t, s, "<a/>", "DB_Class")
 		for _, members := range [][]string{{"Class", "a"}, {"OrderBy", "Class"}, {"Fields", "DISTINCT Class"}} {
@@ -120,7 +131,7 @@ func TestCheckUnordered(t *testing.T) {
 				continue // Babelfish compares text and ntext, SQL Server does not
 			}
 			if !fault.Is(err, fault.Invalid) {
-				t.Errorf("%s %q: %v", declared, members, err)
+				t.Errorf("%s %q: got error %v, want that the request is invalid", declared, members, err)
 			}
 		}
 		mssqltest.Exec(t, dsn, `DROP TABLE DB_Class`)
@@ -142,13 +153,12 @@ func TestFailingView(t *testing.T) {
 		`CAST(LOG(n) AS nvarchar(20)) AS Class FROM (VALUES (1), (-5)) AS q(n)`,
 	} {
 		mssqltest.Exec(t, dsn, `CREATE VIEW DB_Class AS SELECT `+query)
-		if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, "dbo.DB_Class") {
-			t.Errorf("%s: %v", query, err)
-		}
+		_, err := firsts(t, s, "DB_Class")
+		expectUnavailable(t, query, err, "dbo.DB_Class")
 		mssqltest.Exec(t, dsn, `DROP VIEW DB_Class`)
 	}
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class money)`)
 	if _, err := firsts(t, s, "DB_Class", "Class", "x"); !fault.Is(err, fault.Invalid) {
-		t.Errorf("text compared with a money column: %v", err)
+		t.Errorf("text compared with a money column: got error %v, want that the request is invalid", err)
 	}
 }

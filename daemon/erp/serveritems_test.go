@@ -17,31 +17,44 @@ func TestLongerColumn(t *testing.T) {
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class varchar(10))`)
 	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	const long = "longer than ten characters"
-	many := []string{long}
-	for i := range 60 {
-		many = append(many, fmt.Sprint("v", i))
+	items := []string{long}
+	for i := range manyItems {
+		items = append(items, fmt.Sprint("v", i))
 	}
-	expectFirsts(t, s, "", "DB_Class", "ClassIn", strings.Join(many, ","))
-	mssqltest.Exec(t, dsn, `DROP TABLE DB_Class`, `CREATE TABLE DB_Class (Class varchar(30))`, `INSERT INTO DB_Class VALUES ('`+long+`')`)
+	expectFirsts(t, s, "", "DB_Class", "ClassIn", strings.Join(items, ","))
+	mssqltest.Exec(t, dsn,
+		`DROP TABLE DB_Class`,
+		`CREATE TABLE DB_Class (Class varchar(30))`,
+		`INSERT INTO DB_Class VALUES ('`+long+`')`,
+	)
 	expectFirsts(t, s, long, "DB_Class", "Class", long)
-	expectFirsts(t, s, long, "DB_Class", "ClassIn", strings.Join(many, ","))
+	expectFirsts(t, s, long, "DB_Class", "ClassIn", strings.Join(items, ","))
 }
+
+// manyItems is a number of items that is sent as one parameter.
+const manyItems = 60
 
 // TestListsByColumn filters by lists sent as one parameter, on columns of types that differ
 // from those of the fields.
 func TestListsByColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn,
-		`CREATE TABLE SY_Filters (RecID char(5), FilterNo smallint, FilterString nvarchar(max), Description varchar(max), ItemNo varchar(9), Name nvarchar(4))`,
+		`CREATE TABLE SY_Filters (RecID char(5), FilterNo smallint, FilterString nvarchar(max),
+			Description varchar(max), ItemNo varchar(9), Name nvarchar(4))`,
 		`INSERT INTO SY_Filters VALUES ('a', 7, N'日本', 'x', '07', N'n')`)
 	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	for member, item := range map[string]string{
-		"RecIDIn": "a", "FilterNoIn": "7", "FilterStringIn": "日本", "DescriptionIn": "X", "ItemNoIn": "7", "NameIn": "N",
+		"RecIDIn":        "a",
+		"FilterNoIn":     "7",
+		"FilterStringIn": "日本",
+		"DescriptionIn":  "X",
+		"ItemNoIn":       "7",
+		"NameIn":         "N",
 	} {
-		many := []string{item}
-		for i := range 60 {
-			many = append(many, fmt.Sprint(100_000+i))
+		items := []string{item}
+		for i := range manyItems {
+			items = append(items, fmt.Sprint(100_000+i))
 		}
-		expectFirsts(t, s, "a    ", "SY_Filters", member, strings.Join(many, ","))
+		expectFirsts(t, s, "a    ", "SY_Filters", member, strings.Join(items, ","))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/bizhook/whd/daemon/fault"
 )
@@ -30,28 +31,39 @@ func TestMissingNamesTheFirstPart(t *testing.T) {
 			continue
 		}
 		if !fault.Is(err, fault.NotFound) || err.Error() != c.want {
-			t.Errorf("%+v: %v, want %s", c.found, err, c.want)
+			t.Errorf("%+v: got error %v, want %s", c.found, err, c.want)
 		}
 	}
 }
 
 // TestQuoteID: ids in messages are short and printable, whatever the request contains.
 func TestQuoteID(t *testing.T) {
-	for _, id := range []string{"", "plain", "日本", "a\r\nb\x00", "\xff\xfe", "\u2028\u202e", strings.Repeat("漢", 20_000)} {
+	const maxRunes = 70
+	isNotPrintable := func(r rune) bool { return !unicode.IsPrint(r) }
+	for _, id := range []string{
+		"", "plain", "日本", "a\r\nb\x00", "\xff\xfe", "\u2028\u202e", strings.Repeat("漢", 20_000),
+	} {
 		got := quoteID(id)
-		if len([]rune(got)) > 70 || strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			t.Errorf("%.20q is quoted as %q", id, got)
+		if utf8.RuneCountInString(got) > maxRunes || strings.ContainsFunc(got, isNotPrintable) {
+			t.Errorf("%.20q is quoted as %q, want at most %d printable characters", id, got, maxRunes)
 		}
 	}
-	if got := quoteID("日本"); got != `"日本"` {
-		t.Errorf("got %s", got)
+	if got, want := quoteID("日本"), `"日本"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
 func TestContentsError(t *testing.T) {
 	cause := errors.New("cut")
-	if f := contentsError(cause, "is too long"); f.Kind != fault.Invalid || f.Fields[0].Name != "Contents" || !errors.Is(f, cause) || f.Message != "Contents is too long" {
-		t.Errorf("got %+v", f)
+	f := contentsError(cause, "is too long")
+	if f.Kind != fault.Invalid || f.Fields[0].Name != "Contents" {
+		t.Errorf("got %+v, want that the field Contents is invalid", f)
+	}
+	if want := "Contents is too long"; f.Message != want {
+		t.Errorf("got message %q, want %q", f.Message, want)
+	}
+	if !errors.Is(f, cause) {
+		t.Errorf("%v does not wrap %v", f, cause)
 	}
 }
 
@@ -64,8 +76,14 @@ func TestTables(t *testing.T) {
 	}
 	fields, _ := tables.Lookup(FieldsTable)
 	for _, column := range unusedColumns {
-		if _, ok := fields.Column(column); !ok || needsColumn(FieldsTable, column) || !needsColumn(ValuesTable, column) {
-			t.Errorf("%s of %s is not an unused column: %v", column, FieldsTable, ok)
+		if _, ok := fields.Column(column); !ok {
+			t.Errorf("%s has no column %s", FieldsTable, column)
+		}
+		if needsColumn(FieldsTable, column) {
+			t.Errorf("%s of %s is needed, but unused", column, FieldsTable)
+		}
+		if !needsColumn(ValuesTable, column) {
+			t.Errorf("%s of %s is not needed", column, ValuesTable)
 		}
 	}
 	if !needsColumn(FieldsTable, "SettingName") {

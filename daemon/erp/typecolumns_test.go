@@ -14,9 +14,9 @@ import (
 // typedColumn is a column with boundary values of its type.
 type typedColumn struct {
 	name   string
-	of     record.Type
-	server string // column type on a server
-	why    string // reason if a server returns other values than were stored
+	of     record.Type // type of its field
+	server string      // column type on a server
+	why    string      // reason if a server returns other values than were stored
 	values []typedValue
 }
 
@@ -29,20 +29,20 @@ func shownByBabelfish(v typedValue) any { return v.babelfish }
 
 // same returns values that are returned as stored.
 func same(values ...any) []typedValue {
-	var all []typedValue
+	var typed []typedValue
 	for _, v := range values {
-		all = append(all, typedValue{v, v, v})
+		typed = append(typed, typedValue{stored: v, server: v, babelfish: v})
 	}
-	return all
+	return typed
 }
 
 // turned returns values from pairs: as stored, and as returned by servers.
 func turned(pairs ...any) []typedValue {
-	var all []typedValue
-	for i := 0; i < len(pairs); i += 2 {
-		all = append(all, typedValue{pairs[i], pairs[i+1], pairs[i+1]})
+	var typed []typedValue
+	for pair := range slices.Chunk(pairs, 2) {
+		typed = append(typed, typedValue{stored: pair[0], server: pair[1], babelfish: pair[1]})
 	}
-	return all
+	return typed
 }
 
 // TestTypedColumns: columns whose values change have a reason, and only those.
@@ -52,8 +52,8 @@ func TestTypedColumns(t *testing.T) {
 			text := encodetest.Text(c.of, v.stored)
 			return text != encodetest.Text(c.of, v.server) || text != encodetest.Text(c.of, v.babelfish)
 		})
-		if changed != (c.why != "") {
-			t.Errorf("%s: values change is %v, and the reason %q", c.name, changed, c.why)
+		if hasReason := c.why != ""; changed != hasReason {
+			t.Errorf("%s: values change: %v, but the reason is %q", c.name, changed, c.why)
 		}
 	}
 }

@@ -22,9 +22,16 @@ func typedKind(t *testing.T) *record.Kind { return typedRegistry(t).Kinds()[0] }
 
 func typedRegistry(t *testing.T) *record.Registry {
 	t.Helper()
-	kind := record.Kind{Name: "Typed", Fields: []record.Field{{Name: "No", Type: record.Int, Filter: record.OrderedFilter, Null: record.NotNull}}}
+	kind := record.Kind{Name: "Typed", Fields: []record.Field{
+		{Name: "No", Type: record.Int, Filter: record.OrderedFilter, Null: record.NotNull},
+	}}
 	for _, c := range typedColumns {
-		kind.Fields = append(kind.Fields, record.Field{Name: c.name, Type: c.of, Filter: filterOf(c.of), Null: record.Nullable})
+		kind.Fields = append(kind.Fields, record.Field{
+			Name:   c.name,
+			Type:   c.of,
+			Filter: filterOf(c.of),
+			Null:   record.Nullable,
+		})
 	}
 	registry, err := record.NewRegistry(kind)
 	if err != nil {
@@ -66,8 +73,8 @@ func openTyped(t *testing.T, rows [][]any) *storage.Store {
 	t.Helper()
 	registry := typedRegistry(t)
 	s := openSQLite(t, registry)
-	_, err := s.Load(t.Context(), registry.Kinds(), func(*record.Kind) iter.Seq[[]any] { return slices.Values(rows) })
-	if err != nil {
+	rowsOf := func(*record.Kind) iter.Seq[[]any] { return slices.Values(rows) }
+	if _, err := s.Load(t.Context(), registry.Kinds(), rowsOf); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -95,14 +102,18 @@ func replyOf(t *testing.T, s *storage.Store, f encode.Format, nulls bool) []byte
 		shape.Columns = append(shape.Columns, encode.Column{Name: field.Name, Type: field.Type})
 	}
 	e := f.New(shape)
-	body, count := e.Begin(nil, encode.Head{}), int64(0)
-	cells, err := result.Next()
-	for ; cells != nil; cells, err = result.Next() {
+	body := e.Begin(nil, encode.Head{})
+	count := int64(0)
+	for {
+		cells, err := result.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cells == nil {
+			break
+		}
 		body = e.Row(body, cells)
 		count++
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 	tail, err := result.Tail(count)
 	if err != nil {
@@ -111,6 +122,7 @@ func replyOf(t *testing.T, s *storage.Store, f encode.Format, nulls bool) []byte
 	return e.End(body, encode.Tail{Total: tail.Total})
 }
 
+// answer returns the result of a query with members.
 func answer(t *testing.T, s *storage.Store, kind *record.Kind, members ...query.Member) *executor.Result {
 	t.Helper()
 	request, err := query.Parse(kind, members, query.Options{Zone: time.UTC})
@@ -163,29 +175,47 @@ func checkOrdered(t *testing.T, s *storage.Store, rows [][]any) {
 		if field.Filter != record.OrderedFilter || i == 0 {
 			continue
 		}
-		var all []string
+		var texts []string
 		for _, values := range rows {
 			if values[i] == nil {
 				continue
 			}
 			text := encodetest.Text(field.Type, values[i])
-			all = append(all, text)
-			for suffix, signs := range map[string]string{"GreaterThan": ">", "GreaterThanOrEqualTo": ">=", "LessThan": "<", "LessThanOrEqualTo": "<=", "NotEqualTo": "<>"} {
-				var want []int64
-				for _, other := range rows {
-					if other[i] != nil && strings.Contains(signs, signOf(other[i], values[i])) {
-						want = append(want, other[0].(int64))
-					}
-				}
+			texts = append(texts, text)
+			for suffix, signs := range orderOperators {
+				want := numbersOf(rows, func(row []any) bool {
+					return row[i] != nil && strings.Contains(signs, signOf(row[i], values[i]))
+				})
 				if got := numbersWhere(t, s, kind, field.Name+suffix, text); !slices.Equal(got, want) {
-					t.Errorf("%s %s %s: rows %v, want %v", field.Name, signs, text, got, want)
+					t.Errorf("%s %s %s: got rows %v, want %v", field.Name, signs, text, got, want)
 				}
 			}
 		}
-		if got := numbersWhere(t, s, kind, field.Name+"In", slices.Repeat(all, 60)...); len(got) != len(all) {
-			t.Errorf("%s: %d rows are in a list of all values, want %d", field.Name, len(got), len(all))
+		got := numbersWhere(t, s, kind, field.Name+"In", slices.Repeat(texts, 60)...)
+		if len(got) != len(texts) {
+			t.Errorf("%s in a list of all values: got %d rows, want %d", field.Name, len(got), len(texts))
 		}
 	}
+}
+
+// orderOperators are the suffixes of operators that need an order, with the signs that they accept.
+var orderOperators = map[string]string{
+	"GreaterThan":          ">",
+	"GreaterThanOrEqualTo": ">=",
+	"LessThan":             "<",
+	"LessThanOrEqualTo":    "<=",
+	"NotEqualTo":           "<>",
+}
+
+// numbersOf returns the numbers of the rows that meet a condition.
+func numbersOf(rows [][]any, isWanted func(row []any) bool) []int64 {
+	var numbers []int64
+	for _, row := range rows {
+		if isWanted(row) {
+			numbers = append(numbers, row[0].(int64))
+		}
+	}
+	return numbers
 }
 
 // signOf returns how two values of the same type compare.
@@ -208,19 +238,22 @@ func signOf(a, b any) string {
 // numbersWhere returns the numbers of the rows that match a filter.
 func numbersWhere(t *testing.T, s *storage.Store, kind *record.Kind, name string, texts ...string) []int64 {
 	t.Helper()
-	result := answer(t, s, kind, query.Member{Name: name, Texts: texts, List: len(texts) > 1}, query.Member{Name: query.Fields, Texts: []string{"No"}})
+	result := answer(t, s, kind,
+		query.Member{Name: name, Texts: texts, List: len(texts) > 1},
+		query.Member{Name: query.Fields, Texts: []string{"No"}},
+	)
 	defer result.Close()
-	var found []int64
-	defer func() { slices.Sort(found) }()
+	var numbers []int64
 	for {
 		cells, err := result.Next()
 		if err != nil {
 			t.Fatalf("%s %s: %v", name, encodetest.Short(texts[0]), err)
 		}
 		if cells == nil {
-			return found
+			slices.Sort(numbers)
+			return numbers
 		}
-		found = append(found, cells[0].Int)
+		numbers = append(numbers, cells[0].Int)
 	}
 }
 

@@ -32,9 +32,11 @@ func TestTypesSQLServer(t *testing.T) {
 	}
 	embedded := openTyped(t, rows)
 	eachReply(func(name string, f encode.Format, nulls bool) {
-		got, want := replyOf(t, s, f, nulls), replyOf(t, embedded, f, nulls)
+		got := replyOf(t, s, f, nulls)
+		want := replyOf(t, embedded, f, nulls)
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s: the reply of the server (%d bytes) differs from that of the embedded file (%d bytes)", name, len(got), len(want))
+			t.Errorf("%s: the reply of the server (%d bytes) differs from that of the embedded file (%d bytes)",
+				name, len(got), len(want))
 		}
 		checkReply(t, name, f, got, rows)
 	})
@@ -43,21 +45,44 @@ func TestTypesSQLServer(t *testing.T) {
 	}
 	checkFinds(t, s, rows)
 	checkOrdered(t, s, rows)
-	late := []query.Member{{Name: "Clock", Texts: []string{"P1D"}}}
-	if request, err := query.Parse(typedKind(t), late, query.Options{}); err != nil {
-		t.Error(err)
-	} else if plan, err := query.NewPlan(request, false); err != nil {
-		t.Error(err)
-	} else if _, err := s.Select(t.Context(), plan); !fault.Is(err, fault.Invalid) {
-		t.Errorf("a day as a time of day: %v", err)
-	}
-	sums := query.Member{Name: query.Include, Texts: []string{"SUM(Small32),MAX(Clock)"}}
+	checkLateTime(t, s)
 	for _, store := range []*storage.Store{s, embedded} {
-		result := answer(t, store, typedKind(t), sums, query.Member{Name: "Small32Between", Texts: []string{"-2", "1"}, List: true})
-		defer result.Close()
-		if tail, err := result.Tail(0); err != nil || fmt.Sprint(tail.Meta) != "[{SUM(Small32) -1.3999999} {MAX(Clock) PT23H59M59.999999S}]" {
-			t.Errorf("aggregates %v, %v", tail, err)
-		}
+		checkAggregates(t, store)
+	}
+}
+
+// checkLateTime filters a time of day by a duration of a day, which is refused.
+func checkLateTime(t *testing.T, s *storage.Store) {
+	t.Helper()
+	members := []query.Member{{Name: "Clock", Texts: []string{"P1D"}}}
+	request, err := query.Parse(typedKind(t), members, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := query.NewPlan(request, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Select(t.Context(), plan); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a day as a time of day: got error %v, want that the request is invalid", err)
+	}
+}
+
+// checkAggregates compares aggregates of the rows with a Small32 from -2 to 1.
+func checkAggregates(t *testing.T, s *storage.Store) {
+	t.Helper()
+	result := answer(t, s, typedKind(t),
+		query.Member{Name: query.Include, Texts: []string{"SUM(Small32),MAX(Clock)"}},
+		query.Member{Name: "Small32Between", Texts: []string{"-2", "1"}, List: true},
+	)
+	defer result.Close()
+	tail, err := result.Tail(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "[{SUM(Small32) -1.3999999} {MAX(Clock) PT23H59M59.999999S}]"
+	if got := fmt.Sprint(tail.Meta); got != want {
+		t.Errorf("got aggregates %s, want %s", got, want)
 	}
 }
 
@@ -97,7 +122,8 @@ func makeTyped(t *testing.T, dsn string) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	columns, values := []string{"No int NOT NULL"}, []string{"@p1"}
+	columns := []string{"No int NOT NULL"}
+	values := []string{"@p1"}
 	for i, c := range typedColumns {
 		columns = append(columns, mssql.Quote(c.name)+" "+c.server+" NULL")
 		value := fmt.Sprintf("@p%d", i+2)
@@ -106,12 +132,14 @@ func makeTyped(t *testing.T, dsn string) {
 		}
 		values = append(values, value)
 	}
-	if _, err := server.DB().ExecContext(t.Context(), "CREATE TABLE Typed ("+strings.Join(columns, ", ")+")"); err != nil {
+	create := "CREATE TABLE Typed (" + strings.Join(columns, ", ") + ")"
+	if _, err := server.DB().ExecContext(t.Context(), create); err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range typedRows(stored) {
-		if _, err := server.DB().ExecContext(t.Context(), "INSERT INTO Typed VALUES ("+strings.Join(values, ", ")+")", typedArgs(r)...); err != nil {
-			t.Fatalf("row %d: %v", r[0], err)
+	insert := "INSERT INTO Typed VALUES (" + strings.Join(values, ", ") + ")"
+	for _, row := range typedRows(stored) {
+		if _, err := server.DB().ExecContext(t.Context(), insert, typedArgs(row)...); err != nil {
+			t.Fatalf("row %d: %v", row[0], err)
 		}
 	}
 }
