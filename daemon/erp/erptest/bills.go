@@ -59,6 +59,7 @@ type billSuite struct {
 	store *storage.Store
 }
 
+// seed adds billRows, and the rows of values.
 func (w billSuite) seed(values [][]any) {
 	w.t.Helper()
 	rows := maps.Clone(billRows)
@@ -97,33 +98,51 @@ func valueText(v wire.CustomFieldValue) string {
 }
 
 // set changes a value and returns the result.
-func (w billSuite) set(at erp.StageField, contents string) string {
+func (w billSuite) set(field erp.StageField, contents string) string {
 	w.t.Helper()
-	v, err := w.Set(w.t.Context(), at, &contents)
+	v, err := w.Set(w.t.Context(), field, &contents)
 	if err != nil {
-		w.t.Fatal(err)
+		w.t.Fatalf("setting %v to %q: %v", field, contents, err)
 	}
 	return valueText(v)
 }
 
-func (w billSuite) expect(at erp.StageField, want string) {
+// expectSet changes a value and compares the result.
+func (w billSuite) expectSet(field erp.StageField, contents, want string) {
 	w.t.Helper()
-	v, err := w.Value(w.t.Context(), at)
-	if got := valueText(v); err != nil || got != want {
-		w.t.Errorf("%v: %s (%v), want %s", at, got, err, want)
+	if got := w.set(field, contents); got != want {
+		w.t.Errorf("setting %v to %q returned %s, want %s", field, contents, got, want)
 	}
 }
 
+// expect reads a value and compares it.
+func (w billSuite) expect(field erp.StageField, want string) {
+	w.t.Helper()
+	v, err := w.Value(w.t.Context(), field)
+	if got := valueText(v); err != nil || got != want {
+		w.t.Errorf("%v: got %s (%v), want %s", field, got, err, want)
+	}
+}
+
+// expectAll reads the values of a stage and compares them.
 func (w billSuite) expectAll(billID, stageID string, want ...string) {
 	w.t.Helper()
-	all, err := w.Values(w.t.Context(), billID, stageID)
+	values, err := w.Values(w.t.Context(), billID, stageID)
 	var got []string
-	for _, v := range all {
+	for _, v := range values {
 		got = append(got, valueText(v))
 	}
 	if err != nil || !slices.Equal(got, want) {
-		w.t.Errorf("%s %s: \n%s (%v), want\n%s",
+		w.t.Errorf("bill %s, stage %s: got\n%s (%v), want\n%s",
 			billID, stageID, strings.Join(got, "\n"), err, strings.Join(want, "\n"))
+	}
+}
+
+// expectRowCount checks the number of stored values.
+func (w billSuite) expectRowCount(want int) {
+	w.t.Helper()
+	if rows := w.rows(); len(rows) != want {
+		w.t.Errorf("got rows\n%s\nwant %d", strings.Join(rows, "\n"), want)
 	}
 }
 
@@ -144,7 +163,8 @@ func (w billSuite) rows() []string {
 		w.t.Fatal(err)
 	}
 	defer result.Close()
-	for rows := []string(nil); ; {
+	var rows []string
+	for {
 		cells, err := result.Next()
 		if err != nil {
 			w.t.Fatal(err)
@@ -178,42 +198,35 @@ func readBills(t *testing.T, w billSuite) {
 const untouched = "0E984725-C51C-4BF4-9960-E1C80E27ABA0|Stage a|FIELD-3|-|" + billTime
 
 func changeValue(t *testing.T, w billSuite) {
-	if got, want := w.set(redField, "blue"), "FIELD-1|Colour|blue|plugin-1|Quality"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	w.expectSet(redField, "blue", "FIELD-1|Colour|blue|plugin-1|Quality")
 	w.expect(redField, "FIELD-1|Colour|blue|plugin-1|Quality")
 	rows := w.rows()
 	const updated = "6F9619FF-8B86-4011-B42D-00C04FC964FF|STAGE A|FIELD-1|blue|"
 	isUpdated := len(rows) == 2 && strings.HasPrefix(rows[1], updated) && !strings.HasSuffix(rows[1], billTime)
 	if !isUpdated || rows[0] != untouched {
-		t.Errorf("rows are\n%s", strings.Join(rows, "\n"))
+		t.Errorf("got rows\n%s\nwant\n%s\nand %s with another time", strings.Join(rows, "\n"), untouched, updated)
 	}
-	if got, want := w.set(redField, ""), "FIELD-1|Colour||plugin-1|Quality"; got != want {
-		t.Errorf("cleared: got %s, want %s", got, want)
-	}
+
+	w.expectSet(redField, "", "FIELD-1|Colour||plugin-1|Quality")
 	w.expect(redField, "FIELD-1|Colour||plugin-1|Quality")
 }
 
-var newRow = regexp.MustCompile(`^[0-9A-F]{8}-[0-9A-F]{4}-4[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}\|Stage c\|FIELD-2\|12 kg\|`)
+// newRow matches an added row: it has a random GUID, and the time is not null.
+var newRow = regexp.MustCompile(`^[0-9A-F]{8}-[0-9A-F]{4}-4[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}` +
+	`\|Stage c\|FIELD-2\|12 kg\|[^-]`)
 
 func addValue(t *testing.T, w billSuite) {
-	at := stageField("BILL-2", "STAGE C", "field-2")
-	if got, want := w.set(at, "12 kg"), "FIELD-2|Weight|12 kg|PLUGIN-2|Größe"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	field := stageField("BILL-2", "STAGE C", "field-2")
+	w.expectSet(field, "12 kg", "FIELD-2|Weight|12 kg|PLUGIN-2|Größe")
+	w.expect(field, "FIELD-2|Weight|12 kg|PLUGIN-2|Größe")
+	w.expectRowCount(3)
+	if rows := w.rows(); !slices.ContainsFunc(rows, newRow.MatchString) {
+		t.Errorf("got rows\n%s\nwant one that matches %s", strings.Join(rows, "\n"), newRow)
 	}
-	w.expect(at, "FIELD-2|Weight|12 kg|PLUGIN-2|Größe")
-	rows := w.rows()
-	if added := slices.IndexFunc(rows, newRow.MatchString); len(rows) != 3 || added < 0 || strings.HasSuffix(rows[added], "|-") {
-		t.Errorf("rows are\n%s", strings.Join(rows, "\n"))
-	}
-	w.set(at, "13 kg")
-	if len(w.rows()) != 3 {
-		t.Errorf("rows are\n%s", strings.Join(w.rows(), "\n"))
-	}
+	w.set(field, "13 kg")
+	w.expectRowCount(3)
 	w.set(stageField("BILL-1", "Stage a", "FIELD-3"), "was null")
-	if len(w.rows()) != 3 {
-		t.Errorf("rows are\n%s", strings.Join(w.rows(), "\n"))
-	}
+	w.expectRowCount(3)
 }
 
 // missingIDs uses ids that do not exist, including some that are rejected without a
@@ -226,74 +239,88 @@ func missingIDs(t *testing.T, w billSuite) {
 	}
 	for _, id := range ids {
 		for _, c := range []struct {
-			at   erp.StageField
-			want string
+			field erp.StageField
+			want  string
 		}{
 			{stageField(id, "Stage a", "FIELD-1"), "there is no bill"},
 			{stageField("BILL-1", id, "FIELD-1"), "has no stage"},
 			{stageField("BILL-1", "Stage a", id), "there is no custom field"},
 			{stageField(id, id, id), "there is no bill"},
 		} {
-			contents := "lost"
-			_, valueErr := w.Value(t.Context(), c.at)
-			_, setErr := w.Set(t.Context(), c.at, &contents)
-			errs := []error{valueErr, setErr}
+			_, err := w.Value(t.Context(), c.field)
+			expectNotFound(t, "reading", c.field, err, c.want)
+			_, err = w.Set(t.Context(), c.field, new("lost"))
+			expectNotFound(t, "setting", c.field, err, c.want)
 			if !strings.Contains(c.want, "field") {
-				_, err := w.Values(t.Context(), c.at.BillID, c.at.StageID)
-				errs = append(errs, err)
-			}
-			for _, err := range errs {
-				if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 700 {
-					t.Errorf("%.60q: %v, want %s", c.at, err, c.want)
-				}
+				_, err := w.Values(t.Context(), c.field.BillID, c.field.StageID)
+				expectNotFound(t, "reading all fields of", c.field, err, c.want)
 			}
 		}
 	}
-	for _, at := range []erp.StageField{stageField("BILL-2", "Stage a", "FIELD-1"), stageField("BILL-1", "Stage c", "FIELD-1")} {
-		if _, err := w.Value(t.Context(), at); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "has no stage") {
-			t.Errorf("the stage of another bill: %v", err)
-		}
+	for _, field := range []erp.StageField{ // with the stage of another bill
+		stageField("BILL-2", "Stage a", "FIELD-1"),
+		stageField("BILL-1", "Stage c", "FIELD-1"),
+	} {
+		_, err := w.Value(t.Context(), field)
+		expectNotFound(t, "reading", field, err, "has no stage")
 	}
-	if _, err := w.Set(t.Context(), redField, nil); !fault.Is(err, fault.Missing) || fault.From(err).Fields[0].Name != "Contents" {
-		t.Errorf("no contents: %v", err)
+	_, err := w.Set(t.Context(), redField, nil)
+	if !fault.Is(err, fault.Missing) || fault.From(err).Fields[0].Name != "Contents" {
+		t.Errorf("setting without contents: got error %v, want that they are missing", err)
 	}
 	if after := w.rows(); !slices.Equal(after, before) {
-		t.Errorf("rows are\n%s", strings.Join(after, "\n"))
+		t.Errorf("got rows\n%s\nwant\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+	}
+}
+
+// expectNotFound checks that an error says that an id does not exist, in a short message.
+func expectNotFound(t *testing.T, action string, field erp.StageField, err error, want string) {
+	t.Helper()
+	const maxLength = 700 // bytes
+	if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s %.60q: got error %v, want that %s", action, field, err, want)
+		return
+	}
+	if n := len(err.Error()); n > maxLength {
+		t.Errorf("%s %.60q: the error has %d bytes, want at most %d", action, field, n, maxLength)
 	}
 }
 
 func spelledIDs(t *testing.T, w billSuite) {
-	for i, at := range []erp.StageField{
-		stageField("bill-1", "STAGE A", "field-1"), stageField("BILL-1   ", "stage a ", "Field-1  "), redField,
+	for i, field := range []erp.StageField{
+		stageField("bill-1", "STAGE A", "field-1"),
+		stageField("BILL-1   ", "stage a ", "Field-1  "),
+		redField,
 	} {
 		contents := strings.Repeat("x", i+1)
-		if got, want := w.set(at, contents), "FIELD-1|Colour|"+contents+"|plugin-1|Quality"; got != want {
-			t.Errorf("%v: got %s, want %s", at, got, want)
-		}
-		w.expect(at, "FIELD-1|Colour|"+contents+"|plugin-1|Quality")
-		w.expectAll(at.BillID, at.StageID, "FIELD-2|Weight|-|PLUGIN-2|Größe",
-			"FIELD-1|Colour|"+contents+"|plugin-1|Quality", "FIELD-3|-|-|-|-")
+		want := "FIELD-1|Colour|" + contents + "|plugin-1|Quality"
+		w.expectSet(field, contents, want)
+		w.expect(field, want)
+		w.expectAll(field.BillID, field.StageID, "FIELD-2|Weight|-|PLUGIN-2|Größe", want, "FIELD-3|-|-|-|-")
 	}
-	if rows := w.rows(); len(rows) != 2 {
-		t.Errorf("rows are\n%s", strings.Join(rows, "\n"))
-	}
+	w.expectRowCount(2)
 }
 
 // billTexts checks that texts are read back as written, after updates and inserts.
 func billTexts(t *testing.T, w billSuite) {
 	added := stageField("BILL-2", "Stage c", "FIELD-1")
 	for _, text := range []string{
-		"", " ", "  both sides  ", "Größe", "日本 ｶﾅ", "👩‍🔧🧵", "O'Brien \"x\"", "a\r\nb\tc", `{"a":[1]}`, "@p1", "%_[", strings.Repeat("long ", 20_000),
-		strings.Repeat("漢", 4001), "NULL", "-- x", "\ufeffmark", "e\u0301",
+		"", " ", "  both sides  ", "Größe", "日本 ｶﾅ", "👩‍🔧🧵", "O'Brien \"x\"", "a\r\nb\tc", `{"a":[1]}`, "@p1", "%_[",
+		strings.Repeat("long ", 20_000), strings.Repeat("漢", 4001), "NULL", "-- x", "\ufeffmark", "e\u0301",
 	} {
-		for _, at := range []erp.StageField{redField, added} {
-			v, err := w.Set(t.Context(), at, &text)
+		for _, field := range []erp.StageField{redField, added} {
+			v, err := w.Set(t.Context(), field, &text)
 			if err != nil || *v.Contents != text {
-				t.Errorf("%.40q: %v", text, err)
+				t.Errorf("setting %.40q: got %+.200v (%v)", text, v, err)
 				continue
 			}
-			if v, err = w.Value(t.Context(), at); err != nil || *v.Contents != text {
-				t.Errorf("%.40q was read back as %.40q (%v)", text, *v.Contents, err)
+			v, err = w.Value(t.Context(), field)
+			if err != nil {
+				t.Errorf("reading %.40q back: %v", text, err)
+				continue
+			}
+			if *v.Contents != text {
+				t.Errorf("%.40q was read back as %.40q", text, *v.Contents)
 			}
 		}
 	}
@@ -312,20 +339,26 @@ func concurrentWrites(t *testing.T, w billSuite) {
 	} {
 		concurrently(writers, func(i int) {
 			contents := "by " + strconv.Itoa(i)
-			if v, err := daemons[i%2].Set(t.Context(), spelled[i/2%2], &contents); err != nil || *v.Contents != contents {
-				t.Errorf("writer %d: %v", i, err)
+			v, err := daemons[i%2].Set(t.Context(), spelled[i/2%2], &contents)
+			if err != nil || *v.Contents != contents {
+				t.Errorf("writer %d: got %+v (%v), want %q", i, v, err, contents)
 			}
 		})
 		if rows := w.rows(); len(rows) != 3+round {
-			t.Fatalf("rows are\n%s", strings.Join(rows, "\n"))
+			t.Fatalf("got rows\n%s\nwant %d", strings.Join(rows, "\n"), 3+round)
 		}
 		v, err := w.Value(t.Context(), spelled[0])
-		if n, ok := strings.CutPrefix(*v.Contents, "by "); err != nil || !ok || n > "9" {
-			t.Errorf("no writer wrote %s (%v)", valueText(v), err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		number, isWritten := strings.CutPrefix(*v.Contents, "by ")
+		if !isWritten || number > "9" {
+			t.Errorf("got %s, which no writer wrote", valueText(v))
 		}
 		w.set(spelled[1], "last")
-		if v, err = w.Value(t.Context(), spelled[0]); err != nil || *v.Contents != "last" {
-			t.Errorf("after the last write: %s (%v)", valueText(v), err)
+		v, err = w.Value(t.Context(), spelled[0])
+		if err != nil || *v.Contents != "last" {
+			t.Errorf("after the last write: got %s (%v), want last", valueText(v), err)
 		}
 	}
 }
@@ -336,22 +369,21 @@ func duplicateValues(t *testing.T, w billSuite) {
 	w.expectAll("BILL-1", "Stage a", "FIELD-2|Weight|-|PLUGIN-2|Größe",
 		"FIELD-1|Colour|newest|plugin-1|Quality", "FIELD-3|-|-|-|-")
 	w.set(redField, "all")
-	rows := w.rows()
-	for _, row := range rows {
+	for _, row := range w.rows() {
 		if !strings.Contains(row, "|all|") {
 			t.Errorf("not updated: %s", row)
 		}
 	}
-	if len(rows) != len(duplicateRows) {
-		t.Errorf("rows are\n%s", strings.Join(rows, "\n"))
-	}
+	w.expectRowCount(len(duplicateRows))
 }
 
+// idNotation checks that the id of an added row has the notation of the first GUID among the rows.
 func idNotation(t *testing.T, w billSuite) {
 	w.set(stageField("BILL-1", "Stage b", "FIELD-1"), "added")
-	form := regexp.MustCompile(`^\{[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\}\|Stage b\|`)
-	if rows := w.rows(); len(rows) != 3 || !slices.ContainsFunc(rows, form.MatchString) {
-		t.Errorf("rows are\n%s", strings.Join(rows, "\n"))
+	w.expectRowCount(3)
+	added := regexp.MustCompile(`^\{[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\}\|Stage b\|`)
+	if rows := w.rows(); !slices.ContainsFunc(rows, added.MatchString) {
+		t.Errorf("got rows\n%s\nwant one that matches %s", strings.Join(rows, "\n"), added)
 	}
 }
 
@@ -360,7 +392,7 @@ func billsCancelled(t *testing.T, w billSuite) {
 	cancel()
 	for name, err := range w.everyCall(ctx) {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v, want cancelled", name, err)
+			t.Errorf("%s: got error %v, want %v", name, err, context.Canceled)
 		}
 	}
 	w.expect(redField, "FIELD-1|Colour|red|plugin-1|Quality")
@@ -372,24 +404,24 @@ func billsClosed(t *testing.T, w billSuite) {
 	}
 	for name, err := range w.everyCall(t.Context()) {
 		if err == nil || fault.Is(err, fault.NotFound) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s of a closed store: got error %v, want one that is not about ids", name, err)
 		}
 	}
 }
 
+// everyCall calls all methods of bills, and returns their errors.
 func (w billSuite) everyCall(ctx context.Context) map[string]error {
-	all := make(map[string]error)
-	_, all["Value"] = w.Value(ctx, redField)
-	_, all["Values"] = w.Values(ctx, redField.BillID, redField.StageID)
-	_, all["Set"] = w.Set(ctx, redField, new("x"))
-	return all
+	_, valueErr := w.Value(ctx, redField)
+	_, valuesErr := w.Values(ctx, redField.BillID, redField.StageID)
+	_, setErr := w.Set(ctx, redField, new("x"))
+	return map[string]error{"Value": valueErr, "Values": valuesErr, "Set": setErr}
 }
 
 // concurrently calls work n times concurrently.
 func concurrently(n int, work func(int)) {
-	var all sync.WaitGroup
+	var workers sync.WaitGroup
 	for i := range n {
-		all.Go(func() { work(i) })
+		workers.Go(func() { work(i) })
 	}
-	all.Wait()
+	workers.Wait()
 }

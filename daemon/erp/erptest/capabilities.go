@@ -74,8 +74,8 @@ var ambiguous = []string{"e\u0301", "ß", "ẞ", "ss", "\u212a", "ſ", "σ", "ς
 // edges returns the edge values that the database can hold.
 func (caps Capabilities) edges() map[record.Type][]any {
 	values := make(map[record.Type][]any)
-	for t, all := range edges {
-		for _, v := range all {
+	for t, candidates := range edges {
+		for _, v := range candidates {
 			v = caps.nearest(t, v)
 			isSame := func(other any) bool { return same(other, v) }
 			if !slices.ContainsFunc(values[t], isSame) && caps.holds(v) {
@@ -88,6 +88,7 @@ func (caps Capabilities) edges() map[record.Type][]any {
 
 func same(a, b any) bool { return operandText(a) == operandText(b) }
 
+// holds reports whether the database can hold a value, and compares it as we do.
 func (caps Capabilities) holds(v any) bool {
 	text, ok := v.(string)
 	if !ok {
@@ -113,7 +114,8 @@ func (caps Capabilities) nearest(t record.Type, v any) any {
 func (caps Capabilities) nearestDecimal(text string) string {
 	sign := ""
 	if digits, negative := strings.CutPrefix(text, "-"); negative {
-		sign, text = "-", digits
+		sign = "-"
+		text = digits
 	}
 	whole, fraction, _ := strings.Cut(text, ".")
 	if len(whole) > caps.Scale {

@@ -36,7 +36,8 @@ func conventions(t *testing.T, s *suite) {
 		family record.Family
 		null   record.Nullability
 	}
-	cases, done := 0, make(map[group]bool)
+	cases := 0
+	done := make(map[group]bool)
 	for _, kind := range s.registry.Kinds() {
 		for i, f := range kind.Fields {
 			g := group{f.Type, f.Filter, f.Null}
@@ -50,6 +51,7 @@ func conventions(t *testing.T, s *suite) {
 				}
 				lists := s.operandLists(f.Type, c.Operator)
 				for _, name := range spellings(f.Name, c.Names) {
+					// About three of the lists, from another one each time.
 					for j := cases % 3; j < len(lists); j += 1 + len(lists)/3 {
 						cases++
 						s.check(t, kind, i, name, c.Operator, lists[j])
@@ -62,16 +64,16 @@ func conventions(t *testing.T, s *suite) {
 }
 
 // spellings returns the names of a field's members by an implicit convention.
-func spellings(field string, names []string) (all []string) {
+func spellings(field string, names []string) (members []string) {
 	for _, name := range names {
 		if before, ok := strings.CutSuffix(name, "%"); ok {
-			all = append(all, strings.TrimPrefix(before, "%")+field)
+			members = append(members, strings.TrimPrefix(before, "%")+field)
 		}
 		if after, ok := strings.CutPrefix(name, "%"); ok {
-			all = append(all, field+strings.TrimSuffix(after, "%"))
+			members = append(members, field+strings.TrimSuffix(after, "%"))
 		}
 	}
-	return all
+	return members
 }
 
 // check runs a query with one condition and compares its rows with those that match.
@@ -82,26 +84,28 @@ func (s *suite) check(t *testing.T, kind *record.Kind, field int, name string, o
 	for i, o := range operands {
 		texts[i] = operandText(o)
 	}
-	got, _ := s.run(t, s.store, kind, query.Members{{Name: name, Texts: texts, List: op.Arity() == record.Two || op.Arity() == record.Many}})
-	found := make(map[string]int)
+	isList := op.Arity() == record.Two || op.Arity() == record.Many
+	got, _ := s.run(t, s.store, kind, query.Members{{Name: name, Texts: texts, List: isList}})
+	excess := make(map[string]int) // by row: number of returned rows, less those that match
 	for _, row := range got {
-		found[row]++
+		excess[row]++
 	}
-	all := s.stored(kind)
-	for i, r := range all.rows {
-		row := all.texts[i]
-		switch expected := s.matches(f.Type, r[field], op, operands); {
-		case !s.caps.supports(op, operands[0], r[field]):
-			found[row] = 0
-		case expected && found[row] == 0:
-			t.Errorf("%s.%s %.200q is missing %q", kind.Name, name, texts, r[field])
-		case !expected && found[row] > 0:
-			t.Errorf("%s.%s %.200q wrongly returns %q", kind.Name, name, texts, r[field])
-		case expected:
-			found[row]--
+	stored := s.stored(kind)
+	for i, values := range stored.rows {
+		row := stored.texts[i]
+		isWanted := s.matches(f.Type, values[field], op, operands)
+		switch {
+		case !s.caps.supports(op, operands[0], values[field]):
+			excess[row] = 0
+		case isWanted && excess[row] == 0:
+			t.Errorf("%s.%s %.200q is missing %q", kind.Name, name, texts, values[field])
+		case !isWanted && excess[row] > 0:
+			t.Errorf("%s.%s %.200q wrongly returns %q", kind.Name, name, texts, values[field])
+		case isWanted:
+			excess[row]--
 		}
 	}
-	for row, n := range found {
+	for row, n := range excess {
 		if n > 0 {
 			t.Errorf("%s.%s %.200q returns an unknown or duplicate row: %s", kind.Name, name, texts, row)
 		}
@@ -118,13 +122,15 @@ func (s *suite) operandLists(t record.Type, op record.Operator) [][]any {
 			lists = append(lists, []any{v})
 		}
 	case record.Two:
-		for i := 0; i < len(values); i += 1 + len(values)/9 {
-			for j := 0; j < len(values); j += 1 + len(values)/9 {
+		step := 1 + len(values)/9 // for at most nine bounds on each side
+		for i := 0; i < len(values); i += step {
+			for j := 0; j < len(values); j += step {
 				lists = append(lists, []any{values[i], values[j]})
 			}
 		}
 	case record.Many:
-		lists = append(lists, values, values[:1], values[len(values)-1:], append(slices.Clone(values[1:3]), values[1]))
+		withDuplicate := []any{values[1], values[2], values[1]}
+		lists = append(lists, values, values[:1], values[len(values)-1:], withDuplicate)
 	case record.None:
 		lists = append(lists, []any{"a value that is ignored"})
 	}
@@ -136,13 +142,13 @@ func (caps Capabilities) patterns(op record.Operator) []any {
 	if op != record.Like {
 		return nil
 	}
-	all := []any{
+	patterns := []any{
 		"%", "%%", "a%", "%b", "%B%", "_", "__", "a_c", "[abc]", "[a-c]%", "[^a-c]%", "%[%]",
 		"[_]", "a[_]c", "[[]%", "]", "[]", "[^]", "[]a]", "[a", "a[",
 		"[a-", "[-a]", "[c-a]", "%é", "%É%", "[à-ý]", "日_", "_語", "😀%", "a ",
 		"%ab ", "% ", "[Α-Ω]", "%[0-9]%", "%\x00%",
 	}
-	return slices.DeleteFunc(all, func(v any) bool { return !caps.holds(v) })
+	return slices.DeleteFunc(patterns, func(v any) bool { return !caps.holds(v) })
 }
 
 // longLists filters by lists that are too long to be sent as separate parameters.
@@ -170,6 +176,7 @@ func (s *suite) longList(t record.Type) []any {
 	return operands
 }
 
+// unmatched returns value n of a type that no row has.
 func unmatched(t record.Type, n int) any {
 	switch {
 	case t == record.Decimal:

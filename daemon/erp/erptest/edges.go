@@ -21,9 +21,11 @@ var nines = strings.Repeat("9", 38)
 // special in SQL, in LIKE or in Unicode. They are used as stored values and as operands.
 var edges = map[record.Type][]any{
 	record.Text: {
-		"", " ", "a", "A", "ab", "AB ", "abc", "a b", "é", "É", "e\u0301", "ß", "ẞ", "ss", "\u212a", "k", "ſ", "s", "σ", "ς", "Σ", "İ", "i", "ı",
+		"", " ", "a", "A", "ab", "AB ", "abc", "a b", "é", "É", "e\u0301", "ß", "ẞ", "ss",
+		"\u212a", "k", "ſ", "s", "σ", "ς", "Σ", "İ", "i", "ı",
 		"%", "100%", "_", "a_c", "[", "]", "[a-f]", "[^a]", "a[b", "-", "O'Brien", `"`, `\`, "'; DROP TABLE x --",
-		"日本", "日本語", "😀", "\x00", "a\x00b", "tab\there", "line\nend", "00123", "1E5", "null", strings.Repeat("x", 300),
+		"日本", "日本語", "😀", "\x00", "a\x00b", "tab\there", "line\nend", "00123", "1E5", "null",
+		strings.Repeat("x", 300),
 	},
 	record.Int:   {int64(-1 << 31), int64(-1), int64(0), int64(1), int64(2), int64(10), int64(1<<31 - 1)},
 	record.Short: {int64(-1 << 15), int64(-1), int64(0), int64(1), int64(7), int64(1<<15 - 1)},
@@ -35,31 +37,34 @@ var edges = map[record.Type][]any{
 	},
 	record.Bool: {int64(0), int64(1)},
 	record.DateTime: {
-		"0001-01-01T00:00:00.0000000", "1753-01-01T00:00:00.0000000", "2019-05-01T10:11:12.1230000", "2019-05-01T10:11:12.1230001",
-		"2019-05-01T00:00:00.0000000", "2024-02-29T23:59:59.9999999", "9999-12-31T23:59:59.9999999",
+		"0001-01-01T00:00:00.0000000", "1753-01-01T00:00:00.0000000",
+		"2019-05-01T10:11:12.1230000", "2019-05-01T10:11:12.1230001", "2019-05-01T00:00:00.0000000",
+		"2024-02-29T23:59:59.9999999", "9999-12-31T23:59:59.9999999",
 	},
 	record.Bytes: {[]byte{}, []byte{0}, []byte{0, 0}, []byte("abc"), []byte("ABC"), allBytes},
 	record.Guid: {
-		"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", "0f8fad5b-d9cb-469f-a165-70867728950e", "0f8fad5b-d9cb-469f-a165-70867728950f",
+		"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
+		"0f8fad5b-d9cb-469f-a165-70867728950e", "0f8fad5b-d9cb-469f-a165-70867728950f",
 	},
 }
 
 // stored are the rows of a kind, as stored and as returned by the database.
 type stored struct {
 	rows  [][]any
-	texts []string
+	texts []string // by row
 }
 
+// stored returns the rows of a kind, which it makes the first time.
 func (s *suite) stored(k *record.Kind) stored {
-	known, ok := s.kinds[k.Name]
+	made, ok := s.kinds[k.Name]
 	if !ok {
-		known.rows = s.makeRows(k)
-		for _, r := range known.rows {
-			known.texts = append(known.texts, s.valuesText(k, r))
+		made.rows = s.makeRows(k)
+		for _, r := range made.rows {
+			made.texts = append(made.texts, s.valuesText(k, r))
 		}
-		s.kinds[k.Name] = known
+		s.kinds[k.Name] = made
 	}
-	return known
+	return made
 }
 
 // edgeRows returns rows in which every field has every edge value of its type, and
@@ -67,12 +72,12 @@ func (s *suite) stored(k *record.Kind) stored {
 func (s *suite) edgeRows(k *record.Kind) [][]any { return s.stored(k).rows }
 
 func (s *suite) makeRows(k *record.Kind) [][]any {
-	all := s.part.storedValues(s.values)
-	rows := make([][]any, 1+len(all[record.Text]))
+	valuesOf := s.part.storedValues(s.values)
+	rows := make([][]any, 1+len(valuesOf[record.Text])) // texts have the most values
 	for i := range rows {
 		rows[i] = make([]any, len(k.Fields))
 		for j, f := range k.Fields {
-			values := all[f.Type]
+			values := valuesOf[f.Type]
 			if f.Null && (i+j)%(len(values)+1) == len(values) {
 				continue
 			}

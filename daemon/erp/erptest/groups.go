@@ -2,6 +2,7 @@ package erptest
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -20,35 +21,11 @@ import (
 // minimums and maximums of each group with those of a simple evaluation.
 func groups(t *testing.T, s *suite) {
 	rapid.Check(t, func(t *rapid.T) {
-		kind := s.registry.Kinds()[rapid.IntRange(0, len(s.registry.Kinds())-1).Draw(t, "kind")]
-		field := rapid.IntRange(0, len(kind.Fields)-1).Draw(t, "field")
-		computed := rapid.IntRange(0, len(kind.Fields)-1).Draw(t, "of")
-		f, g := kind.Fields[field], kind.Fields[computed]
-		hasNoMin := g.Type == record.Bytes || g.Type == record.Guid || g.Type == record.Bool
-		if f.Type == record.Bytes || hasNoMin {
+		g, ok := drawGrouping(t, s.registry.Kinds())
+		if !ok {
 			return
 		}
-		by := f.Name
-		length := len("2019-05-01T00:00:00.0000000")
-		if f.Type == record.DateTime && rapid.Bool().Draw(t, "period") {
-			period := rapid.SampledFrom([]string{"day", "month", "year"}).Draw(t, "of days")
-			by += ":" + period
-			length = periodLengths[period]
-		}
-		include := fmt.Sprintf("COUNT(*),COUNT(%[1]s),COUNT(DISTINCT %[1]s),MIN(%[1]s),MAX(%[1]s)", g.Name)
-		number := g.Type.Number() && g.Type != record.Double
-		if number {
-			include += ",SUM(" + g.Name + ")"
-		}
-		members := query.Members{member(query.GroupBy, by), member(query.Include, include), member(query.OrderBy, "-Count")}
-		var from, to any = "-1000", "1000" // a sum of these fits in every column
-		if g.Type.Integer() {
-			from, to = int64(0), int64(100)
-		}
-		if number {
-			members = append(members, member(g.Name+record.Between.Suffix(), operandText(from), operandText(to)))
-		}
-		req, err := query.Parse(kind, members, query.Options{Zone: time.UTC})
+		req, err := query.Parse(g.kind, g.members(), query.Options{Zone: time.UTC})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,48 +34,128 @@ func groups(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 		got, tail := executortest.Read(t, s.store, plan)
-		want := make(map[string]*group)
-		for _, r := range s.stored(kind).rows {
-			if !number || r[computed] != nil && s.matches(g.Type, r[computed], record.Between, []any{from, to}) {
-				key := s.groupKey(f.Type, r[field], length)
-				if want[key] == nil {
-					want[key] = &group{sum: new(big.Rat), distinct: make(map[string]bool)}
-				}
-				want[key].add(s, g.Type, r[computed], number)
-			}
-		}
+		want := s.evaluate(g)
 		if len(got) != len(want) || tail.Total != int64(len(want)) {
-			t.Fatalf("%s by %s: %d groups and total %d, want %d: %q",
-				kind.Name, by, len(got), tail.Total, len(want), got)
+			t.Fatalf("%s by %s: got %d groups and total %d, want %d: %q",
+				g.kind.Name, g.by, len(got), tail.Total, len(want), got)
 		}
-		last := int64(1 << 62)
+		lastCount := int64(math.MaxInt64)
 		for _, text := range got {
 			row := cellTexts(t, text)
-			expected := want[s.groupKey(f.Type, typed(f.Type, row[0]), length)]
-			if expected == nil || !expected.equals(s, g.Type, row[1:]) {
-				t.Fatalf("%s by %s of %s: %q, want %+v", kind.Name, by, g.Name, text, expected)
+			key := s.groupKey(g.field().Type, typed(g.field().Type, row[0]), g.length)
+			if want[key] == nil || !want[key].equals(s, g.value().Type, row[1:]) {
+				t.Fatalf("%s by %s of %s: got %q, want %+v", g.kind.Name, g.by, g.value().Name, text, want[key])
 			}
 			count := typed(record.Long, row[1]).(int64)
-			if count > last {
-				t.Fatalf("%d after %d: not in the requested order", count, last)
+			if count > lastCount {
+				t.Fatalf("%s by %s: a group of %d rows follows one of %d, want them in descending order",
+					g.kind.Name, g.by, count, lastCount)
 			}
-			last = count
+			lastCount = count
 		}
 	})
+}
+
+// grouping is a generated request that groups the rows of a kind by a field, and computes counts,
+// minimum, maximum and, if isSummed, the sum of the values of another field.
+type grouping struct {
+	kind       *record.Kind
+	fieldIndex int
+	valueIndex int
+	by         string // the field, with a period of dates
+	length     int    // number of characters of a date that are the same in a group
+	isSummed   bool
+}
+
+func (g grouping) field() record.Field { return g.kind.Fields[g.fieldIndex] }
+func (g grouping) value() record.Field { return g.kind.Fields[g.valueIndex] }
+
+// drawGrouping generates a grouping; ok is false if the drawn fields do not allow one.
+func drawGrouping(t *rapid.T, kinds []*record.Kind) (g grouping, ok bool) {
+	kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+	index := rapid.IntRange(0, len(kind.Fields)-1)
+	g = grouping{
+		kind:       kind,
+		fieldIndex: index.Draw(t, "field"),
+		valueIndex: index.Draw(t, "field of values"),
+		length:     len("2019-05-01T00:00:00.0000000"),
+	}
+	valueType := g.value().Type
+	hasNoMin := valueType == record.Bytes || valueType == record.Guid || valueType == record.Bool
+	if g.field().Type == record.Bytes || hasNoMin {
+		return grouping{}, false
+	}
+	g.isSummed = valueType.Number() && valueType != record.Double
+	g.by = g.field().Name
+	if g.field().Type == record.DateTime && rapid.Bool().Draw(t, "has period") {
+		period := rapid.SampledFrom([]string{"day", "month", "year"}).Draw(t, "period")
+		g.by += ":" + period
+		g.length = periodLengths[period]
+	}
+	return g, true
 }
 
 // periodLengths are the numbers of characters of a date that have a period.
 var periodLengths = map[string]int{"day": 10, "month": 7, "year": 4}
 
-// group is the simple evaluation of one group.
-type group struct {
-	rows, values int64
-	distinct     map[string]bool
-	low, high    any
-	sum          *big.Rat
+// members returns the members of the request.
+func (g grouping) members() query.Members {
+	name := g.value().Name
+	include := fmt.Sprintf("COUNT(*),COUNT(%[1]s),COUNT(DISTINCT %[1]s),MIN(%[1]s),MAX(%[1]s)", name)
+	if g.isSummed {
+		include += ",SUM(" + name + ")"
+	}
+	members := query.Members{
+		member(query.GroupBy, g.by),
+		member(query.Include, include),
+		member(query.OrderBy, "-Count"),
+	}
+	if g.isSummed {
+		bounds := g.bounds()
+		between := member(name+record.Between.Suffix(), operandText(bounds[0]), operandText(bounds[1]))
+		members = append(members, between)
+	}
+	return members
 }
 
-func (g *group) add(s *suite, t record.Type, v any, number bool) {
+// bounds returns the bounds of summed values. A sum of values between them fits in every column.
+func (g grouping) bounds() []any {
+	if g.value().Type.Integer() {
+		return []any{int64(0), int64(100)}
+	}
+	return []any{"-1000", "1000"}
+}
+
+// evaluate returns the expected groups by their keys.
+func (s *suite) evaluate(g grouping) map[string]*group {
+	groups := make(map[string]*group)
+	for _, row := range s.stored(g.kind).rows {
+		v := row[g.valueIndex]
+		isWithin := func() bool { return s.matches(g.value().Type, v, record.Between, g.bounds()) }
+		if g.isSummed && (v == nil || !isWithin()) {
+			continue
+		}
+		key := s.groupKey(g.field().Type, row[g.fieldIndex], g.length)
+		if groups[key] == nil {
+			groups[key] = &group{sum: new(big.Rat), distinct: make(map[string]bool)}
+		}
+		groups[key].add(s, g.value().Type, v, g.isSummed)
+	}
+	return groups
+}
+
+// group is the simple evaluation of one group.
+type group struct {
+	rows     int64
+	values   int64           // number of values that are not null
+	distinct map[string]bool // keys of the values
+	low      any
+	high     any
+	sum      *big.Rat
+}
+
+// add adds a value of a type.
+func (g *group) add(s *suite, t record.Type, v any, isSummed bool) {
 	g.rows++
 	if v == nil {
 		return
@@ -111,7 +168,7 @@ func (g *group) add(s *suite, t record.Type, v any, number bool) {
 	if g.high == nil || s.compare(t, v, g.high) > 0 {
 		g.high = v
 	}
-	if number {
+	if isSummed {
 		value, _ := new(big.Rat).SetString(operandText(v))
 		g.sum.Add(g.sum, value)
 	}
@@ -130,8 +187,11 @@ func (g *group) equals(s *suite, t record.Type, row []*string) bool {
 			return false
 		}
 	}
-	if len(row) < 6 || g.values == 0 {
-		return len(row) < 6 || row[5] == nil
+	if len(row) < 6 {
+		return true // without a sum
+	}
+	if g.values == 0 {
+		return row[5] == nil
 	}
 	sum, ok := new(big.Rat).SetString(*row[5])
 	return ok && sum.Cmp(g.sum) == 0

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"math/big"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -29,11 +30,11 @@ func (s *suite) matches(t record.Type, stored any, op record.Operator, operands 
 
 	switch op {
 	case record.StartsWith:
-		return likeNaive(runes(stored), append(literal(operands[0]), token{any: true}))
+		return likeNaive(runes(stored), slices.Concat(literal(operands[0]), anyText))
 	case record.EndsWith:
-		return likeNaive(runes(stored), append([]token{{any: true}}, literal(operands[0])...))
+		return likeNaive(runes(stored), slices.Concat(anyText, literal(operands[0])))
 	case record.Contains:
-		return likeNaive(runes(stored), append(append([]token{{any: true}}, literal(operands[0])...), token{any: true}))
+		return likeNaive(runes(stored), slices.Concat(anyText, literal(operands[0]), anyText))
 	case record.Like:
 		pattern, ok := likeTokens(operands[0].(string))
 		return ok && likeNaive(runes(stored), pattern)
@@ -65,6 +66,7 @@ func (s *suite) matches(t record.Type, stored any, op record.Operator, operands 
 	return false
 }
 
+// compare compares two values that are not null.
 func (s *suite) compare(t record.Type, a, b any) int {
 	if ranks := s.ranks[t]; ranks != nil {
 		return cmp.Compare(ranks[equalText(t, a)], ranks[equalText(t, b)])
@@ -113,10 +115,16 @@ func runes(v any) []rune { return foldNaive(v.(string)) }
 
 // token is a part of a LIKE pattern: any text, any rune, or a set of runes.
 type token struct {
-	any, one, not bool
-	ranges        [][2]rune
+	any    bool      // any text
+	one    bool      // any rune
+	not    bool      // a rune outside of the ranges
+	ranges [][2]rune // first and last runes
 }
 
+// anyText is the pattern of any text.
+var anyText = []token{{any: true}}
+
+// literal returns the pattern of a text.
 func literal(v any) []token {
 	var tokens []token
 	for _, r := range runes(v) {
@@ -128,7 +136,9 @@ func literal(v any) []token {
 // likeTokens parses a pattern; ok is false if a set is not closed, which matches nothing.
 func likeTokens(pattern string) ([]token, bool) {
 	var tokens []token
-	for p := foldNaive(pattern); len(p) > 0; p = p[1:] {
+	p := foldNaive(pattern)
+	for len(p) > 0 {
+		length := 1
 		switch p[0] {
 		case '%':
 			tokens = append(tokens, token{any: true})
@@ -140,23 +150,19 @@ func likeTokens(pattern string) ([]token, bool) {
 				return nil, false
 			}
 			tokens = append(tokens, set(p[1:end]))
-			p = p[end:]
+			length = end + 1
 		default:
 			tokens = append(tokens, token{ranges: [][2]rune{{p[0], p[0]}}})
 		}
+		p = p[length:]
 	}
 	return tokens, true
 }
 
-func closing(p []rune) int {
-	for i, r := range p {
-		if r == ']' && i > 0 {
-			return i
-		}
-	}
-	return -1
-}
+// closing returns the index of the bracket that closes a set, or -1.
+func closing(p []rune) int { return slices.Index(p, ']') }
 
+// set returns the token of a set.
 func set(inside []rune) token {
 	t := token{not: len(inside) > 0 && inside[0] == '^'}
 	if t.not {
@@ -180,7 +186,7 @@ func likeNaive(text []rune, pattern []token) bool {
 		return strings.Trim(string(text), " ") == ""
 	}
 	if pattern[0].any {
-		return likeNaive(text, pattern[1:]) || len(text) > 0 && likeNaive(text[1:], pattern)
+		return likeNaive(text, pattern[1:]) || (len(text) > 0 && likeNaive(text[1:], pattern))
 	}
 	return len(text) > 0 && pattern[0].matchesRune(text[0]) && likeNaive(text[1:], pattern[1:])
 }
@@ -189,9 +195,6 @@ func (t token) matchesRune(r rune) bool {
 	if t.one {
 		return true
 	}
-	in := false
-	for _, pair := range t.ranges {
-		in = in || pair[0] <= r && r <= pair[1]
-	}
-	return in != t.not
+	hasRune := func(pair [2]rune) bool { return pair[0] <= r && r <= pair[1] }
+	return slices.ContainsFunc(t.ranges, hasRune) != t.not
 }

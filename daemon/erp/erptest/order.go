@@ -14,8 +14,10 @@ import (
 func (s *suite) readOrder(t *testing.T, valueType record.Type, family record.Family) {
 	t.Helper()
 	kind := record.Kind{
-		Name:   "Order_of_" + valueType.String(),
-		Fields: []record.Field{{Name: "Value", Column: "The value", Type: valueType, Filter: family, Null: record.NotNull}},
+		Name: "Order_of_" + valueType.String(),
+		Fields: []record.Field{
+			{Name: "Value", Column: "The value", Type: valueType, Filter: family, Null: record.NotNull},
+		},
 	}
 	registry, err := record.NewRegistry(kind)
 	if err != nil {
@@ -38,7 +40,8 @@ func (s *suite) readOrder(t *testing.T, valueType record.Type, family record.Fam
 	ranks := make(map[string]int)
 	last := ""
 	for _, row := range rows {
-		i := slices.IndexFunc(s.values[valueType], func(v any) bool { return rowText([]any{v}) == row })
+		isOfRow := func(v any) bool { return rowText([]any{v}) == row }
+		i := slices.IndexFunc(s.values[valueType], isOfRow)
 		if i < 0 {
 			t.Fatalf("%s was not stored", row)
 		}

@@ -3,6 +3,7 @@ package erptest
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"testing"
@@ -26,7 +27,7 @@ func roundTrip(t *testing.T, s *suite) {
 		got, tail := s.run(t, s.store, kind, nil)
 		want := slices.Clone(s.stored(kind).texts)
 		if tail.Total != int64(len(want)) || !tail.Known {
-			t.Errorf("%s: total %v, want %d", kind.Name, tail, len(want))
+			t.Errorf("%s: got total %+v, want %d", kind.Name, tail, len(want))
 		}
 		slices.Sort(got)
 		slices.Sort(want)
@@ -40,27 +41,27 @@ func roundTrip(t *testing.T, s *suite) {
 // Take, and that it can be turned off.
 func totals(t *testing.T, s *suite) {
 	kind := lookup(t, s.registry, "IN_Colours")
-	all := int64(len(s.edgeRows(kind)))
+	count := len(s.edgeRows(kind))
 	for _, c := range []struct {
-		members query.Members
-		rows    int
-		total   int64
-		known   bool
+		members   query.Members
+		wantRows  int
+		wantTotal int
+		isKnown   bool // whether the reply has the total
 	}{
-		{nil, int(all), all, true},
-		{query.Members{member("Take", "10")}, 10, all, true},
-		{query.Members{member("Take", "0")}, 0, all, true},
-		{query.Members{member("Skip", "5")}, int(all) - 5, all, true},
-		{query.Members{member("Skip", "1000")}, 0, all, true},
-		{query.Members{member("Skip", strconv.Itoa(int(all)-3)), member("Take", "10")}, 3, all, true},
+		{nil, count, count, true},
+		{query.Members{member("Take", "10")}, 10, count, true},
+		{query.Members{member("Take", "0")}, 0, count, true},
+		{query.Members{member("Skip", "5")}, count - 5, count, true},
+		{query.Members{member("Skip", "1000")}, 0, count, true},
+		{query.Members{member("Skip", strconv.Itoa(count-3)), member("Take", "10")}, 3, count, true},
 		{query.Members{member("Take", "10"), member("Include", "NoTotal")}, 10, 0, false},
-		{query.Members{member("Take", "1000"), member("Include", "NoTotal")}, int(all), all, true},
+		{query.Members{member("Take", "1000"), member("Include", "NoTotal")}, count, count, true},
 		{query.Members{member("Fields", "DISTINCT DisplayOrder"), member("Take", "2")}, 2, 8, true},
 	} {
 		rows, tail := s.run(t, s.store, kind, c.members)
-		if len(rows) != c.rows || tail.Total != c.total || tail.Known != c.known {
-			t.Errorf("%v: %d rows, tail %+v; want %d rows, total %d known %v",
-				c.members, len(rows), tail, c.rows, c.total, c.known)
+		if len(rows) != c.wantRows || tail.Total != int64(c.wantTotal) || tail.Known != c.isKnown {
+			t.Errorf("%v: got %d rows, total %d, known: %v, want %d, %d, %v",
+				c.members, len(rows), tail.Total, tail.Known, c.wantRows, c.wantTotal, c.isKnown)
 		}
 	}
 }
@@ -70,53 +71,64 @@ func totals(t *testing.T, s *suite) {
 func paging(t *testing.T, s *suite) {
 	for _, kind := range s.registry.Kinds() {
 		for i, f := range kind.Fields {
-			for _, desc := range []bool{false, true} {
-				order := query.OrderBy
-				if desc {
-					order = query.OrderByDesc
-				}
-				var got []string
-				for skip := 0; skip <= len(s.edgeRows(kind)); skip += 20 {
-					page, _ := s.run(t, s.store, kind,
-						query.Members{member(order, f.Name), member("Skip", strconv.Itoa(skip)), member("Take", "20")})
-					got = append(got, page...)
-				}
-				want := slices.Clone(s.edgeRows(kind))
-				slices.SortStableFunc(want, func(a, b []any) int {
-					c := s.compareNulls(f.Type, a[i], b[i])
-					if desc {
-						c = -c
-					}
-					if c == 0 {
-						c = s.compareNulls(kind.Fields[0].Type, a[0], b[0])
-					}
-					return c
-				})
-				if at := s.firstDifference(kind, i, got, want); at != "" {
-					t.Errorf("%s by %s %s: %s", kind.Name, order, f.Name, at)
+			for _, order := range []string{query.OrderBy, query.OrderByDesc} {
+				got := s.readPages(t, kind, member(order, f.Name))
+				want := s.sorted(kind, i, order == query.OrderByDesc)
+				if difference := s.firstDifference(kind, i, got, want); difference != "" {
+					t.Errorf("%s by %s %s: %s", kind.Name, order, f.Name, difference)
 				}
 			}
 		}
 	}
 }
 
+// readPages reads all rows of a kind in an order, in pages of 20 rows.
+func (s *suite) readPages(t *testing.T, kind *record.Kind, order query.Member) []string {
+	t.Helper()
+	var rows []string
+	for skip := 0; skip <= len(s.edgeRows(kind)); skip += 20 {
+		members := query.Members{order, member("Skip", strconv.Itoa(skip)), member("Take", "20")}
+		page, _ := s.run(t, s.store, kind, members)
+		rows = append(rows, page...)
+	}
+	return rows
+}
+
+// sorted returns the rows of a kind by a field and the first field, which is always ascending.
+func (s *suite) sorted(kind *record.Kind, field int, isDescending bool) [][]any {
+	rows := slices.Clone(s.edgeRows(kind))
+	slices.SortStableFunc(rows, func(a, b []any) int {
+		c := s.compareNulls(kind.Fields[field].Type, a[field], b[field])
+		if isDescending {
+			c = -c
+		}
+		if c == 0 {
+			c = s.compareNulls(kind.Fields[0].Type, a[0], b[0])
+		}
+		return c
+	})
+	return rows
+}
+
 // firstDifference compares two sequences of rows. Rows with equal values in the sorted
 // field and in the first field may be in any order.
 func (s *suite) firstDifference(kind *record.Kind, field int, got []string, want [][]any) string {
 	if len(got) != len(want) {
-		return fmt.Sprintf("%d rows, want %d", len(got), len(want))
+		return fmt.Sprintf("got %d rows, want %d", len(got), len(want))
 	}
-	left := make(map[string]int)
+	isEqual := func(field, i, j int) bool {
+		return s.compareNulls(kind.Fields[field].Type, want[i][field], want[j][field]) == 0
+	}
+	excess := make(map[string]int) // by row: number of returned rows, less those that are expected
 	start := 0
 	for i := range want {
-		left[got[i]]++
-		left[s.valuesText(kind, want[i])]--
-		tie := i+1 < len(want) && s.compareNulls(kind.Fields[field].Type, want[i][field], want[i+1][field]) == 0 &&
-			s.compareNulls(kind.Fields[0].Type, want[i][0], want[i+1][0]) == 0
-		if tie {
+		excess[got[i]]++
+		excess[s.valuesText(kind, want[i])]--
+		next := i + 1
+		if next < len(want) && isEqual(field, i, next) && isEqual(0, i, next) {
 			continue
 		}
-		for text, n := range left {
+		for text, n := range excess {
 			if n != 0 {
 				return fmt.Sprintf("rows %d to %d differ: %s", start, i, text)
 			}
@@ -136,7 +148,8 @@ func (s *suite) compareNulls(t record.Type, a, b any) int {
 		return 1
 	}
 	if t == record.Bytes && s.caps.PaddedBytes {
-		a, b = bytes.TrimRight(a.([]byte), "\x00"), bytes.TrimRight(b.([]byte), "\x00")
+		a = bytes.TrimRight(a.([]byte), "\x00")
+		b = bytes.TrimRight(b.([]byte), "\x00")
 	}
 	return s.compare(t, a, b)
 }
@@ -146,9 +159,11 @@ func aggregates(t *testing.T, s *suite) {
 	kind := lookup(t, s.registry, "SO_Totals")
 	rows, tail := s.run(t, s.store, kind, query.Members{
 		member("InvoiceTotalBetween", "1", "10"),
-		member("Include", "COUNT(*) as n, SUM(InvoiceTotal) s, MIN(InvoiceTotal), MAX(InvoiceTotal) as m, AVG(InvoiceTotal) as a, COUNT(DISTINCT InvoiceTotal) d"),
+		member("Include", "COUNT(*) as n, SUM(InvoiceTotal) s, MIN(InvoiceTotal), MAX(InvoiceTotal) as m, "+
+			"AVG(InvoiceTotal) as a, COUNT(DISTINCT InvoiceTotal) d"),
 	})
-	count, sum := 0, 0
+	count := 0
+	sum := 0
 	distinct := make(map[string]bool)
 	for _, r := range s.edgeRows(kind) {
 		if s.matches(record.Decimal, r[1], record.Between, []any{"1", "10"}) {
@@ -163,11 +178,17 @@ func aggregates(t *testing.T, s *suite) {
 		got[m.Name] = m.Value
 	}
 	if len(rows) != count || got["n"] != strconv.Itoa(count) || got["d"] != strconv.Itoa(len(distinct)) {
-		t.Errorf("%d rows, meta %v; want %d rows, %d distinct", len(rows), got, count, len(distinct))
+		t.Errorf("got %d rows, aggregates %v, want %d rows, %d distinct", len(rows), got, count, len(distinct))
 	}
-	for name, want := range map[string]float64{"s": float64(sum), "m": 10, "MIN(InvoiceTotal)": 1, "a": float64(sum) / float64(count)} {
-		if v, err := strconv.ParseFloat(got[name], 64); err != nil || v-want > 1e-5 || want-v > 1e-5 {
-			t.Errorf("%s = %q, want %v", name, got[name], want)
+	for name, want := range map[string]float64{
+		"s":                 float64(sum),
+		"m":                 10,
+		"MIN(InvoiceTotal)": 1,
+		"a":                 float64(sum) / float64(count),
+	} {
+		v, err := strconv.ParseFloat(got[name], 64)
+		if err != nil || math.Abs(v-want) > 1e-5 {
+			t.Errorf("got %s = %q, want %v", name, got[name], want)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func trees(t *testing.T, s *suite) {
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) || tail.Total != int64(len(want)) {
-			t.Fatalf("%+v\nhas %d rows and total %d, want %d", request.Where, len(got), tail.Total, len(want))
+			t.Fatalf("%+v: got %d rows and total %d, want %d", request.Where, len(got), tail.Total, len(want))
 		}
 	})
 }
@@ -64,20 +64,28 @@ func (s *suite) drawTree(t *rapid.T, kind *record.Kind, depth int) tree {
 	if join == query.Leaf {
 		drawn = s.drawLeaf(t, kind)
 	} else {
-		drawn.condition.Join = join
-		parts := make([]tree, rapid.IntRange(0, 3).Draw(t, "parts"))
-		for i := range parts {
-			parts[i] = s.drawTree(t, kind, depth-1)
-			drawn.condition.Parts = append(drawn.condition.Parts, parts[i].condition)
-		}
-		drawn.matches = func(r []any) bool {
-			decides := func(part tree) bool { return part.matches(r) == (join == query.Or) }
-			return slices.ContainsFunc(parts, decides) == (join == query.Or)
-		}
+		drawn = s.drawJoin(t, kind, join, depth)
 	}
 	if rapid.Bool().Draw(t, "not") {
 		matches := drawn.matches
 		return tree{query.Not(drawn.condition), func(r []any) bool { return !matches(r) }}
+	}
+	return drawn
+}
+
+// drawJoin draws a join of up to three trees.
+func (s *suite) drawJoin(t *rapid.T, kind *record.Kind, join query.Join, depth int) tree {
+	drawn := tree{condition: query.Condition{Join: join}}
+	parts := make([]tree, rapid.IntRange(0, 3).Draw(t, "parts"))
+	for i := range parts {
+		parts[i] = s.drawTree(t, kind, depth-1)
+		drawn.condition.Parts = append(drawn.condition.Parts, parts[i].condition)
+	}
+	isOr := join == query.Or
+	drawn.matches = func(r []any) bool {
+		// A part that is true decides an Or, and one that is false an And.
+		decides := func(part tree) bool { return part.matches(r) == isOr }
+		return slices.ContainsFunc(parts, decides) == isOr
 	}
 	return drawn
 }
@@ -93,7 +101,8 @@ func (s *suite) drawLeaf(t *rapid.T, kind *record.Kind) tree {
 		}
 		operands := rapid.SampledFrom(s.operandLists(f.Type, op)).Draw(t, "operands")
 		unsupported := func(r []any) bool { return !s.caps.supports(op, operands[0], r[field]) }
-		if f.Type == record.Bytes && operandText(operands[0]) == "" || slices.ContainsFunc(s.stored(kind).rows, unsupported) {
+		isNotGiven := f.Type == record.Bytes && operandText(operands[0]) == ""
+		if isNotGiven || slices.ContainsFunc(s.stored(kind).rows, unsupported) {
 			continue
 		}
 		c := query.Condition{Field: field, Operator: op}
