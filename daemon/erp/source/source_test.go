@@ -26,14 +26,15 @@ import (
 type sourceEngine struct {
 	server bool
 	open   func(t *testing.T, kinds []record.Kind, statements ...string) (*source.Source, *record.Registry)
-	exec   func(t *testing.T, statement string) // by another program
+	exec   func(t *testing.T, statement string) // executes a statement of another program
 }
 
 // keyColumn is a column of a key with its values as SQL literals, in no order.
 type keyColumn struct {
-	of           record.Type
-	file, server string
-	values       []string
+	of     record.Type // type of the field
+	file   string      // type of the column in a file
+	server string      // type of the column on a server
+	values []string
 }
 
 var (
@@ -50,24 +51,43 @@ var (
 	guidBlobs = keyColumn{record.Guid, "BLOB", "uniqueidentifier", []string{"0x5bad8f0fcbd99f46a16570867728950e", "0x0f8fad5bcbd99f46a16570867728950e", "0x00000001000000000000000000000000", "0x01000000000000000000000000000000", "0xffffffffcbd99f46a16570867728950e", "0x0000000000000000000000000000000a"}}
 	binaries  = keyColumn{record.Bytes, "BLOB", "varbinary(8)", []string{"0x61", "0x6201", "0x62", "0xff", "0x0001", "0x7a7a"}}
 	bools     = keyColumn{record.Bool, "INTEGER", "bit", []string{"1", "0"}}
-	few3      = keyColumn{record.Int, "INTEGER", "int", []string{"1", "2", "3"}}
+	fewInts   = keyColumn{record.Int, "INTEGER", "int", []string{"1", "2", "3"}}
 	fewTexts  = keyColumn{record.Text, "TEXT COLLATE TSQL", "nvarchar(20)", []string{"'co-op'", "'coop'", "'a '"}}
 )
 
 // sourceKeys are the keys of the tables.
 var sourceKeys = map[string][]keyColumn{
-	"KText": {texts}, "KPadded": {padded}, "KInt": {ints}, "KLong": {longs}, "KDecimal": {decimals}, "KMoney": {moneys}, "KDouble": {doubles},
-	"KDateTime": {datetimes}, "KPrecise": {precise}, "KGuid": {guids}, "KGuidBlob": {guidBlobs}, "PIntGuidBlob": {few3, guidBlobs}, "KBytes": {binaries}, "KBool": {bools},
-	"PTextInt": {fewTexts, few3}, "PIntText": {few3, fewTexts}, "PDateGuid": {datetimes, guids}, "PDecimalBool": {decimals, bools}, "PThree": {few3, bools, fewTexts},
+	"KText":     {texts},
+	"KPadded":   {padded},
+	"KInt":      {ints},
+	"KLong":     {longs},
+	"KDecimal":  {decimals},
+	"KMoney":    {moneys},
+	"KDouble":   {doubles},
+	"KDateTime": {datetimes},
+	"KPrecise":  {precise},
+	"KGuid":     {guids},
+	"KGuidBlob": {guidBlobs},
+	"KBytes":    {binaries},
+	"KBool":     {bools},
+
+	"PIntGuidBlob": {fewInts, guidBlobs},
+	"PTextInt":     {fewTexts, fewInts},
+	"PIntText":     {fewInts, fewTexts},
+	"PDateGuid":    {datetimes, guids},
+	"PDecimalBool": {decimals, bools},
+	"PThree":       {fewInts, bools, fewTexts},
 }
 
 // table returns the statements that create and fill a table with a key, and its kind.
 func (e sourceEngine) table(name string, key []keyColumn) (statements []string, kind record.Kind) {
 	kind = record.Kind{Name: name}
-	var columns, names []string
-	rows := [][]string{nil}
+	var columns []string // definitions
+	var names []string
+	rows := [][]string{nil} // all combinations of the values of the columns so far
 	for i, k := range key {
-		column, declared := fmt.Sprintf("K%d", i+1), k.file
+		column := fmt.Sprintf("K%d", i+1)
+		declared := k.file
 		if e.server {
 			declared = k.server
 		}
@@ -76,7 +96,8 @@ func (e sourceEngine) table(name string, key []keyColumn) (statements []string, 
 			field.Blob = record.BlobNet
 		}
 		kind.Fields = append(kind.Fields, field)
-		columns, names = append(columns, column+" "+declared+" NOT NULL"), append(names, column)
+		columns = append(columns, column+" "+declared+" NOT NULL")
+		names = append(names, column)
 		var longer [][]string
 		for _, r := range rows {
 			for _, value := range k.values {
@@ -86,12 +107,16 @@ func (e sourceEngine) table(name string, key []keyColumn) (statements []string, 
 		rows = longer
 	}
 	kind.Fields = append(kind.Fields, record.Field{Name: "Val", Type: record.Int, Filter: record.OrderedFilter})
-	statements = append(statements, fmt.Sprintf("CREATE TABLE %s (%s, Val int, PRIMARY KEY (%s))", name, strings.Join(columns, ", "), strings.Join(names, ", ")))
 	values := make([]string, len(rows))
 	for i, r := range rows {
 		values[i] = fmt.Sprintf("(%s, %d)", strings.Join(r, ", "), i)
 	}
-	return append(statements, "INSERT INTO "+name+" VALUES "+strings.Join(values, ", ")), kind
+	statements = []string{
+		fmt.Sprintf("CREATE TABLE %s (%s, Val int, PRIMARY KEY (%s))",
+			name, strings.Join(columns, ", "), strings.Join(names, ", ")),
+		"INSERT INTO " + name + " VALUES " + strings.Join(values, ", "),
+	}
+	return statements, kind
 }
 
 // literal returns a value as the engine reads it: datetime has three digits.
@@ -106,27 +131,29 @@ func (e sourceEngine) literal(k keyColumn, value string) string {
 	return value
 }
 
-// sweep reads all rows in pages of up to limit rows, and calls between after each.
-func sweep(t *testing.T, s *source.Source, r changes.Read, between func(page [][]row.Cell)) (all []string) {
+// sweep reads all rows in pages of up to limit rows, and calls between after each. It returns the
+// texts of the rows.
+func sweep(t *testing.T, s *source.Source, r changes.Read, between func(page [][]row.Cell)) (texts []string) {
 	t.Helper()
 	for range 1000 {
 		page, err := s.Read(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(page.Rows) > r.Limit || page.More && len(page.Rows) < r.Limit-1 {
-			t.Fatalf("a page of %d has %d rows", r.Limit, len(page.Rows))
+		isTooSmall := page.More && len(page.Rows) < r.Limit-1
+		if len(page.Rows) > r.Limit || isTooSmall {
+			t.Fatalf("%s: a page has %d rows, want %d", r.Kind.Name, len(page.Rows), r.Limit)
 		}
 		for _, cells := range page.Rows {
-			all = append(all, cellsText(r.Kind, r.Fields, cells))
+			texts = append(texts, cellsText(r.Kind, r.Fields, cells))
 		}
 		between(page.Rows)
 		if !page.More {
-			return all
+			return texts
 		}
 		r.After = keyOf(r, page.Rows[len(page.Rows)-1])
 	}
-	t.Fatal("the pages do not end")
+	t.Fatalf("%s: the pages do not end", r.Kind.Name)
 	return nil
 }
 
@@ -168,47 +195,56 @@ func (e sourceEngine) keys(t *testing.T) {
 	var statements []string
 	for name, key := range sourceKeys {
 		created, kind := e.table(name, key)
-		statements, kinds = append(statements, created...), append(kinds, kind)
+		statements = append(statements, created...)
+		kinds = append(kinds, kind)
 	}
 	s, registry := e.open(t, kinds, statements...)
 	for name, columns := range sourceKeys {
 		kind, _ := registry.Lookup(name)
-		r, table := readOf(t, s, kind, 1000)
-		if len(table.Key) != len(columns) {
-			t.Errorf("%s: the key is %v", name, table.Key)
-			continue
-		}
-		var rows [][]row.Cell
-		want := sweep(t, s, r, func(page [][]row.Cell) { rows = append(rows, page...) })
-		total := 1
-		for _, c := range columns {
-			total *= len(c.values)
-		}
-		if len(want) != total {
-			t.Fatalf("%s has %d rows, want %d", name, len(want), total)
-		}
-		r.Limit = 4
-		if got := sweep(t, s, r, func([][]row.Cell) {}); !slices.Equal(got, want) {
-			t.Errorf("%s in pages:\n%s, want\n%s", name, got, want)
-		}
-		e.lookUps(t, s, r, rows)
+		e.sweepKey(t, s, kind, columns)
+	}
+}
 
-		// Rows are deleted behind and before the page, and added again with other values.
-		gone := map[string]bool{}
-		got := sweep(t, s, r, func(page [][]row.Cell) {
-			if len(gone) < 2 && len(page) > 0 {
-				last := page[len(page)-1]
-				gone[cellsText(kind, r.Fields, last)] = true
-				e.exec(t, fmt.Sprintf("DELETE FROM %s WHERE Val = %d", name, last[len(last)-1].Int))
-			}
-		})
-		if !slices.Equal(got, want) {
-			t.Errorf("%s while rows are deleted:\n%s, want\n%s", name, got, want)
+// sweepKey sweeps the table of a kind in one page, in small pages, and while rows are deleted.
+func (e sourceEngine) sweepKey(t *testing.T, s *source.Source, kind *record.Kind, columns []keyColumn) {
+	t.Helper()
+	r, table := readOf(t, s, kind, 1000)
+	if len(table.Key) != len(columns) {
+		t.Errorf("%s: got key %v, want %d fields", kind.Name, table.Key, len(columns))
+		return
+	}
+	var rows [][]row.Cell
+	want := sweep(t, s, r, func(page [][]row.Cell) { rows = append(rows, page...) })
+	wantCount := 1
+	for _, c := range columns {
+		wantCount *= len(c.values)
+	}
+	if len(want) != wantCount {
+		t.Fatalf("%s: got %d rows, want %d", kind.Name, len(want), wantCount)
+	}
+
+	r.Limit = 4
+	if got := sweep(t, s, r, func([][]row.Cell) {}); !slices.Equal(got, want) {
+		t.Errorf("%s in pages: got\n%s, want\n%s", kind.Name, got, want)
+	}
+	e.lookUps(t, s, r, rows)
+
+	// The last rows of the first two pages are deleted after they were read.
+	isDeleted := make(map[string]bool)
+	got := sweep(t, s, r, func(page [][]row.Cell) {
+		if len(isDeleted) < 2 && len(page) > 0 {
+			last := page[len(page)-1]
+			isDeleted[cellsText(kind, r.Fields, last)] = true
+			e.exec(t, fmt.Sprintf("DELETE FROM %s WHERE Val = %d", kind.Name, last[len(last)-1].Int))
 		}
-		left := sweep(t, s, r, func([][]row.Cell) {})
-		if kept := slices.DeleteFunc(want, func(text string) bool { return gone[text] }); !slices.Equal(left, kept) {
-			t.Errorf("%s afterwards:\n%s, want\n%s", name, left, kept)
-		}
+	})
+	if !slices.Equal(got, want) {
+		t.Errorf("%s while rows are deleted: got\n%s, want\n%s", kind.Name, got, want)
+	}
+	remaining := sweep(t, s, r, func([][]row.Cell) {})
+	wantRemaining := slices.DeleteFunc(want, func(text string) bool { return isDeleted[text] })
+	if !slices.Equal(remaining, wantRemaining) {
+		t.Errorf("%s afterwards: got\n%s, want\n%s", kind.Name, remaining, wantRemaining)
 	}
 }
 
@@ -219,20 +255,26 @@ func (e sourceEngine) lookUps(t *testing.T, s *source.Source, r changes.Read, ro
 	for _, cells := range rows {
 		keys = append(keys, keyOf(r, cells))
 	}
-	for i, lookedUp := range [][][]row.Cell{keys, keys[len(keys)-1:], keys[:min(60, len(keys))]} {
+	isSameCell := func(a, b row.Cell) bool {
+		return a.Int == b.Int && bytes.Equal(a.Data, b.Data) && a.Null == b.Null
+	}
+	for _, lookedUp := range [][][]row.Cell{keys, keys[len(keys)-1:], keys[:min(60, len(keys))]} {
 		r.Keys = lookedUp
 		page, err := s.Read(t.Context(), r)
 		if err != nil || page.More {
-			t.Errorf("%s, look-up %d: %+v (%v)", r.Kind.Name, i, page, err)
+			t.Errorf("%s, look-up of %d keys: got %+v (%v), want all rows", r.Kind.Name, len(lookedUp), page, err)
 			continue
 		}
-		sameCell := func(a, b row.Cell) bool {
-			return a.Int == b.Int && bytes.Equal(a.Data, b.Data) && a.Null == b.Null
-		}
 		for _, key := range lookedUp {
-			isOther := func(cells []row.Cell) bool { return !slices.EqualFunc(keyOf(r, cells), key, sameCell) }
-			if n := len(slices.DeleteFunc(slices.Clone(page.Rows), isOther)); n != 1 {
-				t.Errorf("%s, look-up %d of %d keys: %d rows have the key %s", r.Kind.Name, i, len(lookedUp), n, cellsText(r.Kind, r.Key, key))
+			found := 0
+			for _, cells := range page.Rows {
+				if slices.EqualFunc(keyOf(r, cells), key, isSameCell) {
+					found++
+				}
+			}
+			if found != 1 {
+				t.Errorf("%s, look-up of %d keys: %d rows have the key %s, want one",
+					r.Kind.Name, len(lookedUp), found, cellsText(r.Kind, r.Key, key))
 			}
 		}
 	}
@@ -241,52 +283,69 @@ func (e sourceEngine) lookUps(t *testing.T, s *source.Source, r changes.Read, ro
 // declared reads tables with keys that are declared only: equal keys, nulls, and keys that
 // are equal under the collation.
 func (e sourceEngine) declared(t *testing.T) {
-	text, number := "TEXT COLLATE TSQL", "INTEGER"
+	columns := "(K1 TEXT COLLATE TSQL, Val INTEGER)"
 	if e.server {
-		text, number = "nvarchar(20)", "int"
+		columns = "(K1 nvarchar(20), Val int)"
 	}
-	fields := []record.Field{{Name: "K1", Type: record.Text, Filter: record.TextFilter, Null: true}, {Name: "Val", Type: record.Int, Filter: record.OrderedFilter, Null: true}}
-	s, registry := e.open(t, []record.Kind{{Name: "Twice", Key: []string{"K1"}, Fields: fields}, {Name: "Undeclared", Fields: fields}, {Name: "Cases", Key: []string{"K1"}, Fields: fields}},
-		"CREATE TABLE Twice (K1 "+text+", Val "+number+")", "CREATE TABLE Cases (K1 "+text+", Val "+number+")",
+	fields := []record.Field{
+		{Name: "K1", Type: record.Text, Filter: record.TextFilter, Null: true},
+		{Name: "Val", Type: record.Int, Filter: record.OrderedFilter, Null: true},
+	}
+	kinds := []record.Kind{
+		{Name: "Twice", Key: []string{"K1"}, Fields: fields},
+		{Name: "Undeclared", Fields: fields},
+		{Name: "Cases", Key: []string{"K1"}, Fields: fields},
+	}
+	s, registry := e.open(t, kinds,
+		"CREATE TABLE Twice "+columns,
+		"CREATE TABLE Cases "+columns,
 		"INSERT INTO Twice VALUES ('a', 1), ('b', 2), ('c', 3), ('c', 4), ('d', 5), ('e', 6)",
 		"INSERT INTO Cases VALUES (NULL, 1), ('a', 2), ('A', 3), ('a  ', 4), ('co-op', 5), ('coop', 6)",
-		"CREATE VIEW Undeclared AS SELECT K1, Val FROM Twice")
-	kind, _ := registry.Lookup("Undeclared")
-	if _, table := readOf(t, s, kind, 4); table.Key != nil || len(table.Fields) != 2 || table.Pollable || table.Stamp != -1 {
-		t.Errorf("a view without a key: %+v", table)
+		"CREATE VIEW Undeclared AS SELECT K1, Val FROM Twice",
+	)
+	undeclared, _ := registry.Lookup("Undeclared")
+	_, table := readOf(t, s, undeclared, 4)
+	if table.Key != nil || len(table.Fields) != 2 || table.Pollable || table.Stamp != -1 {
+		t.Errorf("a view: got table %+v, want two fields, no key, no stamp, and that it is not pollable", table)
 	}
-	kind, _ = registry.Lookup("Twice")
-	for limit := 2; limit <= 6; limit++ { // the rows of equal key are in one page
-		r, _ := readOf(t, s, kind, limit)
-		together := false
-		for {
-			page, err := s.Read(t.Context(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			n := 0
-			for _, cells := range page.Rows {
-				if string(cells[0].Data) == "c" {
-					n++
-				}
-			}
-			together = together || n == 2
-			if !page.More {
-				break
-			}
-			r.After = keyOf(r, page.Rows[len(page.Rows)-1])
-		}
-		if !together {
+
+	twice, _ := registry.Lookup("Twice")
+	for limit := 2; limit <= 6; limit++ {
+		r, _ := readOf(t, s, twice, limit)
+		if !hasTogether(t, s, r, "c", 2) {
 			t.Errorf("with pages of %d rows, no page has both rows of the same key", limit)
 		}
 	}
-	kind, _ = registry.Lookup("Cases")
-	r, _ := readOf(t, s, kind, 1000)
+
+	cases, _ := registry.Lookup("Cases")
+	r, _ := readOf(t, s, cases, 1000)
 	var rows [][]row.Cell
-	if all := sweep(t, s, r, func(page [][]row.Cell) { rows = append(rows, page...) }); len(all) != 6 {
-		t.Errorf("%s", all)
+	texts := sweep(t, s, r, func(page [][]row.Cell) { rows = append(rows, page...) })
+	if len(texts) != 6 {
+		t.Errorf("got rows %s, want 6", texts)
 	}
 	e.lookUps(t, s, r, rows)
+}
+
+// hasTogether reports whether a page has count rows of a key.
+func hasTogether(t *testing.T, s *source.Source, r changes.Read, key string, count int) bool {
+	t.Helper()
+	for {
+		page, err := s.Read(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, cells := range page.Rows {
+			if string(cells[0].Data) == key {
+				found++
+			}
+		}
+		if found == count || !page.More {
+			return found == count
+		}
+		r.After = keyOf(r, page.Rows[len(page.Rows)-1])
+	}
 }
 
 // stamps polls a table by the time of the last change.
@@ -311,60 +370,94 @@ func (e sourceEngine) stamps(t *testing.T) {
 		}
 		return "INSERT INTO " + table + " VALUES " + values
 	}
-	kind := func(name string) record.Kind { return record.Kind{Name: name, Stamp: "At", Fields: fields} }
-	s, registry := e.open(t, []record.Kind{kind("Indexed"), kind("Slow"), {Name: "Named", Table: "Slow", Fields: fields, CaptureFields: []string{"Image"}}, {Name: "Ignoring", Table: "Slow", Fields: fields, Ignore: []string{"at"}}},
-		"CREATE TABLE Indexed "+columns, "CREATE TABLE Slow "+columns, "CREATE INDEX I ON Indexed ([At])", insert("Indexed"), insert("Slow"))
-	for name, pollable := range map[string]bool{"Indexed": true, "Slow": false} {
+	kinds := []record.Kind{
+		{Name: "Indexed", Stamp: "At", Fields: fields},
+		{Name: "Slow", Stamp: "At", Fields: fields},
+		{Name: "Named", Table: "Slow", Fields: fields, CaptureFields: []string{"Image"}},
+		{Name: "Ignoring", Table: "Slow", Fields: fields, Ignore: []string{"at"}},
+	}
+	s, registry := e.open(t, kinds,
+		"CREATE TABLE Indexed "+columns,
+		"CREATE TABLE Slow "+columns,
+		"CREATE INDEX I ON Indexed ([At])",
+		insert("Indexed"),
+		insert("Slow"),
+	)
+	for name, isPollable := range map[string]bool{"Indexed": true, "Slow": false} {
 		kind, _ := registry.Lookup(name)
 		r, table := readOf(t, s, kind, 4)
-		if table.Stamp != 1 || table.Version || table.Pollable != pollable || !slices.Equal(table.Fields, []int{0, 1}) || !slices.Equal(table.Omitted, []string{"Image: it is byte[]"}) || table.Rows == 0 || table.Rows > 1000 {
-			t.Errorf("%s: %+v", name, table)
+		if table.Stamp != 1 || table.Version || table.Pollable != isPollable {
+			t.Errorf("%s: got table %+v, want a time in field 1, pollable: %v", name, table, isPollable)
 		}
-		var got []string
-		r.Since = &changes.Since{From: row.Cell{Data: []byte(day(2))}}
-		for {
-			page, err := s.Read(t.Context(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, cells := range page.Rows {
-				got = append(got, string(cells[0].Data))
-			}
-			if !page.More {
-				break
-			}
-			last := page.Rows[len(page.Rows)-1]
-			r.Since = &changes.Since{From: last[1], Key: last[:1]}
+		if table.Rows == 0 || table.Rows > 1000 {
+			t.Errorf("%s: got about %d rows, want 1 to 1000", name, table.Rows)
 		}
-		if !slices.Equal(got, []string{"a", "b", "e", "f", "g"}) {
-			t.Errorf("%s since %s: %q", name, day(2), got)
+		expectFields(t, name, table, "[0 1] [Image: it is byte[]]")
+		got := firstsSince(t, s, r, day(2))
+		if want := []string{"a", "b", "e", "f", "g"}; !slices.Equal(got, want) {
+			t.Errorf("%s since %s: got %q, want %q", name, day(2), got, want)
 		}
 	}
-	for name, want := range map[string]string{"Named": "[0 2] [At: capture_fields does not name it]", "Ignoring": "[0] [At: ignore names it Image: it is byte[]]"} {
+	for name, want := range map[string]string{
+		"Named":    "[0 2] [At: capture_fields does not name it]",
+		"Ignoring": "[0] [At: ignore names it Image: it is byte[]]",
+	} {
 		kind, _ := registry.Lookup(name)
-		if _, table := readOf(t, s, kind, 4); fmt.Sprint(table.Fields, table.Omitted) != want {
-			t.Errorf("%s: %v %q, want %s", name, table.Fields, table.Omitted, want)
+		_, table := readOf(t, s, kind, 4)
+		expectFields(t, name, table, want)
+	}
+}
+
+// expectFields compares the captured and the omitted fields of a table.
+func expectFields(t *testing.T, name string, table changes.Table, want string) {
+	t.Helper()
+	if got := fmt.Sprint(table.Fields, table.Omitted); got != want {
+		t.Errorf("%s: got fields and omitted ones %s, want %s", name, got, want)
+	}
+}
+
+// firstsSince reads the rows since a time in pages, and returns their first fields.
+func firstsSince(t *testing.T, s *source.Source, r changes.Read, since string) (firsts []string) {
+	t.Helper()
+	r.Since = &changes.Since{From: row.Cell{Data: []byte(since)}}
+	for {
+		page, err := s.Read(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, cells := range page.Rows {
+			firsts = append(firsts, string(cells[0].Data))
+		}
+		if !page.More {
+			return firsts
+		}
+		last := page.Rows[len(page.Rows)-1]
+		r.Since = &changes.Since{From: last[1], Key: last[:1]}
 	}
 }
 
 // pages: a page ends after MaxBytes.
 func (e sourceEngine) pages(t *testing.T) {
-	text, wantOmitted := "TEXT", "[]"
+	text := "TEXT"
+	wantOmitted := "[]"
 	if e.server {
 		text = "nvarchar(max)"
 		wantOmitted = "[Long: its column can hold more than 8,000 bytes]"
 	}
-	fields := []record.Field{{Name: "K1", Type: record.Int, Filter: record.OrderedFilter}, {Name: "Long", Type: record.Text, Filter: record.TextFilter}}
+	fields := []record.Field{
+		{Name: "K1", Type: record.Int, Filter: record.OrderedFilter},
+		{Name: "Long", Type: record.Text, Filter: record.TextFilter},
+	}
 	statements := []string{"CREATE TABLE Wide (K1 int NOT NULL PRIMARY KEY, Long " + text + ")"}
+	thirdOfPage := strings.Repeat("x", changes.MaxBytes/3)
 	for n := range 8 {
-		statements = append(statements, fmt.Sprintf("INSERT INTO Wide VALUES (%d, '%s')", n, strings.Repeat("x", changes.MaxBytes/3)))
+		statements = append(statements, fmt.Sprintf("INSERT INTO Wide VALUES (%d, '%s')", n, thirdOfPage))
 	}
 	s, registry := e.open(t, []record.Kind{{Name: "Wide", Fields: fields}, {Name: "Gone", Fields: fields}}, statements...)
 	kind, _ := registry.Lookup("Wide")
 	r, table := readOf(t, s, kind, 1000)
 	if omitted := fmt.Sprint(table.Omitted); omitted != wantOmitted {
-		t.Errorf("a long column: %s", omitted)
+		t.Errorf("a long column: omitted %s, want %s", omitted, wantOmitted)
 	}
 	var sizes []int
 	r.Limit = changes.MaxRows
@@ -377,13 +470,13 @@ func (e sourceEngine) pages(t *testing.T) {
 		hasMore = page.More
 		r.After = keyOf(r, page.Rows[len(page.Rows)-1])
 	}
-	if !slices.Equal(sizes, []int{3, 3, 2}) {
-		t.Errorf("pages of %v rows", sizes)
+	if want := []int{3, 3, 2}; !slices.Equal(sizes, want) {
+		t.Errorf("got pages of %v rows, want %v", sizes, want)
 	}
 	if e.server {
 		gone, _ := registry.Lookup("Gone")
 		if _, err := s.Table(t.Context(), gone); err == nil || !strings.Contains(err.Error(), "Gone does not exist") {
-			t.Errorf("a missing table: %v", err)
+			t.Errorf("a missing table: got error %v, want that Gone does not exist", err)
 		}
 	}
 }
@@ -434,7 +527,8 @@ func (e sourceEngine) run(t *testing.T) {
 
 func openStore(t *testing.T, c storage.Config) *storage.Store {
 	t.Helper()
-	c.Connections, c.Limits = 2, func() executor.Limits { return executor.Limits{} }
+	c.Connections = 2
+	c.Limits = func() executor.Limits { return executor.Limits{} }
 	s, err := storage.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -491,7 +585,8 @@ func TestSourceSQLite(t *testing.T) {
 
 func TestSourceSQLServer(t *testing.T) {
 	var db string
-	e := sourceEngine{server: true, exec: func(t *testing.T, statement string) { mssqltest.Exec(t, db, statement) }}
+	e := sourceEngine{server: true}
+	e.exec = func(t *testing.T, statement string) { mssqltest.Exec(t, db, statement) }
 	e.open = func(t *testing.T, kinds []record.Kind, statements ...string) (*source.Source, *record.Registry) {
 		registry, err := record.NewRegistry(kinds...)
 		if err != nil {
@@ -499,7 +594,8 @@ func TestSourceSQLServer(t *testing.T) {
 		}
 		db = mssqltest.Database(t)
 		mssqltest.Exec(t, db, statements...)
-		return openSource(t, openStore(t, storage.Config{Dir: t.TempDir(), ERP: erp.Config{DSN: db}, Registry: registry})), registry
+		store := openStore(t, storage.Config{Dir: t.TempDir(), ERP: erp.Config{DSN: db}, Registry: registry})
+		return openSource(t, store), registry
 	}
 	e.run(t)
 }
