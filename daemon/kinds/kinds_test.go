@@ -204,8 +204,9 @@ fields.Name = { type = "string" }
 		"1.toml:42: Good has its table twice, first in line 40; remove one",
 		"2.toml:1: Good cannot be the name of a kind: also declared in 1.toml:2: Good; choose another name and set source",
 	)
-	if _, ok := s.Registry().Lookup("Inline"); !ok || s.Served() != 1 {
-		t.Errorf("%d served", s.Served())
+	lookup(t, s, "Inline")
+	if n := s.Served(); n != 1 {
+		t.Errorf("%d kinds are served, want 1", n)
 	}
 }
 
@@ -266,8 +267,8 @@ ID = "int"
 	for _, kind := range s.Registry().Kinds()[len(record.Kinds()):] {
 		got = append(got, kind.Name)
 	}
-	if strings.Join(got, " ") != "A D F G" {
-		t.Errorf("served: %s", got)
+	if want := []string{"A", "D", "F", "G"}; !slices.Equal(got, want) {
+		t.Errorf("kinds %q are served, want %q", got, want)
 	}
 }
 
@@ -472,15 +473,23 @@ capture = "asked"`,
 func TestUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	s := Load(filepath.Join(dir, "missing.toml"), dir)
-	if len(s.Problems) != 1 || s.Problems[0].Text != "cannot be read: no such file or directory" || s.Registry() != record.Builtin() {
-		t.Errorf("problems %v", s.Problems)
+	const want = "cannot be read: no such file or directory"
+	if len(s.Problems) != 1 || s.Problems[0].Text != want {
+		t.Errorf("got problems %v, want %s", s.Problems, want)
+	}
+	if s.Registry() != record.Builtin() {
+		t.Error("the registry is not that of the built-in kinds")
 	}
 }
 
 // TestPattern checks that a pattern stands for its matches, and is reported without any.
 func TestPattern(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"a.toml": "[A.fields]\nID = 'int'\n", "b.toml": "[B.fields]\nID = 'int'\n", "c.txt": "["} {
+	for name, text := range map[string]string{
+		"a.toml": "[A.fields]\nID = 'int'\n",
+		"b.toml": "[B.fields]\nID = 'int'\n",
+		"c.txt":  "[",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -488,7 +497,7 @@ func TestPattern(t *testing.T) {
 	none := filepath.Join(dir, "*.none")
 	s := Load(filepath.Join(dir, "*.toml"), none)
 	if s.Served() != 2 || len(s.Problems) != 1 || s.Problems[0].File != none {
-		t.Errorf("%d kinds, problems %v", s.Served(), s.Problems)
+		t.Errorf("%d kinds are served, with problems %v, want 2 and one of %s", s.Served(), s.Problems, none)
 	}
 }
 
@@ -507,10 +516,11 @@ func TestNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := Load(dir, os.DevNull)
-	expectProblems(t, s, os.DevNull+": cannot be read: it is not a regular file", filepath.Join(dir, "large.toml")+": cannot be read: it has more than 64 MiB")
-	if _, served := s.Registry().Lookup("A"); !served {
-		t.Error("A is not served")
-	}
+	expectProblems(t, s,
+		os.DevNull+": cannot be read: it is not a regular file",
+		filepath.Join(dir, "large.toml")+": cannot be read: it has more than 64 MiB",
+	)
+	lookup(t, s, "A")
 }
 
 // The values that draw chooses from.
@@ -521,11 +531,11 @@ var (
 
 // draw draws kinds that have no mistakes.
 func draw(t *rapid.T) []*Declared {
-	var all []*Declared
+	var drawn []*Declared
 	for _, name := range rapid.SliceOfNDistinct(drawnName, 0, 4, strings.ToLower).Draw(t, "kinds") {
-		all = append(all, drawKind(t, name))
+		drawn = append(drawn, drawKind(t, name))
 	}
-	return all
+	return drawn
 }
 
 func drawKind(t *rapid.T, name string) *Declared {
@@ -573,23 +583,23 @@ func drawField(t *rapid.T, name string) record.Field {
 	return f
 }
 
-// expectRoundTrip writes kinds and reads them.
-func expectRoundTrip(t interface{ Fatalf(string, ...any) }, all []*Declared) {
+// expectRoundTrip writes kinds, reads them and compares them.
+func expectRoundTrip(t interface{ Fatalf(string, ...any) }, written []*Declared) {
 	var text strings.Builder
-	if err := Write(&text, []string{"head", ""}, all); err != nil {
+	if err := Write(&text, []string{"head", ""}, written); err != nil {
 		t.Fatalf("%v", err)
 	}
 	read, problems := Parse("f", []byte(text.String()))
-	if len(problems) > 0 || len(read) != len(all) {
-		t.Fatalf("%d kinds, %v, from\n%s", len(read), problems, text.String())
+	if len(problems) > 0 || len(read) != len(written) {
+		t.Fatalf("got %d kinds, with problems %v, want %d, from\n%s", len(read), problems, len(written), text.String())
 	}
 	for _, got := range read {
-		i := slices.IndexFunc(all, func(d *Declared) bool { return d.Name == got.Name })
+		i := slices.IndexFunc(written, func(d *Declared) bool { return d.Name == got.Name })
 		if i < 0 {
 			t.Fatalf("read a kind %s that was not written, from\n%s", got.Name, text.String())
 		}
-		if !reflect.DeepEqual(got.Kind, all[i].Kind) {
-			t.Fatalf("got  %+v\nwant %+v\nfrom\n%s", got.Kind, all[i].Kind, text.String())
+		if want := written[i].Kind; !reflect.DeepEqual(got.Kind, want) {
+			t.Fatalf("got  %+v\nwant %+v\nfrom\n%s", got.Kind, want, text.String())
 		}
 	}
 }
@@ -614,9 +624,13 @@ func FuzzParse(f *testing.F) {
 		}
 		expectRoundTrip(t, right)
 		s.build()
+		lines := 1 + strings.Count(string(data), "\n")
 		for _, p := range s.Problems {
-			if strings.HasPrefix(p.Text, "no kind of the files") || p.Line < 1 || p.Line > 1+strings.Count(string(data), "\n") {
-				t.Fatalf("%s", p)
+			if strings.HasPrefix(p.Text, "no kind of the files") {
+				t.Fatalf("a kind is not served: %s", p)
+			}
+			if p.Line < 1 || p.Line > lines {
+				t.Fatalf("problem %s is not in the %d lines", p, lines)
 			}
 		}
 	})
