@@ -62,7 +62,7 @@ func BenchmarkScan(b *testing.B) {
 // BenchmarkStatement measures the cost per row of each rule of package tsql.
 func BenchmarkStatement(b *testing.B) {
 	c := totals(b)
-	for _, story := range []struct{ name, sql string }{
+	for _, test := range []struct{ name, sql string }{
 		{"bare", "SELECT count(*) FROM SO_Totals WHERE length(InvoiceID) > 99"},
 		{"like", "SELECT count(*) FROM SO_Totals WHERE InvoiceID LIKE '%[4-6]_7%'"},
 		{"contains", "SELECT count(*) FROM SO_Totals WHERE InvoiceID LIKE '%0047%'"},
@@ -72,10 +72,10 @@ func BenchmarkStatement(b *testing.B) {
 		{"sort by text", "SELECT InvoiceID FROM SO_Totals ORDER BY InvoiceID"},
 		{"sort by decimal", "SELECT InvoiceID FROM SO_Totals ORDER BY InvoiceTotal"},
 	} {
-		b.Run(story.name, func(b *testing.B) {
+		b.Run(test.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N {
-				steps(b, c, story.sql, func(*Stmt) {})
+				steps(b, c, test.sql, func(*Stmt) {})
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchRows, "ns/row")
 		})

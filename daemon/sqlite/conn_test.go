@@ -88,10 +88,16 @@ func failure(tb testing.TB, err error) *Error {
 
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ärger & co.db")
-	c := openFile(t, path, Options{BusyTimeout: 1500 * time.Millisecond, Pragmas: []string{"synchronous = FULL", "cache_size = -321"}})
+	c := openFile(t, path, Options{
+		BusyTimeout: 1500 * time.Millisecond,
+		Pragmas:     []string{"synchronous = FULL", "cache_size = -321"},
+	})
 	for sql, want := range map[string]string{
-		"PRAGMA journal_mode": "wal", "PRAGMA foreign_keys": "1", "PRAGMA busy_timeout": "1500",
-		"PRAGMA synchronous": "2", "PRAGMA cache_size": "-321",
+		"PRAGMA journal_mode": "wal",
+		"PRAGMA foreign_keys": "1",
+		"PRAGMA busy_timeout": "1500",
+		"PRAGMA synchronous":  "2",
+		"PRAGMA cache_size":   "-321",
 	} {
 		if got := query(t, c, sql); got != want {
 			t.Errorf("%s = %s, want %s", sql, got, want)
@@ -101,10 +107,11 @@ func TestOpen(t *testing.T) {
 
 	reader := openFile(t, path, Options{ReadOnly: true})
 	if got := query(t, reader, "SELECT count(*) FROM a"); got != "0" {
-		t.Errorf("the reader sees %s rows", got)
+		t.Errorf("the reader sees %s rows, want 0", got)
 	}
-	if e := failure(t, reader.Exec("INSERT INTO a VALUES (1)")); Reason(e) != "the file is read-only" {
-		t.Errorf("writing to a read-only connection: %v", e)
+	const want = "the file is read-only"
+	if e := failure(t, reader.Exec("INSERT INTO a VALUES (1)")); Reason(e) != want {
+		t.Errorf("writing to a read-only connection: got %v, want %s", e, want)
 	}
 }
 
@@ -124,7 +131,7 @@ func TestOpenFails(t *testing.T) {
 	} {
 		_, err := Open(try.path, try.o)
 		if e := failure(t, err); Reason(e) == "" || e.Message == "" {
-			t.Errorf("%s: %v", name, e)
+			t.Errorf("%s: got error %v, want one with a reason and a message", name, e)
 		}
 	}
 	if _, err := Open(filepath.Join(dir, "a\x00b.db"), Options{}); err == nil {
@@ -141,15 +148,23 @@ func TestExec(t *testing.T) {
 	exec(t, c, " -- nothing here\n")
 	exec(t, c, `CREATE TABLE a(x INTEGER PRIMARY KEY, y TEXT UNIQUE);; -- two
 		INSERT INTO a VALUES (1, 'one'), (7, 'seven'); SELECT * FROM a; /* done */ `)
-	if c.Changes() != 2 {
-		t.Errorf("%d changes", c.Changes())
+	if got := c.Changes(); got != 2 {
+		t.Errorf("got %d changes, want 2", got)
 	}
-	if e := failure(t, c.Exec("INSERT INTO a VALUES (2, 'two'); INSERT INTO a VALUES (3, 'one'); INSERT INTO a VALUES (4, 'four')")); !e.Constraint() || !e.Duplicate() {
-		t.Errorf("duplicate key: %v", e)
+
+	const secondFails = `INSERT INTO a VALUES (2, 'two');
+		INSERT INTO a VALUES (3, 'one');
+		INSERT INTO a VALUES (4, 'four')`
+	if e := failure(t, c.Exec(secondFails)); !e.Constraint() || !e.Duplicate() {
+		t.Errorf("inserting a text twice: got error %v, want a duplicate", e)
 	}
 	if got := query(t, c, "SELECT x FROM a ORDER BY x"); got != "1,2,7" {
-		t.Errorf("after a script with an error in the middle: %s", got)
+		t.Errorf("after a script with an error in the middle: got rows %s, want 1,2,7", got)
 	}
+}
+
+func TestInTransaction(t *testing.T) {
+	c := open(t)
 	if c.InTransaction() {
 		t.Error("InTransaction is true outside a transaction")
 	}
@@ -163,7 +178,7 @@ func TestExec(t *testing.T) {
 func TestErrors(t *testing.T) {
 	c := open(t)
 	exec(t, c, "CREATE TABLE a(x TEXT NOT NULL)")
-	for sql, ok := range map[string]func(*Error) bool{
+	for sql, isExpected := range map[string]func(*Error) bool{
 		"SELECT * FROM nowhere":               (*Error).NoTable,
 		"SELECT z FROM a":                     (*Error).NoColumn,
 		`SELECT "z" FROM a`:                   (*Error).NoColumn, // not a string literal
@@ -171,8 +186,10 @@ func TestErrors(t *testing.T) {
 		"INSERT INTO a VALUES (NULL)":         (*Error).Constraint,
 		"PRAGMA max_page_count = 3; " + large: func(e *Error) bool { return Reason(e) == "the disk is full" },
 	} {
-		if e := failure(t, c.Exec(sql)); !ok(e) || e.Duplicate() || e.Busy() || e.Interrupted() {
-			t.Errorf("%s: %v is not recognized", sql, e)
+		e := failure(t, c.Exec(sql))
+		isOther := e.Duplicate() || e.Busy() || e.Interrupted()
+		if !isExpected(e) || isOther {
+			t.Errorf("%s: error %v is not recognized, or as another one", sql, e)
 		}
 	}
 }
@@ -225,10 +242,10 @@ func TestInterrupt(t *testing.T) {
 	close(finished)
 	<-stopped
 	if !e.Interrupted() {
-		t.Errorf("interrupted: %v", e)
+		t.Errorf("got error %v, want that the statement is interrupted", e)
 	}
 	if got := query(t, c, "SELECT 1"); got != "1" {
-		t.Errorf("afterwards: %s", got)
+		t.Errorf("afterwards: got %s, want 1", got)
 	}
 }
 
@@ -239,16 +256,16 @@ func TestInterruptOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := c.InterruptOn(ctx)
 	if got := query(t, c, "SELECT 1"); got != "1" {
-		t.Errorf("before cancelling: %s", got)
+		t.Errorf("before cancelling: got %s, want 1", got)
 	}
 	cancel()
 	if e := failure(t, c.Exec(endless)); !e.Interrupted() {
-		t.Errorf("cancelled: %v", e)
+		t.Errorf("cancelled: got error %v, want that the statement is interrupted", e)
 	}
 	stop()
 	stop()
 	if got := query(t, c, "SELECT 2"); got != "2" {
-		t.Errorf("afterwards: %s", got)
+		t.Errorf("afterwards: got %s, want 2", got)
 	}
 	c.InterruptOn(context.Background())()
 }
@@ -272,19 +289,20 @@ func TestInterruptOnInsideMatch(t *testing.T) {
 	defer c.InterruptOn(ctx)()
 	cancel()
 	if e := failure(t, c.Exec("SELECT probe()")); !e.Interrupted() {
-		t.Error(e)
+		t.Errorf("got error %v, want that the statement is interrupted", e)
 	}
 }
 
 func TestBusy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.db")
-	writer, other := openFile(t, path, Options{}), openFile(t, path, Options{BusyTimeout: time.Millisecond})
+	writer := openFile(t, path, Options{})
+	other := openFile(t, path, Options{BusyTimeout: time.Millisecond})
 	exec(t, writer, "CREATE TABLE a(x); BEGIN IMMEDIATE; INSERT INTO a VALUES (1)")
 	if got := query(t, other, "SELECT count(*) FROM a"); got != "0" {
-		t.Errorf("while another connection writes, a reader sees %s rows", got)
+		t.Errorf("while another connection writes, a reader sees %s rows, want 0", got)
 	}
 	if e := failure(t, other.Exec("INSERT INTO a VALUES (2)")); !e.Busy() {
-		t.Errorf("a second writer: %v", e)
+		t.Errorf("a second writer: got error %v, want that the file is busy", e)
 	}
 	exec(t, writer, "COMMIT")
 	exec(t, other, "INSERT INTO a VALUES (2)")
@@ -294,13 +312,14 @@ func TestBusy(t *testing.T) {
 // connection writes.
 func TestSync(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.db")
-	c, writer := openFile(t, path, Options{}), openFile(t, path, Options{})
+	c := openFile(t, path, Options{})
+	writer := openFile(t, path, Options{})
 	exec(t, writer, "CREATE TABLE a(x); BEGIN IMMEDIATE; INSERT INTO a VALUES (1)")
 	if err := c.Sync(); err != nil {
 		t.Error(err)
 	}
 	exec(t, writer, "COMMIT")
 	if got := query(t, c, "SELECT x FROM a"); got != "1" {
-		t.Errorf("x is %s", got)
+		t.Errorf("after the commit: got x = %s, want 1", got)
 	}
 }

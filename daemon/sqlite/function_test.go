@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// rules contains a table and the expected results of statements on it, for both ways to
-// open the database.
+// rulesTable creates the table of rules and ruleStatements.
 const rulesTable = `CREATE TABLE a(id INTEGER PRIMARY KEY, t TEXT COLLATE TSQL, d TEXT_DECIMAL COLLATE DEC);
 	CREATE INDEX a_t ON a(t);
 	CREATE INDEX a_d ON a(d);
@@ -19,6 +18,7 @@ const rulesTable = `CREATE TABLE a(id INTEGER PRIMARY KEY, t TEXT COLLATE TSQL, 
 		(5, 'Kelvin', '0.00'), (6, 'kelvin', '-0.0'), (7, '', '123456789012345678901234567890.12'),
 		(8, NULL, NULL), (9, '50% [off]_', '123456789012345678901234567890.13')`
 
+// rules are conditions with the ids of the rows that meet them.
 var rules = []struct{ where, want string }{
 	{"t = 'BOLT'", "1,2"},
 	{"t = 'bolt '", "1,2"},
@@ -48,6 +48,7 @@ var rules = []struct{ where, want string }{
 	{"NULL LIKE '%'", ""},
 }
 
+// ruleStatements are statements with their rows, as returned by query.
 var ruleStatements = []struct{ sql, want string }{
 	{"SELECT count(DISTINCT t) FROM a", "5"},
 	{"SELECT count(*) FROM (SELECT DISTINCT d FROM a WHERE d IS NOT NULL)", "6"},
@@ -56,7 +57,9 @@ var ruleStatements = []struct{ sql, want string }{
 	{"SELECT id FROM a WHERE d IS NOT NULL ORDER BY d, id", "3,5,6,2,1,4,7,9"},
 	{"SELECT min(d), max(d) FROM a", "-3|123456789012345678901234567890.13"},
 	{"SELECT max(t) FROM a WHERE id IN (5, 6, 1)", "Kelvin"},
-	{"SELECT dec_text(0.25), dec_text(1.0 / 300000), dec_text(-1e20), dec_text(12), dec_text('1e5'), dec_text(NULL)", "0.25|0.0000033333333333333333|-100000000000000000000|12|1e5|NULL"},
+	{"SELECT dec_text(0.25), dec_text(1.0 / 300000)", "0.25|0.0000033333333333333333"},
+	{"SELECT dec_text(-1e20), dec_text(12)", "-100000000000000000000|12"},
+	{"SELECT dec_text('1e5'), dec_text(NULL)", "1e5|NULL"},
 	{"SELECT dec_sum(d) FROM a", "246913578024691357802469135806.75"},
 	{"SELECT dec_sum(d), dec_avg(d) FROM a WHERE id < 5", "26.50|6.625000"},
 	{"SELECT dec_sum(d), dec_avg(d) FROM a WHERE id = 8", "NULL|NULL"},
@@ -93,7 +96,7 @@ func TestRulesWithDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := query(t, openFile(t, copied, Options{}), "PRAGMA integrity_check"); got != "ok" {
-		t.Errorf("the copy: %s", got)
+		t.Errorf("the integrity check of the copy: got %s, want ok", got)
 	}
 }
 
@@ -110,7 +113,8 @@ func queryDriver(t *testing.T, db *sql.DB, statement string) string {
 	}
 	var lines []string
 	for rows.Next() {
-		values, targets := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		values := make([]sql.NullString, len(columns))
+		targets := make([]any, len(columns))
 		for i := range values {
 			targets[i] = &values[i]
 		}
@@ -170,7 +174,7 @@ func TestIndexes(t *testing.T) {
 	} {
 		plan := query(t, c, "EXPLAIN QUERY PLAN "+sql)
 		if !strings.Contains(plan, index) || strings.Contains(plan, "TEMP B-TREE") {
-			t.Errorf("%s: %s", sql, plan)
+			t.Errorf("%s: got plan %s, want %s without sorting", sql, plan, index)
 		}
 	}
 }
@@ -180,7 +184,7 @@ func TestPatternPerRun(t *testing.T) {
 	c := open(t)
 	for pattern, want := range map[string]string{"a%": "1", "b%": "0", "%B": "1", "[": "0"} {
 		if got := query(t, c, "SELECT 'ab' LIKE ?", pattern); got != want {
-			t.Errorf("ab LIKE %s is %s", pattern, got)
+			t.Errorf("ab LIKE %s: got %s, want %s", pattern, got, want)
 		}
 	}
 }
@@ -195,7 +199,7 @@ func TestAggregateErrors(t *testing.T) {
 		"SELECT dec_sum('" + strings.Repeat("9", 90) + "')": "arithmetic overflow",
 	} {
 		if e := failure(t, c.Exec(sql)); !strings.Contains(e.Message, want) {
-			t.Errorf("%.40s: %v, want %s", sql, e, want)
+			t.Errorf("%.40s: got error %v, want %s", sql, e, want)
 		}
 	}
 }

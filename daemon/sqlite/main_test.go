@@ -13,7 +13,8 @@ import (
 func TestMain(m *testing.M) {
 	tls := libc.NewTLS()
 	list := tls.Alloc(8)
-	if rc := sqlite3.Xsqlite3_config(tls, sqlite3.SQLITE_CONFIG_MEMSTATUS, libc.VaList(list, int32(1))); rc != sqlite3.SQLITE_OK {
+	rc := sqlite3.Xsqlite3_config(tls, sqlite3.SQLITE_CONFIG_MEMSTATUS, libc.VaList(list, int32(1)))
+	if rc != sqlite3.SQLITE_OK {
 		panic("sqlite3_config refuses to count memory")
 	}
 	tls.Free(8)

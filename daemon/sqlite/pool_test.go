@@ -34,14 +34,15 @@ func get(t *testing.T, p *Pool) *Conn {
 
 func TestPool(t *testing.T) {
 	p := newPool(t, 2)
-	first, second := get(t, p), get(t, p)
+	first := get(t, p)
+	second := get(t, p)
 	if first == second {
 		t.Fatal("a connection in use was returned by Get")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := p.Get(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("Get with a cancelled context: %v", err)
+		t.Errorf("Get with a cancelled context: got error %v, want %v", err, context.Canceled)
 	}
 	received := make(chan *Conn)
 	go func() {
@@ -54,10 +55,10 @@ func TestPool(t *testing.T) {
 	}
 	p.Put(first)
 	p.Put(second)
-	if c := get(t, p); c != second {
+	c := get(t, p)
+	defer p.Put(c)
+	if c != second {
 		t.Error("the most recently used connection is not reused first")
-	} else {
-		p.Put(c)
 	}
 }
 
@@ -73,7 +74,7 @@ func TestPoolWaitIsCancelled(t *testing.T) {
 	}()
 	cancel()
 	if err := <-failed; !errors.Is(err, context.Canceled) {
-		t.Errorf("Get = %v", err)
+		t.Errorf("Get: got error %v, want %v", err, context.Canceled)
 	}
 }
 
@@ -92,7 +93,7 @@ func TestPutCleansUp(t *testing.T) {
 		t.Error("the transaction is still open")
 	}
 	if got := query(t, c, "SELECT count(*) FROM a"); got != "0" {
-		t.Errorf("%s rows of an uncommitted transaction", got)
+		t.Errorf("got %s rows of an uncommitted transaction, want 0", got)
 	}
 }
 
@@ -109,10 +110,10 @@ func TestPoolClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-failed; !errors.Is(err, ErrPoolClosed) {
-		t.Errorf("the waiting Get returns %v", err)
+		t.Errorf("the waiting Get: got error %v, want %v", err, ErrPoolClosed)
 	}
 	if got := query(t, c, "SELECT 1"); got != "1" {
-		t.Errorf("a connection in use: %s", got)
+		t.Errorf("a connection in use: got %s, want 1", got)
 	}
 	p.Put(c)
 	p.Put(waiting)
@@ -120,7 +121,7 @@ func TestPoolClose(t *testing.T) {
 		t.Error("connections put back are still open")
 	}
 	if _, err := p.Get(context.Background()); !errors.Is(err, ErrPoolClosed) {
-		t.Errorf("Get on a closed pool: %v", err)
+		t.Errorf("Get on a closed pool: got error %v, want %v", err, ErrPoolClosed)
 	}
 	if err := p.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
@@ -154,10 +155,11 @@ func TestPoolInParallel(t *testing.T) {
 	c = get(t, p)
 	defer p.Put(c)
 	if got := query(t, c, "SELECT count(DISTINCT x) FROM a"); got != "240" {
-		t.Errorf("%s rows, want 240", got)
+		t.Errorf("got %s rows, want 240", got)
 	}
 }
 
+// useOnce inserts a text and reads it by one connection.
 func useOnce(p *Pool, text string) error {
 	c, err := p.Get(context.Background())
 	if err != nil {
@@ -173,9 +175,11 @@ func useOnce(p *Pool, text string) error {
 			return err
 		}
 		s.BindText(1, text)
-		if hasRow, err := s.Step(); err != nil {
+		hasRow, err := s.Step()
+		if err != nil {
 			return err
-		} else if hasRow && s.Text(0) != text {
+		}
+		if hasRow && s.Text(0) != text {
 			return fmt.Errorf("read %q, want %q", s.Text(0), text)
 		}
 		s.Reset()

@@ -74,8 +74,9 @@ func TestCellsOfEveryType(t *testing.T) {
 			continue
 		}
 		exec(t, c, fmt.Sprintf("CREATE TABLE t%d(x %s); INSERT INTO t%d VALUES (%s), (NULL)", typ, v.declared, typ, v.sql))
-		if got, want := readCells(t, c, fmt.Sprintf("SELECT x FROM t%d", typ), typ), v.want+",NULL"; got != want {
-			t.Errorf("%v: %q, want %q", typ, got, want)
+		got := readCells(t, c, fmt.Sprintf("SELECT x FROM t%d", typ), typ)
+		if want := v.want + ",NULL"; got != want {
+			t.Errorf("%v: got %q, want %q", typ, got, want)
 		}
 	}
 }
@@ -84,7 +85,7 @@ func TestCellsOfEveryType(t *testing.T) {
 // type: results of expressions, and values written by other programs.
 func TestCellsOfOtherStorage(t *testing.T) {
 	c := open(t)
-	for _, story := range []struct {
+	for _, test := range []struct {
 		sql  string
 		typ  record.Type
 		want string
@@ -134,19 +135,21 @@ func TestCellsOfOtherStorage(t *testing.T) {
 		{"SELECT dec_sum(x) FROM (SELECT '1.50' AS x UNION ALL SELECT 2)", record.Decimal, "3.50"},
 		{"SELECT dec_sum(NULL)", record.Decimal, "NULL"},
 	} {
-		if got := readCells(t, c, story.sql, story.typ); got != story.want {
-			t.Errorf("%s as %v: %q, want %q", story.sql, story.typ, got, story.want)
+		if got := readCells(t, c, test.sql, test.typ); got != test.want {
+			t.Errorf("%s as %v: got %q, want %q", test.sql, test.typ, got, test.want)
 		}
 	}
 }
 
 func TestCellsStayInsideTheRow(t *testing.T) {
 	c := open(t)
-	if got := readCells(t, c, "SELECT 1, 'x'", record.Int, record.Text, record.Text, record.Int); got != "1|x|NULL|NULL" {
-		t.Errorf("more types than columns: %s", got)
+	got := readCells(t, c, "SELECT 1, 'x'", record.Int, record.Text, record.Text, record.Int)
+	if want := "1|x|NULL|NULL"; got != want {
+		t.Errorf("more types than columns: got %s, want %s", got, want)
 	}
-	if got := readCells(t, c, "SELECT 1, 2", record.Int); got != "1" {
-		t.Errorf("fewer types than columns: %s", got)
+	got = readCells(t, c, "SELECT 1, 2", record.Int)
+	if want := "1"; got != want {
+		t.Errorf("fewer types than columns: got %s, want %s", got, want)
 	}
 	s := prepare(t, c, "SELECT 1")
 	cells := make([]row.Cell, 1)
@@ -169,8 +172,9 @@ func TestCellsOfUTF16(t *testing.T) {
 	if got := query(t, c, "PRAGMA encoding"); got != "UTF-16le" {
 		t.Fatalf("the encoding of the file is %s", got)
 	}
-	if got := readCells(t, c, "SELECT x FROM a WHERE x = 'GRÖßE' AND x LIKE 'gr_ß%'", record.Text); got != "Größe" {
-		t.Errorf("read %q", got)
+	got := readCells(t, c, "SELECT x FROM a WHERE x = 'GRÖßE' AND x LIKE 'gr_ß%'", record.Text)
+	if want := "Größe"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -181,14 +185,16 @@ func TestReadingDoesNotAllocate(t *testing.T) {
 			WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 5000) SELECT value FROM n)`)
 	s := prepare(t, c, "SELECT x, d FROM a WHERE x LIKE 'gr[^a]%[0-9]' AND x LIKE '%ÖßE%' AND d > '0.4' ORDER BY d, x")
 	defer s.Reset()
-	cells, types := make([]row.Cell, 2), []record.Type{record.Text, record.Decimal}
+	cells := make([]row.Cell, 2)
+	types := []record.Type{record.Text, record.Decimal}
 	step(t, s, true)
-	if n := testing.AllocsPerRun(4000, func() {
+	allocations := testing.AllocsPerRun(4000, func() {
 		if hasRow, err := s.Step(); !hasRow || err != nil {
-			t.Fatal(hasRow, err)
+			t.Fatalf("Step: got %v (%v), want a row", hasRow, err)
 		}
 		s.ReadRow(cells, types)
-	}); n != 0 {
-		t.Errorf("%v allocations a row", n)
+	})
+	if allocations != 0 {
+		t.Errorf("got %v allocations a row, want none", allocations)
 	}
 }

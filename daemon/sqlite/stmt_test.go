@@ -23,7 +23,7 @@ func prepare(tb testing.TB, c *Conn, sql string) *Stmt {
 func step(tb testing.TB, s *Stmt, want bool) {
 	tb.Helper()
 	if hasRow, err := s.Step(); err != nil || hasRow != want {
-		tb.Fatalf("Step = %v, %v, want %v", hasRow, err, want)
+		tb.Fatalf("Step: got %v (%v), want %v", hasRow, err, want)
 	}
 }
 
@@ -196,14 +196,15 @@ func TestSchemaChange(t *testing.T) {
 	c := open(t)
 	exec(t, c, "CREATE TABLE a(x); INSERT INTO a VALUES (1)")
 	if got := query(t, c, "SELECT * FROM a"); got != "1" {
-		t.Error(got)
+		t.Errorf("before: got %s, want 1", got)
 	}
 	exec(t, c, "ALTER TABLE a ADD COLUMN y DEFAULT 2")
+	// The columns of a prepared statement may be those that it had before.
 	if got := query(t, c, "SELECT * FROM a"); got != "1" && got != "1|2" {
-		t.Error(got)
+		t.Errorf("first read afterwards: got %s, want 1 or 1|2", got)
 	}
 	if got := query(t, c, "SELECT * FROM a"); got != "1|2" {
-		t.Error(got)
+		t.Errorf("second read afterwards: got %s, want 1|2", got)
 	}
 }
 
@@ -218,7 +219,8 @@ func TestMemoryIsStable(t *testing.T) {
 		s.BindText(1, fmt.Sprint("text ", i%10))
 		step(t, s, false)
 		s.Reset()
-		s = prepare(t, c, "SELECT count(*), dec_sum(length(x)), dec_avg('1.5') FROM a WHERE x LIKE ?1 AND x <> ?2 AND x <> ?3")
+		s = prepare(t, c, `SELECT count(*), dec_sum(length(x)), dec_avg('1.5') FROM a
+			WHERE x LIKE ?1 AND x <> ?2 AND x <> ?3`)
 		s.BindText(1, "%[0-9]")
 		s.BindText(2, long)
 		s.BindBytes(3, []byte(long))
@@ -230,18 +232,18 @@ func TestMemoryIsStable(t *testing.T) {
 		}
 		exec(t, c, "DELETE FROM a")
 	}
-	const warm = 2 * cacheSize
-	for i := range warm {
+	const warmUp = 2 * cacheSize // cycles until the cache of statements is full
+	for i := range warmUp {
 		cycle(i)
 	}
 	before := memoryUsed(c)
 	for i := range 10_000 {
-		cycle(warm + i)
+		cycle(warmUp + i)
 	}
 	if before == 0 {
 		t.Fatal("memory usage is not counted")
 	}
 	if grown := memoryUsed(c) - before; grown > 64<<10 {
-		t.Errorf("memory grew by %d bytes", grown)
+		t.Errorf("memory grew by %d bytes, want at most 64 KiB", grown)
 	}
 }
