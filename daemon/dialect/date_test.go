@@ -11,13 +11,14 @@ import (
 )
 
 func TestDate(t *testing.T) {
-	old, full := Column{Type: "datetime"}, Column{Type: "datetime2"}
+	old := Column{Type: "datetime"} // multiples of 1/300 s, shown as 0, 3 and 7 ms
+	full := Column{Type: "datetime2"}
 	for _, c := range []struct {
 		column  Column
 		op      record.Operator
 		operand string
 		castTo  string
-		want    string
+		want    string // empty: the operand
 	}{
 		{full, record.Equal, "2019-05-01T10:11:12.1250000", "datetime2(7)", ""},
 		{Column{}, record.GreaterThan, "2019-05-01T10:11:12.1250000", "datetime2(7)", ""},
@@ -41,8 +42,10 @@ func TestDate(t *testing.T) {
 		if want == "" {
 			want = c.operand
 		}
-		if castTo, got := TSQL().Date(c.column, c.op, c.operand); castTo != c.castTo || got != want {
-			t.Errorf("%s %s %s: %s as %s, want %s as %s", c.column.Type, c.op, c.operand, got, castTo, want, c.castTo)
+		castTo, got := TSQL().Date(c.column, c.op, c.operand)
+		if castTo != c.castTo || got != want {
+			t.Errorf("%s %s %s: got %s as %s, want %s as %s",
+				c.column.Type, c.op, c.operand, got, castTo, want, c.castTo)
 		}
 	}
 }
@@ -59,9 +62,7 @@ func TestDateComparesAsShown(t *testing.T) {
 		if rapid.Bool().Draw(t, "as shown") {
 			operand = shown
 		}
-		op := rapid.SampledFrom([]record.Operator{
-			record.Equal, record.NotEqualTo, record.GreaterThan, record.GreaterThanOrEqualTo, record.LessThan, record.LessThanOrEqualTo,
-		}).Draw(t, "operator")
+		op := rapid.SampledFrom(comparisons).Draw(t, "operator")
 		castTo, text := TSQL().Date(Column{Type: "datetime"}, op, operand.Format(layout))
 		stored := shown // two datetimes are compared by ticks
 		if strings.HasPrefix(castTo, "datetime2") {
@@ -71,12 +72,20 @@ func TestDateComparesAsShown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := holds(op, stored.Compare(fitted)), holds(op, shown.Compare(operand)); got != want {
-			t.Fatalf("%s %s %s as %s: %v", shown.Format(layout), op, text, castTo, got)
+		got := holds(op, stored.Compare(fitted))
+		if want := holds(op, shown.Compare(operand)); got != want {
+			t.Fatalf("%s %s %s as %s: got %v, want %v", shown.Format(layout), op, text, castTo, got, want)
 		}
 	})
 }
 
+// comparisons are the operators that compare with one operand.
+var comparisons = []record.Operator{
+	record.Equal, record.NotEqualTo, record.GreaterThan, record.GreaterThanOrEqualTo,
+	record.LessThan, record.LessThanOrEqualTo,
+}
+
+// holds reports whether a comparison holds, by the result of cmp.Compare.
 func holds(op record.Operator, c int) bool {
 	switch op {
 	case record.Equal:

@@ -15,8 +15,9 @@ func dialects() []*Dialect { return []*Dialect{TSQL(), SQLite()} }
 // separately, have none.
 func TestMatches(t *testing.T) {
 	for _, o := range record.Operators() {
-		if written := Matches[o].SQL != ""; written != (o.Arity() == record.One) {
-			t.Errorf("%s: %+v", o, Matches[o])
+		hasSQL := Matches[o].SQL != ""
+		if wantSQL := o.Arity() == record.One; hasSQL != wantSQL {
+			t.Errorf("%s: got %+v, want SQL: %v", o, Matches[o], wantSQL)
 		}
 	}
 }
@@ -30,11 +31,11 @@ func TestQuote(t *testing.T) {
 		{`a]b"c[d`, `[a]]b"c[d]`, `"a]b""c[d"`},
 		{"", "[]", `""`},
 	} {
-		if got := string(TSQL().Quote([]byte("x."), c.name)); got != "x."+c.tsql {
-			t.Errorf("%s: got %s", c.name, got)
+		if got, want := string(TSQL().Quote([]byte("x."), c.name)), "x."+c.tsql; got != want {
+			t.Errorf("%s in T-SQL: got %s, want %s", c.name, got, want)
 		}
-		if got := string(SQLite().Quote([]byte("x."), c.name)); got != "x."+c.sqlite {
-			t.Errorf("%s: got %s", c.name, got)
+		if got, want := string(SQLite().Quote([]byte("x."), c.name)), "x."+c.sqlite; got != want {
+			t.Errorf("%s in SQLite: got %s, want %s", c.name, got, want)
 		}
 	}
 }
@@ -46,9 +47,12 @@ func TestQuoteEscapesName(t *testing.T) {
 		for _, d := range dialects() {
 			quoted := string(d.Quote(nil, name))
 			inside := strings.TrimSuffix(strings.TrimPrefix(quoted, d.OpenQuote), d.CloseQuote)
-			if strings.ReplaceAll(inside, d.CloseQuote+d.CloseQuote, d.CloseQuote) != name ||
-				strings.Contains(strings.ReplaceAll(inside, d.CloseQuote+d.CloseQuote, ""), d.CloseQuote) {
-				t.Fatalf("%s: %s becomes %s", d.Name, name, quoted)
+			escaped := d.CloseQuote + d.CloseQuote
+			if read := strings.ReplaceAll(inside, escaped, d.CloseQuote); read != name {
+				t.Fatalf("%s: %s becomes %s, which is read as %s", d.Name, name, quoted, read)
+			}
+			if strings.Contains(strings.ReplaceAll(inside, escaped, ""), d.CloseQuote) {
+				t.Fatalf("%s: %s becomes %s, which closes its quotes", d.Name, name, quoted)
 			}
 		}
 	})

@@ -37,8 +37,9 @@ func TestMoney(t *testing.T) {
 		{"decimal(19,4)", record.Equal, "12.5", "", "12.5"},
 		{"", record.Equal, "12.5", "", "12.5"},
 	} {
-		if castTo, got := TSQL().Operand(record.Decimal, Column{Type: c.column}, c.op, c.operand); castTo != c.castTo || got != c.want {
-			t.Errorf("%s %s %s: %s as %q, want %s as %q", c.column, c.op, c.operand, got, castTo, c.want, c.castTo)
+		castTo, got := TSQL().Operand(record.Decimal, Column{Type: c.column}, c.op, c.operand)
+		if castTo != c.castTo || got != c.want {
+			t.Errorf("%s %s %s: got %s as %q, want %s as %q", c.column, c.op, c.operand, got, castTo, c.want, c.castTo)
 		}
 	}
 }
@@ -50,24 +51,26 @@ func TestMoneyComparesExactly(t *testing.T) {
 		units := rapid.Int64().Draw(t, "units")
 		column := Column{Type: "money"}
 		if rapid.Bool().Draw(t, "small") {
-			column.Type, units = "smallmoney", int64(int32(units))
+			column.Type = "smallmoney"
+			units = int64(int32(units))
 		}
-		value := new(big.Rat).SetFrac(big.NewInt(units), big.NewInt(10000))
-		near := new(big.Rat).SetFrac(big.NewInt(rapid.Int64Range(-30, 30).Draw(t, "distance")), big.NewInt(100_000))
-		operand := near.Add(near, value)
-		op := rapid.SampledFrom([]record.Operator{
-			record.Equal, record.NotEqualTo, record.GreaterThan, record.GreaterThanOrEqualTo, record.LessThan, record.LessThanOrEqualTo,
-		}).Draw(t, "operator")
+		value := big.NewRat(units, 10_000)
+		distance := big.NewRat(rapid.Int64Range(-30, 30).Draw(t, "distance"), 100_000)
+		operand := new(big.Rat).Add(value, distance)
+		op := rapid.SampledFrom(comparisons).Draw(t, "operator")
 		castTo, text := TSQL().Operand(record.Decimal, column, op, operand.FloatString(5))
 		fitted, ok := new(big.Rat).SetString(text)
-		if !ok || castTo != "" && castTo != column.Type {
-			t.Fatalf("%s as %q", text, castTo)
+		isCast := castTo != ""
+		if !ok || (isCast && castTo != column.Type) {
+			t.Fatalf("got operand %s as %q, want a number, and %s or no type", text, castTo, column.Type)
 		}
-		if scaled := new(big.Rat).Mul(fitted, big.NewRat(10000, 1)); castTo != "" && !scaled.IsInt() {
+		inUnits := new(big.Rat).Mul(fitted, big.NewRat(10_000, 1))
+		if isCast && !inUnits.IsInt() {
 			t.Fatalf("%s has more digits than %s", text, castTo)
 		}
-		if got, want := holds(op, value.Cmp(fitted)), holds(op, value.Cmp(operand)); got != want {
-			t.Fatalf("%s %s %s as %s: %v", value.FloatString(4), op, text, castTo, got)
+		got := holds(op, value.Cmp(fitted))
+		if want := holds(op, value.Cmp(operand)); got != want {
+			t.Fatalf("%s %s %s as %s: got %v, want %v", value.FloatString(4), op, text, castTo, got, want)
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// open opens a space on a volume with enough room. All of it must be released when the test ends.
 func open(t *testing.T, limit int64) *Space {
 	t.Helper()
 	s, err := Open(filepath.Join(t.TempDir(), "spill"), limit)
@@ -26,7 +27,7 @@ func open(t *testing.T, limit int64) *Space {
 	s.free = func(string) (int64, error) { return 1 << 40, nil }
 	t.Cleanup(func() {
 		if s.Held() != 0 {
-			t.Errorf("%d bytes are still held", s.Held())
+			t.Errorf("%d bytes are still held, want none", s.Held())
 		}
 	})
 	return s
@@ -56,7 +57,8 @@ func (c *pausedClient) Write(b []byte) (written int, err error) {
 			}
 			n = min(n, len(b))
 			c.got.Write(b[:n])
-			b, written = b[n:], written+n
+			b = b[n:]
+			written += n
 		case <-c.gone:
 			return written, errGone
 		}
@@ -92,7 +94,7 @@ func TestSlowClientGetsEverything(t *testing.T) {
 		for len(unsent) > 0 {
 			n := min(len(unsent), 1+random.IntN(200<<10))
 			if got, err := p.Write(unsent[:n]); got != n || err != nil {
-				t.Fatalf("%s: %d of %d bytes, %v", name, got, n, err)
+				t.Fatalf("%s: wrote %d of %d bytes (%v)", name, got, n, err)
 			}
 			unsent = unsent[n:]
 			if len(reads) > 0 {
@@ -110,7 +112,7 @@ func TestSlowClientGetsEverything(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if sha256.Sum256(client.got.Bytes()) != sha256.Sum256(all) {
-			t.Errorf("%s: %d bytes of %d, or different ones", name, client.got.Len(), len(all))
+			t.Errorf("%s: the client got %d bytes, want %d, or different ones", name, client.got.Len(), len(all))
 		}
 	}
 }
@@ -126,7 +128,7 @@ func TestFilesHaveNoNames(t *testing.T) {
 	}
 	names, err := filepath.Glob(filepath.Join(s.dir, "*"))
 	if s.Held() == 0 || len(names) != 0 || err != nil {
-		t.Errorf("%d bytes in files %q, %v", s.Held(), names, err)
+		t.Errorf("%d bytes are held, in files %q (%v), want some, in files without names", s.Held(), names, err)
 	}
 	p.Stop(client.leave)
 }
@@ -143,7 +145,7 @@ func TestOpenDeletesOldFiles(t *testing.T) {
 	}
 	names, _ := filepath.Glob(filepath.Join(dir, "*"))
 	if len(names) != 1 || filepath.Base(names[0]) != "other" {
-		t.Errorf("left: %q", names)
+		t.Errorf("files %q remain, want other", names)
 	}
 }
 
@@ -166,23 +168,30 @@ func TestNoSpace(t *testing.T) {
 		p := s.Pipe(client)
 		all := someBytes(c.fits + 8*bufferSize)
 		written := make(chan error, 1)
-		go func() { _, err := p.Write(all); written <- err }()
+		go func() {
+			_, err := p.Write(all)
+			written <- err
+		}()
 		for range 8 { // the writer waits for each of these reads
 			client.allowed <- bufferSize
 		}
 		close(client.allowed)
-		if err := errors.Join(<-written, p.Close()); err != nil || !bytes.Equal(client.got.Bytes(), all) {
-			t.Errorf("%s: %v, %d bytes", name, err, client.got.Len())
+		err := errors.Join(<-written, p.Close())
+		if err != nil || !bytes.Equal(client.got.Bytes(), all) {
+			t.Errorf("%s: the client got %d bytes (%v), want %d", name, client.got.Len(), err, len(all))
 		}
 
 		s.maxWait = time.Millisecond
 		client = newPausedClient()
 		p = s.Pipe(client)
 		if _, err := p.Write(append(all, all...)); !errors.Is(err, ErrFull) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: writing more than fits: got error %v, want %v", name, err, ErrFull)
 		}
-		if _, err := p.Write(all); !errors.Is(err, ErrFull) || s.Aborted() != 1 {
-			t.Errorf("%s: %v, %d aborted", name, err, s.Aborted())
+		if _, err := p.Write(all); !errors.Is(err, ErrFull) {
+			t.Errorf("%s: writing afterwards: got error %v, want %v", name, err, ErrFull)
+		}
+		if n := s.Aborted(); n != 1 {
+			t.Errorf("%s: %d responses were aborted, want 1", name, n)
 		}
 		p.Stop(client.leave)
 	}
@@ -202,12 +211,12 @@ func TestManyResponsesShareTheSpace(t *testing.T) {
 		if errors.Is(err, ErrFull) {
 			full++
 		} else if err != nil {
-			t.Error(err)
+			t.Errorf("writing half a segment: %v", err)
 		}
 		stops = append(stops, func() { p.Stop(client.leave) })
 	}
 	if full != 2 || s.Held() != MinLimit {
-		t.Errorf("%d responses were full, %d bytes held", full, s.Held())
+		t.Errorf("%d responses were full, and %d bytes are held, want 2 and %d", full, s.Held(), MinLimit)
 	}
 	for _, stop := range stops {
 		stop()
@@ -224,8 +233,9 @@ func TestClientGone(t *testing.T) {
 	for err == nil {
 		_, err = p.Write(someBytes(1 << 10))
 	}
-	if closed := p.Close(); !errors.Is(err, errGone) || !errors.Is(closed, errGone) {
-		t.Errorf("write: %v, close: %v", err, closed)
+	closeErr := p.Close()
+	if !errors.Is(err, errGone) || !errors.Is(closeErr, errGone) {
+		t.Errorf("Write: got error %v, Close: %v, want %v of both", err, closeErr, errGone)
 	}
 }
 
@@ -244,6 +254,6 @@ func TestFileErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.Close(); err != nil || !bytes.Equal(client.got.Bytes(), all) {
-		t.Errorf("%v, %d bytes", err, client.got.Len())
+		t.Errorf("the client got %d bytes (%v), want %d", client.got.Len(), err, len(all))
 	}
 }

@@ -31,16 +31,25 @@ func TestInvalidVariables(t *testing.T) {
 		t.Run(c.name+"="+c.value, func(t *testing.T) {
 			t.Setenv(c.name, c.value)
 			printed := stderr(t, func() {
-				tracer, err := trace.Open(t.Context(), trace.Config{Endpoint: "http://127.0.0.1:1", Log: slog.New(slog.DiscardHandler)})
-				if (err == nil) != c.valid || err != nil && (!strings.Contains(err.Error(), c.name) || strings.Contains(err.Error(), "canary")) {
-					t.Errorf("got %v", err)
+				tracer, err := trace.Open(t.Context(), trace.Config{
+					Endpoint: "http://127.0.0.1:1",
+					Log:      slog.New(slog.DiscardHandler),
+				})
+				if isValid := err == nil; isValid != c.valid {
+					t.Errorf("got error %v, want valid: %v", err, c.valid)
+				}
+				if err != nil && !strings.Contains(err.Error(), c.name) {
+					t.Errorf("got error %v, want the name %s", err, c.name)
+				}
+				if err != nil && strings.Contains(err.Error(), "canary") {
+					t.Errorf("got error %v, want it without the value", err)
 				}
 				if err := tracer.Close(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
 			if printed != "" {
-				t.Errorf("stderr has %s", printed)
+				t.Errorf("printed %s, want nothing", printed)
 			}
 		})
 	}

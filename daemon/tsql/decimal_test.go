@@ -83,14 +83,18 @@ func FuzzCompareDecimal(f *testing.F) {
 		if len(a) > 200 || len(b) > 200 {
 			return
 		}
-		x, y := rational(a), rational(b)
-		want := strings.Compare(a, b)
-		if x != nil && y != nil {
+		x := rational(a)
+		y := rational(b)
+		var want int
+		switch {
+		case x != nil && y != nil:
 			want = x.Cmp(y)
-		} else if x != nil {
+		case x != nil:
 			want = -1
-		} else if y != nil {
+		case y != nil:
 			want = 1
+		default:
+			want = strings.Compare(a, b)
 		}
 		if got := CompareDecimalStrings(a, b); got != want {
 			t.Errorf("CompareDecimal(%q, %q) = %d, want %d", a, b, got, want)

@@ -6,7 +6,9 @@ import (
 )
 
 func TestFold(t *testing.T) {
-	for _, class := range []string{"aA", "kK\u212a", "sS\u017f", "éÉ", "σςΣ", "ßẞ", "µμΜ", "жЖ", "ǆǅǄ", "åÅ\u212b", "ｆＦ", "𐐀𐐨"} {
+	for _, class := range []string{
+		"aA", "kK\u212a", "sS\u017f", "éÉ", "σςΣ", "ßẞ", "µμΜ", "жЖ", "ǆǅǄ", "åÅ\u212b", "ｆＦ", "𐐀𐐨",
+	} {
 		want := Fold([]rune(class)[0])
 		for _, r := range class {
 			if got := Fold(r); got != want {
@@ -15,8 +17,9 @@ func TestFold(t *testing.T) {
 		}
 	}
 	for _, pair := range []string{"eé", "ıi", "İi", "aª", "1¹", "oø"} {
-		if r := []rune(pair); Fold(r[0]) == Fold(r[1]) {
-			t.Errorf("Fold(%q) = Fold(%q)", r[0], r[1])
+		r := []rune(pair)
+		if folded := Fold(r[0]); folded == Fold(r[1]) {
+			t.Errorf("Fold of %q and of %q is %q, want different runes", r[0], r[1], folded)
 		}
 	}
 }

@@ -36,7 +36,11 @@ func TestSum(t *testing.T) {
 		{"0.12345678 0", "0.12345678", "0.06172839"},
 		{nines + " " + nines, "1" + nines[1:] + "8", nines + ".000000"},
 		{"0." + nines + " 1", "1." + nines, "0." + nines},
-		{"-" + nines + " 0." + nines, "-" + nines[1:] + "8." + strings.Repeat("0", 37) + "1", "-4" + nines[1:] + "." + strings.Repeat("0", 38)},
+		{
+			"-" + nines + " 0." + nines,
+			"-" + nines[1:] + "8." + strings.Repeat("0", 37) + "1",
+			"-4" + nines[1:] + "." + strings.Repeat("0", 38),
+		},
 	} {
 		s := sumOf(t, strings.Fields(c.values)...)
 		if got := string(s.AppendSum(nil)); got != c.sum {
@@ -63,7 +67,7 @@ func TestSumErrors(t *testing.T) {
 		}
 	}
 	if got := string(s.AppendSum(nil)); got != "1.5" || s.Count() != 1 {
-		t.Errorf("after errors the sum is %s of %d", got, s.Count())
+		t.Errorf("after errors: got sum %s of %d values, want 1.5 of 1", got, s.Count())
 	}
 	if _, err := new(Sum).AppendAvg(nil); err == nil {
 		t.Error("the average of an empty sum is not an error")

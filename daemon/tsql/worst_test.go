@@ -9,14 +9,20 @@ import (
 	"pgregory.net/rapid"
 )
 
+// worstCase is a pattern with a text.
+type worstCase struct{ pattern, text string }
+
 // worstCases contains patterns of up to 4,000 characters, each with a text of 1 MB, for which
 // backtracking takes time proportional to the product of the lengths. None matches.
-var worstCases = func() map[string][2]string {
-	const size, maxLength = 1 << 20, 4000
-	repeat := func(s string, characters int) string { return strings.Repeat(s, characters/utf8.RuneCountInString(s)) }
+var worstCases = func() map[string]worstCase {
+	const size = 1 << 20 // bytes of a text
+	const maxLength = 4000
+	repeat := func(s string, characters int) string {
+		return strings.Repeat(s, characters/utf8.RuneCountInString(s))
+	}
 	text := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	a := text("a")
-	all := map[string][2]string{
+	cases := map[string]worstCase{
 		"percents":            {repeat("%a", maxLength-2) + "%b", a},
 		"percents and sets":   {repeat("%[ab]_", maxLength-2) + "%b", a},
 		"literal, near miss":  {"%" + repeat("a", maxLength-3) + "b%", a},
@@ -34,12 +40,12 @@ var worstCases = func() map[string][2]string {
 		"damaged":             {"%" + repeat("\xff_", maxLength-3) + "b%", text("\xff")},
 		"after a literal":     {"%a%" + repeat("a_", maxLength-6) + "b%", a},
 	}
-	for name, c := range all {
-		if n := utf8.RuneCountInString(c[0]); n > maxLength || n < maxLength-100 {
+	for name, c := range cases {
+		if n := utf8.RuneCountInString(c.pattern); n > maxLength || n < maxLength-100 {
 			panic(fmt.Sprintf("%s has %d characters", name, n))
 		}
 	}
-	return all
+	return cases
 }()
 
 // nonASCII returns n different characters outside ASCII letters.
@@ -55,11 +61,18 @@ func nonASCII(n int) string {
 // number of steps, and a search that reads each rune once, measured by the calls of stop.
 func TestWorstPatterns(t *testing.T) {
 	for name, c := range worstCases {
-		p, text := CompileLike(c[0]), []byte(c[1][:len(c[1])/24/12*12])
-		calls, stars := 0, strings.Count(c[0], "%")
-		if p.MatchUntil(text, func() bool { calls++; return false }) {
+		p := CompileLike(c.pattern)
+		size := len(c.text) / 24 / 12 * 12 // a multiple of the sizes of all repeated texts
+		text := []byte(c.text[:size])
+		calls := 0
+		neverStop := func() bool {
+			calls++
+			return false
+		}
+		if p.MatchUntil(text, neverStop) {
 			t.Errorf("%s: matches", name)
 		}
+		stars := strings.Count(c.pattern, "%")
 		if maxCalls := utf8.RuneCount(text)/stopEvery + stars; calls > maxCalls {
 			t.Errorf("%s: stop was called %d times, more than %d", name, calls, maxCalls)
 		}
@@ -74,20 +87,38 @@ func TestWorstPatterns(t *testing.T) {
 // TestStop: a match ends when stop returns true.
 func TestStop(t *testing.T) {
 	for name, c := range worstCases {
-		want, calls := 1, 0
+		minCalls := 1
 		if strings.HasPrefix(name, "percents") || name == "literal, last" {
-			want = 0 // no long searches
+			minCalls = 0 // no long searches
 		}
-		if p := CompileLike(c[0]); p.match([]byte(c[1]), 0, func() bool { calls++; return true }) || calls < want || calls > 1 {
-			t.Errorf("%s: stop was called %d times", name, calls)
+		calls := 0
+		stop := func() bool {
+			calls++
+			return true
+		}
+		if CompileLike(c.pattern).match([]byte(c.text), 0, stop) {
+			t.Errorf("%s: matches although it is stopped", name)
+		}
+		if calls < minCalls || calls > 1 {
+			t.Errorf("%s: stop was called %d times, want %d to 1", name, calls, minCalls)
 		}
 	}
-	calls, text := 0, []byte(strings.Repeat("é", 1<<20)+"b")
-	if CompileLike("%b%").match(text, 0, func() bool { calls++; return calls == 3 }) || calls != 3 {
-		t.Errorf("stop was called %d times", calls)
+}
+
+// TestStopLater: a match goes on until stop returns true, or it is complete.
+func TestStopLater(t *testing.T) {
+	text := []byte(strings.Repeat("é", 1<<20) + "b")
+	calls := 0
+	stopAtThird := func() bool {
+		calls++
+		return calls == 3
 	}
-	if !CompileLike("%éb%").match(text, 0, func() bool { return false }) {
-		t.Error("not found")
+	if CompileLike("%b%").match(text, 0, stopAtThird) || calls != 3 {
+		t.Errorf("stop was called %d times, want that the third call ends the match", calls)
+	}
+	neverStop := func() bool { return false }
+	if !CompileLike("%éb%").match(text, 0, neverStop) {
+		t.Error("the end of the text is not found without a stop")
 	}
 }
 
@@ -119,10 +150,18 @@ func genPieces(t *rapid.T, name string, maxLength int, pieces ...string) string 
 
 // TestSearchAgainstNaive compares Match with backtrackingMatch.
 func TestSearchAgainstNaive(t *testing.T) {
-	texts := []string{"a", "A", "b", "k", "\u212a", "é", "É", "日", "𐐀", "𐐨", " ", "\xff", "\xc3", "\xa9", "\x80", strings.Repeat("ab", 40)}
-	patterns := append([]string{"%", "%", "_", "_", "[ab]", "[^a]", "[a-k]", "[^é-日]", "[k-a]", "[]", strings.Repeat("_", 70), strings.Repeat("a_", 70)}, texts...)
+	texts := []string{
+		"a", "A", "b", "k", "\u212a", "é", "É", "日", "𐐀", "𐐨", " ", "\xff", "\xc3", "\xa9", "\x80",
+		strings.Repeat("ab", 40),
+	}
+	wildcards := []string{
+		"%", "%", "_", "_", "[ab]", "[^a]", "[a-k]", "[^é-日]", "[k-a]", "[]",
+		strings.Repeat("_", 70), strings.Repeat("a_", 70),
+	}
+	patterns := append(wildcards, texts...)
 	rapid.Check(t, func(t *rapid.T) {
-		pattern, value := genPieces(t, "pattern", 12, patterns...), []byte(genPieces(t, "text", 30, texts...))
+		pattern := genPieces(t, "pattern", 12, patterns...)
+		value := []byte(genPieces(t, "text", 30, texts...))
 		p := CompileLike(pattern)
 		if got, want := p.match(value, 0, nil), backtrackingMatch(p, value); got != want {
 			t.Fatalf("%q LIKE %q = %v, want %v", value, pattern, got, want)
@@ -135,10 +174,12 @@ func TestContainsAgainstNaive(t *testing.T) {
 	texts := []string{"a", "A", "k", "\u212a", "é", "É", "日", "𐐀", "𐐨", " ", "\xff", "\xfe", "\xc3", "\xa9", "\x80", "\xe6\x97"}
 	rapid.Check(t, func(t *rapid.T) {
 		x := genPieces(t, "x", 4, texts...)
-		before := strings.Repeat("x", rapid.SampledFrom([]int{0, 507, 511, 512}).Draw(t, "before")) // contains no start of x
+		size := rapid.SampledFrom([]int{0, 507, 511, 512}).Draw(t, "before")
+		before := strings.Repeat("x", size) // contains no start of x
 		value := genPieces(t, "text", 12, texts...)
-		if got, want := contains([]byte(before+value), []byte(x)), naiveContains([]byte(value), []byte(x)); got != want {
-			t.Fatalf("%q after %d bytes contains %q = %v, want %v", value, len(before), x, got, want)
+		got := contains([]byte(before+value), []byte(x))
+		if want := naiveContains([]byte(value), []byte(x)); got != want {
+			t.Fatalf("%q after %d bytes contains %q: got %v, want %v", value, size, x, got, want)
 		}
 	})
 }
@@ -156,7 +197,8 @@ func FuzzContains(f *testing.F) {
 
 func BenchmarkWorstLike(b *testing.B) {
 	for name, c := range worstCases {
-		p, text := CompileLike(c[0]), []byte(c[1])
+		p := CompileLike(c.pattern)
+		text := []byte(c.text)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				p.Match(text)
