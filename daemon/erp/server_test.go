@@ -34,7 +34,7 @@ func openServer(t *testing.T, c storage.Config) *storage.Store {
 	return s
 }
 
-// expectUnavailable checks that an error says that the records are unavailable, and why.
+// expectUnavailable checks for an error that the records are unavailable, and a part of its message.
 func expectUnavailable(t *testing.T, action string, err error, want string) {
 	t.Helper()
 	if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, want) {

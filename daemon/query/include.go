@@ -54,7 +54,9 @@ func (p *parser) function(member, text string) bool {
 		p.ignore(unknown{member: member, part: text})
 		return true
 	}
-	word, argument, alias := part[1], part[3], part[4]
+	word := part[1]
+	argument := part[3]
+	alias := part[4]
 	f := slices.Index(functions[:], strings.ToUpper(word))
 	if f < 0 {
 		p.ignore(unknown{member: member, part: text})

@@ -159,7 +159,7 @@ func (c *Conn) Interrupt() {
 func (c *Conn) InterruptOn(ctx context.Context) (stop func()) {
 	var mu sync.Mutex // held during an interrupt
 	isStopped := false
-	interrupt := func() (again bool) {
+	interrupt := func() (repeat bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		if isStopped {

@@ -273,7 +273,7 @@ func missingIDs(t *testing.T, w billSuite) {
 	}
 }
 
-// expectNotFound checks that an error says that an id does not exist, in a short message.
+// expectNotFound checks for an error that an id does not exist, with a short message.
 func expectNotFound(t *testing.T, action string, field erp.StageField, err error, want string) {
 	t.Helper()
 	const maxLength = 700 // bytes

@@ -117,14 +117,14 @@ func readColumns(ctx context.Context, db *sql.DB, objects []*Object) error {
 	for _, o := range objects {
 		byName[name{o.Schema, o.Name}] = o
 	}
-	var of name
+	var object name
 	var column Column
 	add := func() {
-		if o := byName[of]; o != nil {
+		if o := byName[object]; o != nil {
 			o.Columns = append(o.Columns, column)
 		}
 	}
-	return query(ctx, db, columnsSQL, add, &of.schema, &of.object, &column.Name, &column.Type, &column.Nullable)
+	return query(ctx, db, columnsSQL, add, &object.schema, &object.object, &column.Name, &column.Type, &column.Nullable)
 }
 
 // readUnique reads the columns of the unique indexes of objects, which are known by numbers.
