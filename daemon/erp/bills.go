@@ -194,7 +194,7 @@ func scanFound(row []*string) foundValue {
 	}
 }
 
-// billAccess is what a session on bills may do.
+// billAccess is the access of a session to bills.
 type billAccess bool
 
 const (

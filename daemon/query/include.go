@@ -79,7 +79,7 @@ func (p *parser) function(member, text string) bool {
 }
 
 // addAggregate adds an aggregate to the request, and fails if its name cannot be a member of Meta
-// beside the others.
+// in addition to the others.
 func (p *parser) addAggregate(member string, a Aggregate) bool {
 	if a.Alias && strings.EqualFold(a.Name, Next) {
 		p.fail(member, "has the alias %s, which is the name of the cursor in Meta; use another one", a.Name)

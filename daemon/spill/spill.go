@@ -128,7 +128,7 @@ func (s *Space) remove(g *segment) {
 	s.release()
 }
 
-// release gives back the space of a file.
+// release returns the space of a file.
 func (s *Space) release() {
 	s.mu.Lock()
 	s.held -= segmentSize

@@ -145,7 +145,7 @@ func (f tableFacts) omits(kind *record.Kind, field int, key []int) string {
 const maxKeyValues = 2000
 
 // Read reads a page, or the rows of a look-up. A page may end with the second of two rows with the
-// same key, so that the capture notices them. All rows of a look-up are read, whatever their size.
+// same key, so that the capture notices them. All rows of a look-up are read, of any size.
 func (s *Source) Read(ctx context.Context, r changes.Read) (changes.Page, error) {
 	if r.Keys != nil {
 		return s.lookUpAll(ctx, r)
