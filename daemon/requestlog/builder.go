@@ -24,34 +24,34 @@ var builders = sync.Pool{New: func() any { return new(EntryBuilder) }}
 func NewEntryBuilder() *EntryBuilder { return builders.Get().(*EntryBuilder) }
 
 // entry returns the entry and releases the builder.
-func (d *EntryBuilder) entry() Entry {
-	all := string(d.buf)
-	for i, s := range d.spans {
+func (b *EntryBuilder) entry() Entry {
+	composed := string(b.buf)
+	for i, s := range b.spans {
 		if s.to > s.from {
-			d.Texts[i] = all[s.from:s.to]
+			b.Texts[i] = composed[s.from:s.to]
 		}
 	}
-	e := d.Entry
-	d.Entry = Entry{}
-	d.spans = [Texts]span{}
-	d.buf = d.buf[:0]
-	if cap(d.buf) <= 2*MaxBody {
-		builders.Put(d)
+	e := b.Entry
+	b.Entry = Entry{}
+	b.spans = [Texts]span{}
+	b.buf = b.buf[:0]
+	if cap(b.buf) <= 2*MaxBody {
+		builders.Put(b)
 	}
 	return e
 }
 
 // SetText sets a text to the concatenation of parts.
-func (d *EntryBuilder) SetText(text int, parts ...string) {
-	from := len(d.buf)
+func (b *EntryBuilder) SetText(text int, parts ...string) {
+	from := len(b.buf)
 	for _, part := range parts {
-		d.buf = append(d.buf, part...)
+		b.buf = append(b.buf, part...)
 	}
-	d.spans[text] = span{from, len(d.buf)}
+	b.spans[text] = span{from, len(b.buf)}
 }
 
 // CopyText sets a text to the same value as another one.
-func (d *EntryBuilder) CopyText(text, from int) { d.spans[text] = d.spans[from] }
+func (b *EntryBuilder) CopyText(text, from int) { b.spans[text] = b.spans[from] }
 
 // Object writes a JSON object of bounded size: members that do not fit are left out
 // and marked by cutMark. Only one Object of a builder may be open at a time.
@@ -63,8 +63,8 @@ type Object struct {
 }
 
 // Object starts a JSON object. An object without members becomes an empty text.
-func (d *EntryBuilder) Object(text int) Object {
-	return Object{builder: d, text: text, from: len(d.buf)}
+func (b *EntryBuilder) Object(text int) Object {
+	return Object{builder: b, text: text, from: len(b.buf)}
 }
 
 // cutMark replaces the members that did not fit.
@@ -123,30 +123,30 @@ func (o *Object) begin(name string) {
 
 // end removes the member again if it made the object too large.
 func (o *Object) end() {
-	d := o.builder
-	kept := max(d.spans[o.text].to, o.from) // end of the previous member
-	if len(d.buf)-o.from > maxJSON-len(cutMark)-2 {
+	b := o.builder
+	kept := max(b.spans[o.text].to, o.from) // end of the previous member
+	if len(b.buf)-o.from > maxJSON-len(cutMark)-2 {
 		o.truncated = true
-		d.buf = append(append(d.buf[:kept], ','), cutMark...)
+		b.buf = append(append(b.buf[:kept], ','), cutMark...)
 	}
-	d.buf[o.from] = '{'
-	d.spans[o.text] = span{o.from, len(d.buf)}
+	b.buf[o.from] = '{'
+	b.spans[o.text] = span{o.from, len(b.buf)}
 }
 
 // Close ends the object.
 func (o *Object) Close() {
-	d := o.builder
-	if len(d.buf) > o.from {
-		d.buf = append(d.buf, '}')
-		d.spans[o.text].to = len(d.buf)
+	b := o.builder
+	if len(b.buf) > o.from {
+		b.buf = append(b.buf, '}')
+		b.spans[o.text].to = len(b.buf)
 	}
 }
 
 // appendText appends a JSON string.
 func appendText(dst []byte, text string) []byte {
 	dst = append(dst, '"')
-	plain := 0
-	for plain < len(text) && text[plain] >= ' ' && text[plain] < utf8.RuneSelf && text[plain] != '"' && text[plain] != '\\' {
+	plain := 0 // number of leading bytes that need no escaping
+	for plain < len(text) && isPlain(text[plain]) {
 		plain++
 	}
 	dst = append(dst, text[:plain]...)
@@ -156,6 +156,12 @@ func appendText(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
+// isPlain reports whether a byte of a text stands for itself in a JSON string.
+func isPlain(c byte) bool {
+	return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\'
+}
+
+// appendEscaped appends valid UTF-8 to a JSON string.
 func appendEscaped(dst []byte, text string) []byte {
 	const hexDigits = "0123456789abcdef"
 	for i := range len(text) {
@@ -174,8 +180,10 @@ func appendEscaped(dst []byte, text string) []byte {
 // loggedHeaders are the request headers that are logged. Others are irrelevant or
 // secret.
 var loggedHeaders = [...]string{
-	"Accept", "Accept-Encoding", "Accept-Language", "Content-Encoding", "Content-Length", "Content-Type",
-	"Expect", "If-Match", "If-None-Match", "Origin", "Range", "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-Site",
+	"Accept", "Accept-Encoding", "Accept-Language",
+	"Content-Encoding", "Content-Length", "Content-Type",
+	"Expect", "If-Match", "If-None-Match", "Origin", "Range",
+	"Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-Site",
 	"Traceparent", "User-Agent", "Via", "Want-Digest", "X-Forwarded-Host", "X-Forwarded-Proto",
 }
 
@@ -192,8 +200,8 @@ var headerIndex = func() map[string]int {
 const maxHeader = 500
 
 // Headers writes the logged request headers.
-func (d *EntryBuilder) Headers(r *http.Request) {
-	o := d.Object(Headers)
+func (b *EntryBuilder) Headers(r *http.Request) {
+	o := b.Object(Headers)
 	if r.Host != "" {
 		o.Set("Host", truncate(r.Host, maxHeader))
 	}
@@ -204,11 +212,7 @@ func (d *EntryBuilder) Headers(r *http.Request) {
 		}
 	}
 	for index, values := range found {
-		switch len(values) {
-		case 0:
-		case 1:
-			o.Set(loggedHeaders[index], truncate(values[0], maxHeader))
-		default:
+		if len(values) > 0 {
 			o.Set(loggedHeaders[index], truncate(strings.Join(values, ", "), maxHeader))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // objectOf returns an object with pairs of names and values.
@@ -37,15 +38,27 @@ func TestObject(t *testing.T) {
 			t.Errorf("%.60q: got %s, want %s", test.pairs, got, want)
 		}
 	}
-	many := NewEntryBuilder()
-	o := many.Object(RequestDto)
+}
+
+// TestObjectIsBounded checks that an object with too many members is cut, but stays valid
+// and uses most of the space.
+func TestObjectIsBounded(t *testing.T) {
+	d := NewEntryBuilder()
+	o := d.Object(RequestDto)
 	for range 10_000 {
 		o.Add("InvoiceIDIn", "a", "b")
 	}
 	o.Close()
-	got := many.entry().Texts[RequestDto]
-	if !json.Valid([]byte(got)) || len(got) > maxJSON || len(got) < maxJSON*9/10 || !strings.HasPrefix(got, `{"InvoiceIDIn":["a","b"],`) || !strings.HasSuffix(got, `,"...":"cut"}`) {
-		t.Errorf("%d bytes: %.60s", len(got), got)
+	got := d.entry().Texts[RequestDto]
+	if !json.Valid([]byte(got)) {
+		t.Errorf("the object is not valid JSON: %s", got)
+	}
+	if len(got) > maxJSON || len(got) < maxJSON*9/10 {
+		t.Errorf("the object has %d bytes, want %d to %d", len(got), maxJSON*9/10, maxJSON)
+	}
+	const start, end = `{"InvoiceIDIn":["a","b"],`, `,"...":"cut"}`
+	if !strings.HasPrefix(got, start) || !strings.HasSuffix(got, end) {
+		t.Errorf("got %s, want %s ... %s", got, start, end)
 	}
 }
 
@@ -66,7 +79,8 @@ func TestOnlyAllowedHeadersAreLogged(t *testing.T) {
 	d := NewEntryBuilder()
 	d.Headers(r)
 	got := d.entry().Texts[Headers]
-	want := `{"Host":"erp.example","Accept":"text/csv, */*;q=0.1","Origin":"` + strings.Repeat("o", 497) + `...","User-Agent":"curl/8 \"x\""}`
+	want := `{"Host":"erp.example","Accept":"text/csv, */*;q=0.1","Origin":"` +
+		strings.Repeat("o", 497) + `...","User-Agent":"curl/8 \"x\""}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -77,14 +91,17 @@ func TestBuildersAreReset(t *testing.T) {
 	for range 100 {
 		d := NewEntryBuilder()
 		if d.Entry != (Entry{}) || len(d.buf) != 0 || d.spans != [Texts]span{} {
-			t.Fatalf("a new builder has %+v", d.Entry)
+			t.Fatalf("a new builder is not empty: %+v", d.Entry)
 		}
 		d.Texts[PathInfo] = "/first"
 		d.SetText(AbsoluteURI, "http://", "host", "/first")
 		d.CopyText(Referer, AbsoluteURI)
-		e := d.entry()
-		if e.Texts[AbsoluteURI] != "http://host/first" || e.Texts[Referer] != "http://host/first" || e.Texts[PathInfo] != "/first" {
-			t.Fatalf("got %+v", e.Texts)
+		var want [Texts]string
+		want[PathInfo] = "/first"
+		want[AbsoluteURI] = "http://host/first"
+		want[Referer] = "http://host/first"
+		if got := d.entry().Texts; got != want {
+			t.Fatalf("got texts %q, want %q", got, want)
 		}
 	}
 }
@@ -100,11 +117,21 @@ func TestBounds(t *testing.T) {
 		if maxBytes == 0 {
 			continue // JSON is bounded when it is built
 		}
-		if len(text) > maxBytes || len(text) < maxBytes-1 || strings.ToValidUTF8(text, "") != text {
-			t.Errorf("%s has %d bytes, ending in %q", Column(i), len(text), text[max(0, len(text)-5):])
+		if len(text) > maxBytes || len(text) < maxBytes-1 {
+			t.Errorf("%s has %d bytes, want %d or one less", Column(i), len(text), maxBytes)
+		}
+		if !utf8.ValidString(text) {
+			t.Errorf("%s is not valid UTF-8, ending in %q", Column(i), text[max(0, len(text)-5):])
 		}
 	}
-	if got := BodyText([]byte("a\x00b\xff" + strings.Repeat("x", 2*MaxBody))); len(got) > MaxBody || !strings.HasPrefix(got, "a\uFFFDb\uFFFDx") || !strings.HasSuffix(got, "x...") {
-		t.Errorf("a body of %d bytes: %.10q", len(got), got)
+}
+
+func TestBodyText(t *testing.T) {
+	got := BodyText([]byte("a\x00b\xff" + strings.Repeat("x", 2*MaxBody)))
+	if len(got) > MaxBody {
+		t.Errorf("the text has %d bytes, want at most %d", len(got), MaxBody)
+	}
+	if !strings.HasPrefix(got, "a\uFFFDb\uFFFDx") || !strings.HasSuffix(got, "x...") {
+		t.Errorf("the text is %.10q ... %q", got, got[len(got)-5:])
 	}
 }

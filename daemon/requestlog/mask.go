@@ -126,9 +126,11 @@ func (w *sensitiveWord) mask(value string) string {
 
 // isURLSafe reports whether a text needs no escaping in a URL.
 func isURLSafe(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-'
-	}) < 0
+	return !strings.ContainsFunc(text, func(r rune) bool { return !isAlphanumeric(r) && r != '-' })
+}
+
+func isAlphanumeric(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
 }
 
 // findSensitive returns a sensitive word that a text contains, in any letter case,
@@ -164,8 +166,10 @@ func wordAt(text string, from int) *sensitiveWord {
 	for i := range sensitiveWords {
 		w := &sensitiveWords[i]
 		to := from + len(w.text)
-		isWord := to <= len(text) && text[from]|0x20 == w.text[0] && strings.EqualFold(text[from:to], w.text)
-		if isWord && (!w.whole || isWhole(text, from, to)) {
+		if to > len(text) || text[from]|0x20 != w.text[0] || !strings.EqualFold(text[from:to], w.text) {
+			continue
+		}
+		if !w.whole || isWhole(text, from, to) {
 			return w
 		}
 	}
@@ -188,9 +192,9 @@ func isWhole(text string, from, to int) bool {
 // isName reports whether a text with a sensitive word is just a name; a longer text
 // may contain the secret itself.
 func isName(text string) bool {
-	return len(text) <= 40 && strings.IndexFunc(text, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' && r != '-' && r != ' '
-	}) < 0
+	const maxName = 40
+	isOther := func(r rune) bool { return !isAlphanumeric(r) && r != '_' && r != '-' && r != ' ' }
+	return len(text) <= maxName && !strings.ContainsFunc(text, isOther)
 }
 
 // IsSensitive reports whether a text contains a sensitive word. A malformed request
@@ -211,7 +215,8 @@ func HoldsKey(text string) bool {
 
 // namesRecID reports whether a text may name the RecID of a subscriber.
 func namesRecID(path, text string) bool {
-	return containsFold(text, recID.text) && (containsFold(path, "subscriber") || containsFold(text, "subscriber"))
+	return containsFold(text, recID.text) &&
+		(containsFold(path, "subscriber") || containsFold(text, "subscriber"))
 }
 
 // MaskQuery masks the values of members that may be secret, and all other parts of
@@ -257,22 +262,25 @@ func MaskPath(escaped string) string {
 		return escaped
 	}
 	id := sensitiveWord{shown: shownIDChars}
-	parts := strings.Split(escaped, "/")
-	after := false // the ID is in the next segment that is not empty
-	for i, part := range parts {
-		switch {
-		case part == "":
-		case after:
-			parts[i], after = id.mask(part), false
-		default:
-			text, err := url.PathUnescape(part)
-			after = err == nil && strings.EqualFold(text, subscribersSegment)
-			if strings.Contains(text, "=") && IsSensitive(text) || HoldsKey(text) {
-				parts[i] = masked
-			}
+	segments := strings.Split(escaped, "/")
+	isID := false // the next segment that is not empty is a SubscriberID
+	for i, segment := range segments {
+		if segment == "" {
+			continue
+		}
+		if isID {
+			segments[i] = id.mask(segment)
+			isID = false
+			continue
+		}
+		text, err := url.PathUnescape(segment)
+		isID = err == nil && strings.EqualFold(text, subscribersSegment)
+		isSecretMember := strings.Contains(text, "=") && IsSensitive(text)
+		if isSecretMember || HoldsKey(text) {
+			segments[i] = masked
 		}
 	}
-	return strings.Join(parts, "/")
+	return strings.Join(segments, "/")
 }
 
 // containsFold reports whether a text contains an ASCII word, in any letter case.

@@ -44,9 +44,15 @@ func TestMaskQuery(t *testing.T) {
 	}
 }
 
+// TestMaskQueryOfSubscribers checks that the RecID in requests for subscribers is masked.
 func TestMaskQueryOfSubscribers(t *testing.T) {
+	queries := map[string]string{
+		"RecID":   "RecID=1b4e28ba***",
+		"recidIn": "recidIn=1b4e28ba***",
+		"Name":    "Name=" + someID,
+	}
 	for _, path := range []string{"/Webhooks/Subscribers", "/api/addsubscriber"} {
-		for name, want := range map[string]string{"RecID": "RecID=1b4e28ba***", "recidIn": "recidIn=1b4e28ba***", "Name": "Name=" + someID} {
+		for name, want := range queries {
 			if got := MaskQuery(path, name+"="+someID); got != want {
 				t.Errorf("%s?%s becomes %q, want %q", path, name, got, want)
 			}
@@ -54,7 +60,7 @@ func TestMaskQueryOfSubscribers(t *testing.T) {
 	}
 }
 
-// Keys of events are shown, and their bodies are not.
+// TestMaskQueryOfEvents checks that keys of events are shown, and their bodies are not.
 func TestMaskQueryOfEvents(t *testing.T) {
 	for path, queries := range map[string]map[string]string{
 		"/Webhooks/Events": {
@@ -81,7 +87,7 @@ func TestMaskQueryOfEvents(t *testing.T) {
 				t.Errorf("%s?%s becomes %q, want %q", path, raw, got, want)
 			}
 			if repeated := MaskQuery(path, got); repeated != got {
-				t.Errorf("%s?%s becomes %q", path, got, repeated)
+				t.Errorf("%s?%s becomes %q when it is masked again", path, got, repeated)
 			}
 		}
 	}
@@ -109,7 +115,7 @@ func TestMaskPath(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", path, got, want)
 		}
 		if repeated := MaskPath(got); repeated != got {
-			t.Errorf("%q becomes %q", got, repeated)
+			t.Errorf("%q becomes %q when it is masked again", got, repeated)
 		}
 	}
 }

@@ -35,13 +35,15 @@ const (
 // once.
 type Recorder struct {
 	Config
-	wake       chan struct{}      // signals the first entry in the buffer
-	batchReady chan struct{}      // signals that the buffer has a full batch
-	flushes    chan chan struct{} // each is closed when the entries buffered so far are written or have failed
-	stop       chan struct{}
-	done       chan struct{}
-	ctx        context.Context // context of writes
-	cancel     context.CancelFunc
+	wake       chan struct{} // signals the first entry in the buffer
+	batchReady chan struct{} // signals that the buffer has a full batch
+	// flushes receives channels, which are closed when the entries buffered so far are
+	// written or have failed.
+	flushes chan chan struct{}
+	stop    chan struct{}
+	done    chan struct{}
+	ctx     context.Context // context of writes
+	cancel  context.CancelFunc
 
 	mu        sync.Mutex
 	queue     []Entry
@@ -98,8 +100,8 @@ func (r *Recorder) fits(depth Depth, size, share int) bool {
 
 // Record adds an entry to the buffer, or drops it if the buffer is full, or the part of it
 // for anonymous entries. It does not block.
-func (r *Recorder) Record(d *EntryBuilder) {
-	e := d.entry()
+func (r *Recorder) Record(b *EntryBuilder) {
+	e := b.entry()
 	e.bound()
 	size := e.Size()
 	r.mu.Lock()

@@ -22,11 +22,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // memoryStore is a store in memory that can block or fail.
 type memoryStore struct {
 	mu      sync.Mutex
-	paths   []string
-	batches []int
-	fail    error
-	pruned  int
-	more    int // how many more times Prune reports more
+	paths   []string // PathInfo of the stored entries
+	batches []int    // number of entries of each Append
+	fail    error    // error of Append
+	pruned  int      // calls of Prune
+	more    int      // how many more times Prune reports more
 
 	block   chan struct{} // Append waits until it is closed; nil does not block
 	entered chan struct{} // receives a value for each Append
@@ -106,15 +106,18 @@ func (l *logBuffer) String() string {
 	return l.text.String()
 }
 
+// start starts a recorder with a store, and returns it with its log.
 func start(t *testing.T, s *memoryStore, c Config) (*Recorder, *logBuffer) {
 	t.Helper()
 	log := &logBuffer{}
-	c.Store, c.Log = s, slog.New(slog.NewTextHandler(log, nil))
+	c.Store = s
+	c.Log = slog.New(slog.NewTextHandler(log, nil))
 	r := New(c)
 	r.Start()
 	return r, log
 }
 
+// record records entries with a user and the paths from /from up to, but not including, /to.
 func record(r *Recorder, from, to int) {
 	for i := from; i < to; i++ {
 		d := NewEntryBuilder()
@@ -124,6 +127,7 @@ func record(r *Recorder, from, to int) {
 	}
 }
 
+// expect expects that the store has exactly the entries that record has recorded.
 func expect(t *testing.T, s *memoryStore, from, to int) {
 	t.Helper()
 	var want []string
@@ -135,6 +139,7 @@ func expect(t *testing.T, s *memoryStore, from, to int) {
 	}
 }
 
+// stop stops a recorder twice, which is allowed.
 func stop(t *testing.T, r *Recorder) {
 	t.Helper()
 	for range 2 {
@@ -146,35 +151,50 @@ func stop(t *testing.T, r *Recorder) {
 
 func TestRecorderWritesInBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		const (
+			few     = 10
+			batches = few + 3*batchSize
+			flushed = batches + batchSize
+			total   = flushed + 1
+		)
 		s := &memoryStore{}
 		r, log := start(t, s, Config{})
-		record(r, 0, 10)
-		time.Sleep(gather) // in the fake time of synctest
+
+		// A few entries are written after a while, in the fake time of synctest.
+		record(r, 0, few)
+		time.Sleep(gather)
 		synctest.Wait()
-		expect(t, s, 0, 10)
-		record(r, 10, 10+3*batchSize)
+		expect(t, s, 0, few)
+
+		// A full batch is written immediately.
+		record(r, few, batches)
 		synctest.Wait()
-		if n := len(s.stored()); n < 10+batchSize {
-			t.Errorf("%d are stored: a full batch was not written", n)
+		if n := len(s.stored()); n < few+batchSize {
+			t.Errorf("after recording full batches: %d entries are stored, want at least %d",
+				n, few+batchSize)
 		}
 		time.Sleep(gather)
 		synctest.Wait()
-		expect(t, s, 0, 10+3*batchSize)
-		if slices.Max(s.batches) > batchSize {
-			t.Errorf("batches of %d", s.batches)
+		expect(t, s, 0, batches)
+		if largest := slices.Max(s.batches); largest > batchSize {
+			t.Errorf("the largest batch has %d entries, want at most %d", largest, batchSize)
 		}
-		const all = 10 + 4*batchSize
-		record(r, 10+3*batchSize, all)
+
+		// Flush and Stop write the entries recorded before.
+		record(r, batches, flushed)
 		r.Flush(t.Context())
-		expect(t, s, 0, all)
-		record(r, all, all+1)
+		expect(t, s, 0, flushed)
+		record(r, flushed, total)
 		stop(t, r)
-		expect(t, s, 0, all+1)
-		if got := r.Counts(); got != (Counts{Written: all + 1}) || r.Depth() != (Depth{}) {
-			t.Errorf("%+v, %+v left", got, r.Depth())
+		expect(t, s, 0, total)
+		if got, want := r.Counts(), (Counts{Written: total}); got != want {
+			t.Errorf("after Stop: got counts %+v, want %+v", got, want)
+		}
+		if got := r.Depth(); got != (Depth{}) {
+			t.Errorf("after Stop: %+v are buffered, want none", got)
 		}
 		if log.String() != "" {
-			t.Errorf("the log has\n%s", log)
+			t.Errorf("without failures: the log has\n%s", log)
 		}
 		r.Flush(t.Context()) // returns immediately after Stop
 	})
@@ -192,27 +212,33 @@ func TestRecordWhileStoreBlocks(t *testing.T) {
 		synctest.Wait() // now it is blocked
 		before := time.Now()
 		record(r, 5, 50_000)
-		if took := time.Since(before); took != 0 { // fake time, which advances only while all goroutines wait
-			t.Errorf("recording took %v", took)
+		// The fake time advances only while all goroutines wait.
+		if took := time.Since(before); took != 0 {
+			t.Errorf("recording took %v, want no waiting", took)
 		}
-		if got, buffered := r.Counts(), r.Depth(); got.Dropped != 49_000 || buffered.Entries != 1000 {
-			t.Errorf("%+v, %+v buffered", got, buffered)
+		if got := r.Counts(); got.Dropped != 49_000 {
+			t.Errorf("while the store blocks: got counts %+v, want 49000 dropped", got)
+		}
+		if got := r.Depth(); got.Entries != 1000 {
+			t.Errorf("while the store blocks: %+v are buffered, want 1000", got)
 		}
 		if n := log.count("dropping new entries"); n != 1 {
-			t.Errorf("logged %d times:\n%s", n, log)
+			t.Errorf("while the store blocks: the warning is logged %d times, want once:\n%s", n, log)
 		}
-		waited := time.Now()
+
+		flushedAt := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		r.Flush(ctx)
-		if took := time.Since(waited); took != time.Second {
-			t.Errorf("Flush waited %v", took)
+		if took := time.Since(flushedAt); took != time.Second {
+			t.Errorf("Flush waited %v, want %v", took, time.Second)
 		}
+
 		close(s.block)
 		synctest.Wait()
 		expect(t, s, 0, 1000)
 		if n := log.count("written again\" dropped=49000"); n != 1 || log.count("\n") != 2 {
-			t.Errorf("the log has\n%s", log)
+			t.Errorf("after the outage: want 2 lines, one of them about its end; the log has\n%s", log)
 		}
 		stop(t, r)
 	})
@@ -228,22 +254,27 @@ func TestBufferBytesAreBounded(t *testing.T) {
 		d.Texts[UserAuthID] = "ann"
 		r.Record(d)
 	}
-	if buffered := r.Depth(); buffered.Entries != 10 || buffered.Bytes > 10_000 {
-		t.Errorf("%+v buffered", buffered)
+	if got := r.Depth(); got.Entries != 10 || got.Bytes > 10_000 {
+		t.Errorf("after 100 entries of 964 bytes: %+v are buffered, want 10 entries", got)
 	}
 	r.Start()
 	stop(t, r)
-	if got := r.Counts(); got != (Counts{Written: 10, Dropped: 90}) {
-		t.Errorf("%+v", got)
+	if got, want := r.Counts(), (Counts{Written: 10, Dropped: 90}); got != want {
+		t.Errorf("after Stop: got counts %+v, want %+v", got, want)
 	}
 }
 
-// TestAnonymousEntriesFillAQuarterOfTheBuffer: the rest is for entries with a user. An
-// entry that is dropped is counted.
+// TestAnonymousEntriesFillAQuarterOfTheBuffer checks that three quarters are left for entries
+// with a user, and that dropped entries are counted.
 func TestAnonymousEntriesFillAQuarterOfTheBuffer(t *testing.T) {
-	for limit, c := range map[string]Config{"entries": {MaxEntries: 100}, "bytes": {MaxBytes: 100_000}} {
+	limits := map[string]Config{
+		"entries": {MaxEntries: 100},
+		"bytes":   {MaxBytes: 100_000},
+	}
+	for limit, c := range limits {
 		log := &logBuffer{}
-		c.Store, c.Log = &memoryStore{}, slog.New(slog.NewTextHandler(log, nil))
+		c.Store = &memoryStore{}
+		c.Log = slog.New(slog.NewTextHandler(log, nil))
 		r := New(c)
 		for range 200 {
 			d := NewEntryBuilder()
@@ -259,8 +290,14 @@ func TestAnonymousEntriesFillAQuarterOfTheBuffer(t *testing.T) {
 		}
 		r.Start()
 		stop(t, r)
-		if got := r.Counts(); got.Written != 100 || r.anonymous != (Depth{}) || log.String() != "" {
-			t.Errorf("%s: %+v, %+v anonymous; the log has %q", limit, got, r.anonymous, log)
+		if got := r.Counts(); got.Written != 100 {
+			t.Errorf("%s: after Stop: got counts %+v, want 100 written", limit, got)
+		}
+		if r.anonymous != (Depth{}) {
+			t.Errorf("%s: after Stop: %+v anonymous are buffered, want none", limit, r.anonymous)
+		}
+		if log.String() != "" {
+			t.Errorf("%s: after Stop: the log has %q, want nothing", limit, log)
 		}
 	}
 }
@@ -274,19 +311,20 @@ func TestTemporaryFailuresAreRetried(t *testing.T) {
 		record(r, 0, 700)
 		time.Sleep(time.Minute)
 		record(r, 700, 800)
-		tried := r.Counts().Failures
-		if tried < 5 || tried > 15 {
-			t.Errorf("%d attempts in a minute", tried)
+		if n := r.Counts().Failures; n < 5 || n > 15 {
+			t.Errorf("got %d attempts in a minute, want 5 to 15", n)
 		}
 		s.set(func(s *memoryStore) { s.fail = nil })
 		time.Sleep(maxPause)
 		synctest.Wait()
 		expect(t, s, 0, 800)
-		if log.count("disk full") != 1 || log.count("written again\" dropped=0 failures=") != 1 || log.count("\n") != 2 {
-			t.Errorf("the log has\n%s", log)
+		starts := log.count("disk full")
+		ends := log.count("written again\" dropped=0 failures=")
+		if starts != 1 || ends != 1 || log.count("\n") != 2 {
+			t.Errorf("want one line at the start and one at the end of the outage; the log has\n%s", log)
 		}
-		if r.Counts().Dropped != 0 {
-			t.Errorf("%+v", r.Counts())
+		if got := r.Counts(); got.Dropped != 0 {
+			t.Errorf("after temporary failures: got counts %+v, want none dropped", got)
 		}
 		stop(t, r)
 	})
@@ -304,11 +342,16 @@ func TestPermanentFailuresAreDropped(t *testing.T) {
 		record(r, 3, 6)
 		stop(t, r)
 		expect(t, s, 3, 6)
-		if got := r.Counts(); got != (Counts{Written: 3, Dropped: 3, Failures: 1}) || r.Depth() != (Depth{}) {
-			t.Errorf("%+v, %+v buffered", got, r.Depth())
+		if got, want := r.Counts(), (Counts{Written: 3, Dropped: 3, Failures: 1}); got != want {
+			t.Errorf("after Stop: got counts %+v, want %+v", got, want)
 		}
-		if log.count("no column accepts") != 1 || log.count("written again\" dropped=3 failures=1") != 1 {
-			t.Errorf("the log has\n%s", log)
+		if got := r.Depth(); got != (Depth{}) {
+			t.Errorf("after Stop: %+v are buffered, want none", got)
+		}
+		starts := log.count("no column accepts")
+		ends := log.count("written again\" dropped=3 failures=1")
+		if starts != 1 || ends != 1 {
+			t.Errorf("want one line at the start and one at the end of the outage; the log has\n%s", log)
 		}
 	})
 }
@@ -326,10 +369,10 @@ func TestStopIsBounded(t *testing.T) {
 			t.Error(err)
 		}
 		if took := time.Since(before); took != 3*time.Second {
-			t.Errorf("it took %v", took)
+			t.Errorf("Stop took %v, want %v", took, 3*time.Second)
 		}
 		if log.count("lost=10") != 1 {
-			t.Errorf("the log has\n%s", log)
+			t.Errorf("want a line with lost=10; the log has\n%s", log)
 		}
 		close(s.block) // lets the goroutines of synctest end
 	})
@@ -338,16 +381,17 @@ func TestStopIsBounded(t *testing.T) {
 func TestPruning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &memoryStore{more: 5}
-		r, _ := start(t, s, Config{Retention: func() Retention { return Retention{MaxAge: time.Hour, MaxSize: 1} }})
+		retention := Retention{MaxAge: time.Hour, MaxSize: 1}
+		r, _ := start(t, s, Config{Retention: func() Retention { return retention }})
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if n := s.prunings(); n != 5 {
-			t.Errorf("pruned %d times, want until no row is left to prune", n)
+			t.Errorf("at the start: pruned %d times, want 5, until no row is left to prune", n)
 		}
 		time.Sleep(10 * pruneInterval)
 		synctest.Wait()
 		if n := s.prunings(); n != 15 {
-			t.Errorf("pruned %d times in ten intervals", n-5)
+			t.Errorf("pruned %d times in ten intervals, want 10", n-5)
 		}
 		stop(t, r)
 	})
@@ -371,6 +415,6 @@ func TestConcurrentRecording(t *testing.T) {
 	all.Wait()
 	stop(t, r)
 	if got := r.Counts(); got.Written != 4000 || len(s.stored()) != 4000 {
-		t.Errorf("%+v", got)
+		t.Errorf("got counts %+v and %d stored entries, want 4000", got, len(s.stored()))
 	}
 }

@@ -23,7 +23,7 @@ type writer struct {
 	*Recorder
 	batch []Entry         // the entries to write next
 	spare []Entry         // buffer to reuse for the queue
-	next  time.Time       // next pruning
+	next  time.Time       // time of the next pruning
 	grown int64           // bytes written since the last pruning
 	pause backoff.Backoff // before the next attempt after a failure
 }
@@ -54,9 +54,11 @@ func (w *writer) stopping() bool {
 // await waits for work: the first entry of a batch, the next attempt after a
 // failure, a flush (it returns the channel), or the next pruning.
 func (w *writer) await() chan struct{} {
-	wake, wait := w.wake, max(0, time.Until(w.next))
+	wake := w.wake
+	wait := max(0, time.Until(w.next))
 	if pause := w.pause.Wait(); pause > 0 {
-		wake, wait = nil, pause
+		wake = nil // new entries do not end the pause
+		wait = pause
 	}
 	idle := time.NewTimer(wait)
 	defer idle.Stop()
@@ -135,6 +137,7 @@ func (w *writer) take() bool {
 	return len(queue) > 0
 }
 
+// attempt writes entries in one transaction.
 func (w *writer) attempt(part []Entry) error {
 	ctx, cancel := context.WithTimeout(w.ctx, writeTimeout)
 	defer cancel()
@@ -142,19 +145,24 @@ func (w *writer) attempt(part []Entry) error {
 		return err
 	}
 	w.pause.Reset()
-	w.mu.Lock()
-	w.counts.Written += int64(len(part))
-	w.release(part)
-	var previous outage
-	ended := false
-	if w.buffered.Entries <= w.MaxEntries/2 && w.buffered.Bytes <= w.MaxBytes/2 { // otherwise the outage would start again immediately
-		previous, ended = w.outage.end()
-	}
-	w.mu.Unlock()
-	if ended {
-		w.Log.Warn("the request log can be written again", "dropped", previous.dropped, "failures", previous.failures)
+	if previous, ended := w.written(part); ended {
+		w.Log.Warn("the request log can be written again",
+			"dropped", previous.dropped, "failures", previous.failures)
 	}
 	return nil
+}
+
+// written removes written entries from the buffer, and returns the outage that this ended.
+func (w *writer) written(part []Entry) (previous outage, ended bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.counts.Written += int64(len(part))
+	w.release(part)
+	// With a buffer that is nearly full, the next outage would start immediately.
+	if w.buffered.Entries > w.MaxEntries/2 || w.buffered.Bytes > w.MaxBytes/2 {
+		return outage{}, false
+	}
+	return w.outage.end()
 }
 
 // release removes written entries from the buffer.
@@ -183,7 +191,8 @@ func (w *writer) failed(err error, part []Entry) (retry bool) {
 	}
 	w.mu.Unlock()
 	if first {
-		w.Log.Warn("the request log cannot be written; requests are served, but new entries are dropped once the buffer is full",
+		w.Log.Warn("the request log cannot be written;"+
+			" requests are served, but new entries are dropped once the buffer is full",
 			"error", err.Error())
 	}
 	if retry {
@@ -221,17 +230,18 @@ type outage struct {
 }
 
 // add adds failures and reports whether they are the first.
-func (t *outage) add(dropped, failures int64) (first bool) {
-	first, t.active = !t.active, true
-	t.dropped += dropped
-	t.failures += failures
+func (o *outage) add(dropped, failures int64) (first bool) {
+	first = !o.active
+	o.active = true
+	o.dropped += dropped
+	o.failures += failures
 	return first
 }
 
 // end resets the outage and returns the previous one; ended reports whether there
 // was one.
-func (t *outage) end() (previous outage, ended bool) {
-	previous = *t
-	*t = outage{}
+func (o *outage) end() (previous outage, ended bool) {
+	previous = *o
+	*o = outage{}
 	return previous, previous.active
 }

@@ -108,7 +108,8 @@ func (f *File) write(ctx context.Context, work func(*sqlite.Conn) error) error {
 	if f.conn.InTransaction() {
 		err = errors.Join(err, f.conn.Exec("ROLLBACK"))
 	}
-	if e, ok := errors.AsType[*sqlite.Error](err); ok && !e.Constraint() { // constraint violations are permanent, other errors temporary
+	// Constraint violations are permanent, other errors temporary.
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && !e.Constraint() {
 		return executor.Unavailable(err, "the request log cannot be written")
 	}
 	return err
@@ -145,18 +146,19 @@ const (
 )
 
 var insertFileRow = func() string {
-	into := make([]string, durationParam)
-	values := make([]string, durationParam)
+	columns := make([]string, durationParam)
+	params := make([]string, durationParam)
 	for i := range requestlog.Texts {
-		into[i] = requestlog.Column(i)
+		columns[i] = requestlog.Column(i)
 	}
-	into[atParam-1] = "DateTime"
-	into[statusParam-1] = "StatusCode"
-	into[durationParam-1] = "RequestDuration"
-	for i := range values {
-		values[i] = fmt.Sprintf("?%d", i+1)
+	columns[atParam-1] = "DateTime"
+	columns[statusParam-1] = "StatusCode"
+	columns[durationParam-1] = "RequestDuration"
+	for i := range params {
+		params[i] = fmt.Sprintf("?%d", i+1)
 	}
-	return "INSERT INTO WH_RequestLog (" + strings.Join(into, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")"
+	return "INSERT INTO WH_RequestLog (" + strings.Join(columns, ", ") + ")" +
+		" VALUES (" + strings.Join(params, ", ") + ")"
 }()
 
 func appendEntry(stmt *sqlite.Stmt, e *requestlog.Entry) error {
@@ -185,7 +187,8 @@ var (
 	deleteOld       = fmt.Sprintf(deleteFile, "", " AND DateTime < ?2", rowSize)
 	deleteOldest    = fmt.Sprintf(deleteFile, "", "", rowSize)
 	deleteAnonymous = fmt.Sprintf(deleteFile, " WHERE UserAuthId IS NULL AND Id >= ?2", "", rowSize)
-	measureSome     = `SELECT SUM(` + rowSize + `) FROM WH_RequestLog WHERE Id > ?1 AND Id <= ?2 AND UserAuthId IS NULL`
+	measureSome     = `SELECT SUM(` + rowSize + `) FROM WH_RequestLog` +
+		` WHERE Id > ?1 AND Id <= ?2 AND UserAuthId IS NULL`
 )
 
 // rowSize is the size of a row as Entry.Size.
@@ -201,7 +204,7 @@ var rowSize = func() string {
 // part by part, since that reads the whole file.
 type anonymousRows struct {
 	bytes      int64 // size of the rows up to measuredTo
-	measuredTo int64 // ID
+	measuredTo int64 // ID of the last row that has been measured
 	complete   bool  // all rows have been measured
 	first      int64 // no anonymous row has a lower ID
 }
@@ -248,7 +251,9 @@ func (a *anonymousRows) remove(conn *sqlite.Conn, statement string, args ...any)
 		n++
 		id := row.Int(0)
 		last = max(last, id)
-		if anonymous := row.Int(1) != 0; anonymous && (a.complete || id <= a.measuredTo) {
+		isAnonymous := row.Int(1) != 0
+		isMeasured := a.complete || id <= a.measuredTo
+		if isAnonymous && isMeasured {
 			a.bytes -= row.Int(2)
 		}
 		return nil
@@ -279,7 +284,10 @@ func (a *anonymousRows) shrink(conn *sqlite.Conn, maxBytes int64, tooLarge bool)
 }
 
 const (
-	reservedShare  = 8      // 1/8 of the maximum size is reserved for the WAL and for entries until the next pruning
+	// reservedShare is the part (1/8) of the maximum size that is reserved for the WAL and
+	// for entries until the next pruning.
+	reservedShare = 8
+
 	measureBatch   = 20_000 // IDs of rows that are measured at a time
 	sizeStep       = 8      // rows that are deleted at a time to reduce the size; each may be large
 	maxSizeRows    = 4096   // max. rows that one transaction deletes to reduce the size
@@ -290,63 +298,84 @@ const (
 // free pages to the file system.
 func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (hasMore bool, err error) {
 	err = f.write(ctx, func(conn *sqlite.Conn) error {
-		size, err := appdb.SizeOf(conn)
-		if err != nil {
-			return err
-		}
-		maxPages := (maxBytes + size.PageSize - 1) / size.PageSize // 0 means no limit
-		if err := conn.Exec(limitWAL(maxPages, size.PageSize) + `; BEGIN IMMEDIATE`); err != nil {
-			return err
-		}
-		measuring := false
-		if maxPages > 0 {
-			measuring, err = f.anonymous.measure(conn)
-			if err != nil {
-				return err
-			}
-		}
-		removed, _, err := f.anonymous.remove(conn, deleteOld, int64(pruneBatch), appdb.Timestamp(before))
-		if err != nil {
-			return err
-		}
-		hasMore = removed == pruneBatch
-
-		kept := maxPages - maxPages/reservedShare
-		removedForSize := int64(0)
-		for maxPages > 0 {
-			tooLarge := size.Pages-size.FreePages > kept
-			n, err := f.anonymous.shrink(conn, kept*size.PageSize, tooLarge)
-			if err != nil {
-				return err
-			}
-			if n == 0 {
-				break
-			}
-			if removedForSize >= maxSizeRows {
-				hasMore = true
-				break
-			}
-			size, err = appdb.SizeOf(conn)
-			if err != nil {
-				return err
-			}
-			removedForSize += n
-		}
-		if err := conn.Exec("COMMIT"); err != nil {
-			return err
-		}
-		if maxPages == 0 {
-			maxPages = size.Pages
-		}
-		shrunk, err := appdb.Shrink(conn, size,
-			min(maxShrinkPages, max(size.Pages-maxPages, size.FreePages-size.Pages/appdb.MaxFreeShare)))
-		hasMore = hasMore || shrunk || measuring
+		var err error
+		hasMore, err = f.prune(conn, before, maxBytes)
 		return err
 	})
 	if err != nil {
 		f.forgetAnonymous()
+		return false, err
 	}
-	return hasMore && err == nil, err
+	return hasMore, nil
+}
+
+// prune prunes the file of the writer's connection.
+func (f *File) prune(conn *sqlite.Conn, before time.Time, maxBytes int64) (hasMore bool, err error) {
+	size, err := appdb.SizeOf(conn)
+	if err != nil {
+		return false, err
+	}
+	maxPages := (maxBytes + size.PageSize - 1) / size.PageSize // 0 means no limit
+	if err := conn.Exec(limitWAL(maxPages, size.PageSize) + `; BEGIN IMMEDIATE`); err != nil {
+		return false, err
+	}
+	hasUnmeasured := false
+	if maxPages > 0 {
+		hasUnmeasured, err = f.anonymous.measure(conn)
+		if err != nil {
+			return false, err
+		}
+	}
+	n, _, err := f.anonymous.remove(conn, deleteOld, int64(pruneBatch), appdb.Timestamp(before))
+	if err != nil {
+		return false, err
+	}
+	hasOld := n == pruneBatch
+
+	isTooLarge := false
+	if maxPages > 0 {
+		size, isTooLarge, err = f.reduce(conn, size, maxPages)
+		if err != nil {
+			return false, err
+		}
+	}
+	if err := conn.Exec("COMMIT"); err != nil {
+		return false, err
+	}
+
+	excess := size.FreePages - size.Pages/appdb.MaxFreeShare
+	if maxPages > 0 {
+		excess = max(excess, size.Pages-maxPages)
+	}
+	shrunk, err := appdb.Shrink(conn, size, min(maxShrinkPages, excess))
+	return hasUnmeasured || hasOld || isTooLarge || shrunk, err
+}
+
+// reduce deletes rows of a file until it fits into maxPages without the reserved part. It
+// returns the new size, and whether it stopped early, at the limit of one transaction.
+func (f *File) reduce(
+	conn *sqlite.Conn, size appdb.Size, maxPages int64,
+) (reduced appdb.Size, isTooLarge bool, err error) {
+	usable := maxPages - maxPages/reservedShare
+	deleted := int64(0)
+	for {
+		exceeds := size.Pages-size.FreePages > usable
+		n, err := f.anonymous.shrink(conn, usable*size.PageSize, exceeds)
+		if err != nil {
+			return size, false, err
+		}
+		if n == 0 {
+			return size, false, nil
+		}
+		if deleted >= maxSizeRows {
+			return size, true, nil
+		}
+		deleted += n
+		size, err = appdb.SizeOf(conn)
+		if err != nil {
+			return size, false, err
+		}
+	}
 }
 
 // forgetAnonymous has the anonymous rows measured again, after a failure that may have

@@ -21,169 +21,186 @@ import (
 // is not an error.
 func TestCompactNeedsFreeSpace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), appdb.FileName)
-	if before, after, err := appdb.Compact(t.Context(), path); before != 0 || after != 0 || err != nil {
-		t.Errorf("a missing file: %d, %d, %v", before, after, err)
+	before, after, err := appdb.Compact(t.Context(), path)
+	if before != 0 || after != 0 || err != nil {
+		t.Errorf("compacting a missing file: got sizes %d and %d (%v), want 0 and no error",
+			before, after, err)
 	}
+
 	file, err := os.Create(path)
-	if err == nil {
-		err = errors.Join(file.Truncate(8<<40), file.Close()) // a sparse file uses no disk space
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := appdb.Compact(t.Context(), path); err == nil || !strings.Contains(err.Error(), "needs 16777217 MB of free disk space") {
-		t.Errorf("without free space: %v", err)
+	err = file.Truncate(8 << 40) // a sparse file uses no disk space
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
 	}
+	const want = "needs 16777217 MB of free disk space"
+	_, _, err = appdb.Compact(t.Context(), path)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("compacting a file of 8 TiB: got error %v, want one with %q", err, want)
+	}
+}
+
+// openLog returns the log in a file, which it closes at the end of the test.
+func openLog(t *testing.T, path string) *File {
+	t.Helper()
+	file := NewFile(path, 1)
+	t.Cleanup(func() { _ = file.Close() })
+	return file
 }
 
 // TestRequestLogSizeOnDisk checks that the request log, including its WAL, keeps
 // its maximum size while entries of all sizes are written, and shrinks when the
 // maximum is lowered.
 func TestRequestLogSizeOnDisk(t *testing.T) {
-	file := &measuredLog{File: File{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}, t: t}
-	t.Cleanup(func() { _ = file.Close() })
-	bound := int64(5 << 20)
-	write := func(entries int) {
-		t.Helper()
-		r := requestlog.New(requestlog.Config{
-			Store:     file,
-			MaxBytes:  1 << 30,
-			Log:       slog.New(slog.DiscardHandler),
-			Retention: func() requestlog.Retention { return requestlog.Retention{MaxSize: bound} },
-		})
-		for n := range entries {
-			d := requestlog.NewEntryBuilder()
-			d.Texts[requestlog.RequestBody] = strings.Repeat("x", n*7919%requestlog.MaxBody)
-			d.Texts[requestlog.UserAuthID] = "ann"
-			r.Record(d)
+	const maxSize = 5 << 20
+	log := &measuredLog{File: openLog(t, filepath.Join(t.TempDir(), appdb.LogFileName)), t: t}
+
+	log.record(1000, maxSize)
+	if log.peak > maxSize+maxSize/10 || log.peak < maxSize/2 {
+		t.Errorf("with a maximum of %d bytes the files took up to %d", maxSize, log.peak)
+	}
+
+	const lowered = maxSize / 4
+	pruneAll(t, log, lowered)
+	log.record(100, lowered)
+	if log.peak > lowered+lowered/10 {
+		t.Errorf("with the lowered maximum of %d bytes the files took up to %d", lowered, log.peak)
+	}
+}
+
+// measuredLog measures the size of the files after each write.
+type measuredLog struct {
+	*File
+	t    *testing.T
+	peak int64 // maximum size in bytes
+}
+
+func (l *measuredLog) Append(ctx context.Context, entries []requestlog.Entry) error {
+	err := l.File.Append(ctx, entries)
+	var size int64
+	for _, name := range []string{l.path, l.path + "-wal"} {
+		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-		file.peak = 0
-		r.Start()
-		r.Flush(t.Context())
-		if err := r.Stop(t.Context()); err != nil || r.Depth().Entries != 0 {
-			t.Fatalf("%+v (%v)", r.Depth(), err)
+		if err != nil {
+			l.t.Error(err)
+			continue
 		}
+		size += info.Size()
 	}
-	write(1000)
-	if file.peak > bound+bound/10 || file.peak < bound/2 {
-		t.Errorf("with a bound of %d bytes the files took up to %d", bound, file.peak)
+	l.peak = max(l.peak, size)
+	return err
+}
+
+// record writes entries of all sizes through a Recorder with a maximum size of the log.
+// Afterwards, peak is that of these writes.
+func (l *measuredLog) record(entries int, maxSize int64) {
+	l.t.Helper()
+	recorder := requestlog.New(requestlog.Config{
+		Store:     l,
+		MaxBytes:  1 << 30,
+		Log:       slog.New(slog.DiscardHandler),
+		Retention: func() requestlog.Retention { return requestlog.Retention{MaxSize: maxSize} },
+	})
+	for n := range entries {
+		entry := requestlog.NewEntryBuilder()
+		entry.Texts[requestlog.RequestBody] = strings.Repeat("x", n*7919%requestlog.MaxBody)
+		entry.Texts[requestlog.UserAuthID] = "ann"
+		recorder.Record(entry)
 	}
-	bound /= 4
-	pruneAll(t, file, bound)
-	write(100)
-	if file.peak > bound+bound/10 {
-		t.Errorf("with the lower bound of %d bytes the files took up to %d", bound, file.peak)
+	l.peak = 0
+	recorder.Start()
+	recorder.Flush(l.t.Context())
+	if err := recorder.Stop(l.t.Context()); err != nil {
+		l.t.Fatal(err)
 	}
+	if depth := recorder.Depth(); depth.Entries != 0 {
+		l.t.Fatalf("after writing %d entries: %+v are buffered, want none", entries, depth)
+	}
+}
+
+// entriesOf returns n entries of about 1 kB of a user, or anonymous ones.
+func entriesOf(user string, n int) []requestlog.Entry {
+	entries := make([]requestlog.Entry, n)
+	for i := range entries {
+		entries[i].Texts[requestlog.UserAuthID] = user
+		entries[i].Texts[requestlog.RequestDto] = strings.Repeat("x", 1000)
+	}
+	return entries
+}
+
+// appendEntries appends entries to a log.
+func appendEntries(t *testing.T, log requestlog.Store, entries []requestlog.Entry) {
+	t.Helper()
+	if err := log.Append(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// countRows counts the rows of a log that satisfy a condition.
+func countRows(t *testing.T, file *File, condition string) (n int64) {
+	t.Helper()
+	err := file.write(t.Context(), func(conn *sqlite.Conn) (err error) {
+		n, _, err = conn.QueryInt("SELECT COUNT(*) FROM WH_RequestLog WHERE " + condition)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // TestAnonymousEntriesFillAQuarter checks that anonymous entries do not push out the others
 // once they fill a quarter of the log, also after a restart.
 func TestAnonymousEntriesFillAQuarter(t *testing.T) {
 	const (
-		maxBytes = 4 << 20
-		known    = 1500 // about a third of the log
+		maxBytes   = 4 << 20
+		ofAnn      = 1500 // about a third of the log
+		maxUnnamed = maxBytes / requestlog.AnonymousShare / 1000
 	)
-	path := filepath.Join(t.TempDir(), appdb.LogFileName)
-	entries := func(n int, user string) []requestlog.Entry {
-		all := make([]requestlog.Entry, n)
-		for i := range all {
-			all[i].Texts[requestlog.UserAuthID] = user
-			all[i].Texts[requestlog.RequestDto] = strings.Repeat("x", 1000)
-		}
-		return all
-	}
-	prune := func(file *File) {
+	fill := func(file *File, start string) {
 		t.Helper()
-		pruneAll(t, file, maxBytes)
-	}
-	count := func(file *File, condition string) (n int64) {
-		t.Helper()
-		err := file.write(t.Context(), func(conn *sqlite.Conn) (err error) {
-			n, _, err = conn.QueryInt("SELECT COUNT(*) FROM WH_RequestLog WHERE " + condition)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-
-	for _, start := range []string{"first", "second"} {
-		file := &File{path: path, connections: 1}
-		if start == "first" {
-			if err := file.Append(t.Context(), entries(known, "ann")); err != nil {
-				t.Fatal(err)
-			}
-		}
 		for range 5 {
-			if err := file.Append(t.Context(), entries(1000, "")); err != nil {
-				t.Fatal(err)
-			}
-			prune(file)
+			appendEntries(t, file, entriesOf("", 1000))
+			pruneAll(t, file, maxBytes)
 		}
-		if n := count(file, "UserAuthId IS NOT NULL"); n != known {
-			t.Errorf("%s start: %d of %d entries with a user are left", start, n, known)
+		if n := countRows(t, file, "UserAuthId IS NOT NULL"); n != ofAnn {
+			t.Errorf("%s start: got %d entries with a user, want %d", start, n, ofAnn)
 		}
-		if n := count(file, "UserAuthId IS NULL"); n < 500 || n > maxBytes/requestlog.AnonymousShare/1000 {
-			t.Errorf("%s start: %d anonymous entries are left, want the newest in a quarter of the log", start, n)
-		}
-		if start == "second" { // other entries take the place of the oldest, as before
-			if err := file.Append(t.Context(), entries(6000, "bob")); err != nil {
-				t.Fatal(err)
-			}
-			prune(file)
-			if n := count(file, "UserAuthId = 'bob'"); n < 2000 {
-				t.Errorf("%d entries of bob are left, want those that fit", n)
-			}
-		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
+		if n := countRows(t, file, "UserAuthId IS NULL"); n < 500 || n > maxUnnamed {
+			t.Errorf("%s start: got %d anonymous entries, want 500 to %d", start, n, maxUnnamed)
 		}
 	}
-}
+	path := filepath.Join(t.TempDir(), appdb.LogFileName)
 
-// measuredLog measures the size of the files after each write.
-type measuredLog struct {
-	File
-	t    *testing.T
-	peak int64
-}
-
-func (w *measuredLog) Append(ctx context.Context, entries []requestlog.Entry) error {
-	err := w.File.Append(ctx, entries)
-	var size int64
-	for _, name := range []string{w.path, w.path + "-wal"} {
-		if info, err := os.Stat(name); err == nil {
-			size += info.Size()
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			w.t.Error(err)
-		}
+	file := openLog(t, path)
+	appendEntries(t, file, entriesOf("ann", ofAnn))
+	fill(file, "first")
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
 	}
-	w.peak = max(w.peak, size)
-	return err
+
+	file = openLog(t, path)
+	fill(file, "second")
+
+	// Entries with a user push out the oldest ones.
+	appendEntries(t, file, entriesOf("bob", 6000))
+	pruneAll(t, file, maxBytes)
+	if n := countRows(t, file, "UserAuthId = 'bob'"); n < 2000 {
+		t.Errorf("got %d entries of bob, want at least 2000", n)
+	}
 }
 
 // TestRequestLogSizeBelowPage checks a maximum size smaller than a page.
 func TestRequestLogSizeBelowPage(t *testing.T) {
-	file := &File{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}
-	t.Cleanup(func() { _ = file.Close() })
-	if err := file.Append(t.Context(), make([]requestlog.Entry, 100)); err != nil {
-		t.Fatal(err)
-	}
+	file := openLog(t, filepath.Join(t.TempDir(), appdb.LogFileName))
+	appendEntries(t, file, make([]requestlog.Entry, 100))
 	pruneAll(t, file, 1)
-	err := file.write(t.Context(), func(conn *sqlite.Conn) error {
-		s, err := conn.Prepare("SELECT COUNT(*) FROM WH_RequestLog")
-		if err != nil {
-			return err
-		}
-		defer s.Reset()
-		if _, err = s.Step(); err == nil && s.Int(0) > 1 {
-			t.Errorf("%d entries are left, want the newest", s.Int(0))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	if n := countRows(t, file, "1 = 1"); n > 1 {
+		t.Errorf("with a maximum of 1 byte: got %d entries, want only the newest", n)
 	}
 }
 

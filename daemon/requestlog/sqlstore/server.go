@@ -27,7 +27,7 @@ type serverLog struct {
 	db        *appdb.DB
 	measured  time.Time // when excess and anonymous were measured
 	excess    int64     // estimated number of rows to delete
-	anonymous int64     // those of them that are anonymous
+	anonymous int64     // estimated number of anonymous rows among them
 	first     int64     // no anonymous row has a lower ID
 }
 
@@ -41,20 +41,21 @@ func (l *serverLog) Append(ctx context.Context, entries []requestlog.Entry) erro
 // the collation of its text, which is that of the database: most of them ignore the width of
 // characters, and some accents, so that they would also replace "＾１" in a text.
 var insertRows = func() string {
-	into := []string{"DateTime", "StatusCode", "RequestDuration", "Bytes"}
-	items := []string{"n int", "c0 datetime2(7)", "c1 int", "c2 bigint", "c3 int"}
+	const unescaped = `REPLACE(REPLACE(REPLACE(t%d COLLATE Latin1_General_BIN2,` +
+		` N'^1', N'"'), N'^2', N'\'), N'^0', N'^')`
+	columns := []string{"DateTime", "StatusCode", "RequestDuration", "Bytes"}
 	values := []string{"c0", "c1", "c2", "c3"}
+	items := []string{"n int", "c0 datetime2(7)", "c1 int", "c2 bigint", "c3 int"}
 	for i := range requestlog.Texts {
-		into = append(into, requestlog.Column(i))
+		columns = append(columns, requestlog.Column(i))
+		values = append(values, fmt.Sprintf(unescaped, i))
 		items = append(items, fmt.Sprintf("t%d nvarchar(max)", i))
-		values = append(values,
-			fmt.Sprintf("REPLACE(REPLACE(REPLACE(t%d COLLATE Latin1_General_BIN2, N'^1', N'\"'), N'^2', N'\\'), N'^0', N'^')",
-				i))
 	}
 	for i := range items {
 		items[i] += fmt.Sprintf(" '$[%d]'", i)
 	}
-	return "INSERT INTO whd.WH_RequestLog (" + strings.Join(into, ", ") + ")\nSELECT " + strings.Join(values, ", ") +
+	return "INSERT INTO whd.WH_RequestLog (" + strings.Join(columns, ", ") + ")" +
+		"\nSELECT " + strings.Join(values, ", ") +
 		"\nFROM OPENJSON(@Rows) WITH (" + strings.Join(items, ", ") + ") ORDER BY n"
 }()
 
@@ -70,7 +71,8 @@ func logRows(entries []requestlog.Entry) []byte {
 		if n > 0 {
 			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, `[%d,"%s",%d,%d,%d`, n, appdb.Timestamp(e.At), e.Status, ticks(e.Duration), e.Size())
+		b = fmt.Appendf(b, `[%d,"%s",%d,%d,%d`,
+			n, appdb.Timestamp(e.At), e.Status, ticks(e.Duration), e.Size())
 		for _, text := range e.Texts {
 			if text == "" {
 				b = append(b, ",null"...)
@@ -92,6 +94,8 @@ func controlToSpace(r rune) rune {
 	return r
 }
 
+// pruneRowsOnServer deletes those of the oldest rows that are too old, or all of them if the
+// log is too large.
 const pruneRowsOnServer = `DELETE FROM whd.WH_RequestLog
 WHERE Id IN (SELECT TOP (@Batch) Id FROM whd.WH_RequestLog ORDER BY Id) AND (DateTime < CAST(@Before AS datetime2(7)) OR @TooMany > 0)`
 
@@ -101,9 +105,10 @@ const lastAnonymousRow = `SELECT COALESCE(MAX(r.Id), 0) FROM (
 
 const pruneAnonymousOnServer = `DELETE FROM whd.WH_RequestLog WHERE UserAuthId IS NULL AND Id >= @First AND Id <= @Last`
 
-const measureAnonymousRows = `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM whd.WH_RequestLog WHERE UserAuthId IS NULL`
-
-const measureRows = `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM whd.WH_RequestLog`
+const (
+	measureRows          = `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM whd.WH_RequestLog`
+	measureAnonymousRows = measureRows + ` WHERE UserAuthId IS NULL`
+)
 
 // Prune deletes the oldest rows that are too old or exceed the size: anonymous ones if those
 // exceed their share. How many rows exceed it is measured at intervals, with an index.
@@ -119,7 +124,9 @@ func (l *serverLog) Prune(ctx context.Context, before time.Time, maxBytes int64)
 		l.anonymous = 0 // other daemons have deleted them
 	}
 	n, err := l.db.Exec(ctx, pruneRowsOnServer,
-		sql.Named("Batch", pruneBatch), sql.Named("Before", appdb.Timestamp(before)), sql.Named("TooMany", l.excess))
+		sql.Named("Batch", pruneBatch),
+		sql.Named("Before", appdb.Timestamp(before)),
+		sql.Named("TooMany", l.excess))
 	l.excess = max(0, l.excess-n)
 	return n == pruneBatch, l.db.Fault(err, "pruning the request log")
 }
@@ -145,18 +152,19 @@ func (l *serverLog) pruneAnonymous(ctx context.Context) (int64, error) {
 // measureInterval is the interval between measurements of the size of all rows.
 const measureInterval = 10 * time.Minute
 
+// measure estimates how many rows exceed the size, unless it has done so recently.
 func (l *serverLog) measure(ctx context.Context, maxBytes int64) error {
 	if maxBytes == 0 || time.Since(l.measured) < measureInterval {
 		return nil
 	}
-	all, err := l.extent(ctx, measureRows)
+	total, err := l.extent(ctx, measureRows)
 	if err != nil {
 		return err
 	}
 	l.measured = time.Now()
-	l.excess = all.over(maxBytes)
+	l.excess = total.over(maxBytes)
 	l.anonymous = 0
-	if all.bytes <= maxBytes/requestlog.AnonymousShare {
+	if total.bytes <= maxBytes/requestlog.AnonymousShare {
 		return nil
 	}
 	anonymous, err := l.extent(ctx, measureAnonymousRows)

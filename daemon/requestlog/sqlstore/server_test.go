@@ -23,11 +23,26 @@ func TestRequestLogStatements(t *testing.T) {
 	entry.Texts[requestlog.PathInfo] = "/a^b"
 	entry.Texts[requestlog.Headers] = `{"Host":"x\\y"}`
 	entry.Texts[requestlog.RequestBody] = "two\nlines\té"
+	rows := logRows([]requestlog.Entry{entry, {Status: 200}})
+
+	parts := []string{
+		"== SQLite",
+		insertFileRow,
+		deleteOld,
+		deleteOldest,
+		deleteAnonymous,
+		measureSome,
+		"== SQL Server",
+		db.Qualify(insertRows),
+		string(rows),
+		db.Qualify(measureRows),
+		db.Qualify(measureAnonymousRows),
+		db.Qualify(pruneRowsOnServer),
+		db.Qualify(lastAnonymousRow),
+		db.Qualify(pruneAnonymousOnServer),
+	}
 	var got strings.Builder
-	for _, part := range []string{
-		"== SQLite", insertFileRow, deleteOld, deleteOldest, deleteAnonymous, measureSome,
-		"== SQL Server", db.Qualify(insertRows), string(logRows([]requestlog.Entry{entry, {Status: 200}})), db.Qualify(measureRows), db.Qualify(measureAnonymousRows), db.Qualify(pruneRowsOnServer), db.Qualify(lastAnonymousRow), db.Qualify(pruneAnonymousOnServer),
-	} {
+	for _, part := range parts {
 		fmt.Fprintf(&got, "%s\n\n", part)
 	}
 	goldentest.Compare(t, "testdata/requestlog.sql", got.String())

@@ -15,8 +15,7 @@ func TestRequestLogSQLite(t *testing.T) {
 	logtest.Run(t, func(t *testing.T) *storage.Store { return open(t, storage.Config{}) })
 }
 
-// TestRequestLogSQLServer truncates the table for each test, so that IDs start at
-// 1.
+// TestRequestLogSQLServer truncates the table for each test, so that IDs start at 1.
 func TestRequestLogSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	s := open(t, storage.Config{DSN: dsn, Schema: "own tables", Migrate: true})
@@ -28,14 +27,17 @@ func TestRequestLogSQLServer(t *testing.T) {
 
 // TestRequestLogColumns checks that the written columns are the fields of the kind.
 func TestRequestLogColumns(t *testing.T) {
-	kind, _ := record.System().Lookup("RequestLog")
-	names := []string{"Id", "DateTime", "StatusCode"}
-	for i := range requestlog.Texts {
-		names = append(names, requestlog.Column(i))
+	kind, ok := record.System().Lookup("RequestLog")
+	if !ok {
+		t.Fatal("no record kind RequestLog")
 	}
-	names = append(names, "RequestDuration")
-	if !slices.Equal(names, kind.FieldNames()) {
-		t.Errorf("the columns are\n%s, the fields\n%s", names, kind.FieldNames())
+	columns := []string{"Id", "DateTime", "StatusCode"}
+	for i := range requestlog.Texts {
+		columns = append(columns, requestlog.Column(i))
+	}
+	columns = append(columns, "RequestDuration")
+	if !slices.Equal(columns, kind.FieldNames()) {
+		t.Errorf("got the columns\n%s, want the fields\n%s", columns, kind.FieldNames())
 	}
 }
 

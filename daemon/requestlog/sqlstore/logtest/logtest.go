@@ -108,9 +108,10 @@ func logRoundTrip(t *testing.T, s *logSuite) {
 	}
 	entries = append(entries, requestlog.Entry{At: logStart})
 	s.add(t, entries...)
-	rows, tail := executortest.Run(t, s.store, s.kind, query.Members{executortest.Member(query.OrderBy, "Id")})
+	byID := query.Members{executortest.Member(query.OrderBy, "Id")}
+	rows, tail := executortest.Run(t, s.store, s.kind, byID)
 	if tail.Total != int64(len(entries)) || len(rows) != len(entries) {
-		t.Fatalf("%d rows, %+v", len(rows), tail)
+		t.Fatalf("got %d rows and a total of %d, want %d", len(rows), tail.Total, len(entries))
 	}
 	for n, e := range entries {
 		if want := s.rowText(int64(n+1), e); rows[n] != want {
@@ -129,7 +130,8 @@ func (s *logSuite) rowText(id int64, e requestlog.Entry) string {
 			values = append(values, text)
 		}
 	}
-	return executortest.RowText(append(values, int64(e.Duration/100)))
+	const tick = 100 * time.Nanosecond // unit of stored durations
+	return executortest.RowText(append(values, int64(e.Duration/tick)))
 }
 
 // logFilters queries with conditions on fields of each type.
@@ -158,17 +160,22 @@ func logFilters(t *testing.T, s *logSuite) {
 		{"207", query.Members{executortest.Member("IdBetween", "8", "8")}},
 		{"209 208", query.Members{executortest.Member(query.Take, "2")}},
 		{"201 200", query.Members{executortest.Member(query.Skip, "8")}},
-		{"200 201", query.Members{executortest.Member(query.OrderBy, "RequestDuration"), executortest.Member(query.Take, "2")}},
+		{"200 201", query.Members{
+			executortest.Member(query.OrderBy, "RequestDuration"),
+			executortest.Member(query.Take, "2"),
+		}},
 	} {
 		if got := strings.Join(s.values(t, "StatusCode", test.members...), " "); got != test.want {
 			t.Errorf("%v: got %s, want %s", test.members, got, test.want)
 		}
 	}
-	_, tail := executortest.Run(t, s.store, s.kind,
-		query.Members{executortest.Member(query.Include,
-			"MAX(RequestDuration) as Longest, COUNT(DISTINCT IpAddress) as Hosts")})
-	if got := fmt.Sprint(tail.Meta); got != "[{Longest PT0.009S} {Hosts 10}]" {
-		t.Errorf("computed %s", got)
+
+	aggregates := executortest.Member(query.Include,
+		"MAX(RequestDuration) as Longest, COUNT(DISTINCT IpAddress) as Hosts")
+	_, tail := executortest.Run(t, s.store, s.kind, query.Members{aggregates})
+	const want = "[{Longest PT0.009S} {Hosts 10}]"
+	if got := fmt.Sprint(tail.Meta); got != want {
+		t.Errorf("%v: got %s, want %s", aggregates, got, want)
 	}
 }
 
@@ -192,7 +199,7 @@ func logOrder(t *testing.T, s *logSuite) {
 		}
 	}
 	if got := len(s.values(t, "DISTINCT HttpMethod")); got != 5 {
-		t.Errorf("%d distinct", got)
+		t.Errorf("got %d distinct values of HttpMethod, want 5", got)
 	}
 }
 
@@ -208,7 +215,7 @@ func logBatches(t *testing.T, s *logSuite) {
 	s.add(t, entries[:600]...)
 	s.add(t, entries[600:]...)
 	if got := s.values(t, "PathInfo", executortest.Member(query.OrderBy, "Id")); !slices.Equal(got, want) {
-		t.Errorf("%d rows, in the wrong order", len(got))
+		t.Errorf("got %d rows, or in another order, want %d by their IDs", len(got), len(want))
 	}
 }
 
@@ -235,19 +242,21 @@ func logPruneByAge(t *testing.T, s *logSuite) {
 	}
 	s.add(t, entries...)
 	s.pruned(t, logStart, 0)
-	if len(s.values(t, "Id")) != 600 {
-		t.Error("entries are missing that are not too old")
+	if n := len(s.values(t, "Id")); n != 600 {
+		t.Errorf("after pruning without old entries: got %d entries, want 600", n)
 	}
+
 	if times := s.pruned(t, logStart.Add(590*time.Second), 0); times < 3 {
-		t.Errorf("590 entries were pruned in %d calls", times)
+		t.Errorf("590 entries were pruned in %d calls, want at least 3", times)
 	}
 	if got := s.values(t, "PathInfo"); len(got) != 10 || got[0] != "599" || got[9] != "590" {
-		t.Errorf("left are %s", got)
+		t.Errorf("after pruning 590 entries: got %s, want 599 to 590", got)
 	}
+
 	s.pruned(t, logStart.Add(time.Hour), 0)
 	s.add(t, logEntry(0))
 	if got := s.values(t, "Id"); got[0] != "601" {
-		t.Errorf("the next entry has the ID %s, want a new one", got[0])
+		t.Errorf("the next entry has the ID %s, want 601", got[0])
 	}
 }
 
@@ -260,9 +269,10 @@ func logPruneBySize(t *testing.T, s *logSuite) {
 	}
 	s.add(t, entries...)
 	s.pruned(t, time.Time{}, 10<<20)
-	if len(s.values(t, "Id")) != 1000 {
-		t.Error("entries are missing although the size is not exceeded")
+	if n := len(s.values(t, "Id")); n != 1000 {
+		t.Errorf("after pruning within the size: got %d entries, want 1000", n)
 	}
+
 	s.pruned(t, time.Time{}, 500<<10)
 	left := s.values(t, "PathInfo")
 	if len(left) < 100 || len(left) > 500 || left[0] != "999" {
