@@ -74,8 +74,8 @@ type Result struct {
 	Subscribers, Subscriptions, Messages Counts
 
 	Headers    int   // number of headers of new subscriptions
-	Finished   int64 // messages of the existing service that are not imported
-	Consistent bool  // all was read in one state
+	Finished   int64 // number of finished messages, which are not imported
+	Consistent bool  // everything was read in one snapshot
 }
 
 // Run imports. In a dry run, it returns the result that an import would have. If it fails,
@@ -87,64 +87,105 @@ func Run(ctx context.Context, c Config) (Result, error) {
 			strings.TrimPrefix(err.Error(), "mssql: "))
 	}
 	defer server.Close()
-	r := &run{Config: c, targets: make(map[string]*webhook.Subscription)}
-	if r.source, err = openSource(ctx, server, c.Schema); err == nil {
-		defer r.source.tx.Rollback()
-		err = r.all(ctx)
+	source, err := openSource(ctx, server, c.Schema)
+	if err != nil {
+		return Result{}, executor.Classify(err)
 	}
+	defer source.tx.Rollback()
+	r := &run{
+		Config:  c,
+		source:  source,
+		targets: make(map[string]*webhook.Subscription),
+		result:  Result{Consistent: source.consistent},
+	}
+	err = r.importAll(ctx)
 	return r.result, executor.Classify(err)
 }
 
 // run is a running import.
 type run struct {
 	Config
-	source  *source
-	result  Result
-	now     time.Time
-	targets map[string]*webhook.Subscription // to which messages can be added, by GUID; nil for those removed here
+	source *source
+	result Result
+	now    time.Time // of the store
+
+	// targets are the subscriptions for which messages can be added, by GUID. Those that were
+	// removed here are nil.
+	targets map[string]*webhook.Subscription
 }
 
-func (r *run) all(ctx context.Context) (err error) {
-	r.result.Consistent = r.source.consistent
-	if r.now, err = r.Store.Messages.Now(ctx); err != nil {
+// importAll imports the subscribers, their subscriptions, and then the messages for these.
+func (r *run) importAll(ctx context.Context) (err error) {
+	r.now, err = r.Store.Messages.Now(ctx)
+	if err != nil {
 		return err
 	}
-	var rows [3][][]string
-	for i, t := range []table{subscriberTable, subscriptionTable, headerTable} {
-		if rows[i], err = r.source.rows(ctx, t); err != nil {
+	subscribers, err := r.source.rows(ctx, subscriberTable)
+	if err != nil {
+		return err
+	}
+	subscriptions, err := r.subscriptions(ctx)
+	if err != nil {
+		return err
+	}
+
+	for _, row := range subscribers {
+		s := admin.Subscriber{
+			GUID:          row["RecID"],
+			Name:          row["Name"],
+			Enabled:       row["IsEnabled"] == "1",
+			Subscriptions: subscriptions[row["RecID"]],
+		}
+		if err := r.importSubscriber(ctx, s); err != nil {
 			return err
 		}
+		delete(subscriptions, s.GUID)
 	}
+	for _, guid := range slices.Sorted(maps.Keys(subscriptions)) {
+		n := len(subscriptions[guid])
+		r.refuse(&r.result.Subscriptions, n,
+			"%d subscriptions of the subscriber %s, which does not exist", n, guid)
+	}
+	return r.importMessages(ctx)
+}
+
+// subscriptions returns the subscriptions of the existing service with their headers, by the
+// GUID of their subscriber.
+func (r *run) subscriptions(ctx context.Context) (map[string][]webhook.Subscription, error) {
+	rows, err := r.source.rows(ctx, subscriptionTable)
+	if err != nil {
+		return nil, err
+	}
+	headerRows, err := r.source.rows(ctx, headerTable)
+	if err != nil {
+		return nil, err
+	}
+
 	headers := make(map[string][]webhook.Header)
-	for _, row := range rows[2] {
-		headers[row[1]] = append(headers[row[1]], webhook.Header{ID: row[0], Name: row[2], Value: row[3]})
+	for _, row := range headerRows {
+		subscription := row["SY_WebhookSubscription_RecID"]
+		headers[subscription] = append(headers[subscription], webhook.Header{
+			ID:    row["RecID"],
+			Name:  row["Name"],
+			Value: row["Value"],
+		})
 	}
 	subscriptions := make(map[string][]webhook.Subscription)
-	for _, row := range rows[1] {
-		subscriptions[row[1]] = append(subscriptions[row[1]], webhook.Subscription{
-			GUID:        row[0],
-			Subscriber:  row[1],
-			Pattern:     row[2],
-			URL:         row[3],
-			Headers:     headers[row[0]],
+	for _, row := range rows {
+		subscriber := row["SY_WebhookSubscriber_RecID"]
+		subscriptions[subscriber] = append(subscriptions[subscriber], webhook.Subscription{
+			GUID:        row["RecID"],
+			Subscriber:  subscriber,
+			Pattern:     row["EventName"],
+			URL:         row["URL"],
+			Headers:     headers[row["RecID"]],
 			Enabled:     true,
 			Secret:      webhook.NewSecret(),
 			MadeByAdmin: true,
 			SavedAt:     r.now,
 		})
 	}
-	for _, row := range rows[0] {
-		s := admin.Subscriber{GUID: row[0], Name: row[1], Enabled: row[2] == "1", Subscriptions: subscriptions[row[0]]}
-		if err := r.subscriber(ctx, s); err != nil {
-			return err
-		}
-		delete(subscriptions, s.GUID)
-	}
-	for _, id := range slices.Sorted(maps.Keys(subscriptions)) {
-		n := len(subscriptions[id])
-		r.refuse(&r.result.Subscriptions, n, "%d subscriptions of the subscriber %s, which does not exist", n, id)
-	}
-	return r.messages(ctx)
+	return subscriptions, nil
 }
 
 // refuse counts and reports objects that cannot be imported.
@@ -163,75 +204,95 @@ func (r *run) compare(c *Counts, same bool, object, guid, members string) {
 	r.Report("%s %s: its %s differs here; not changed", object, guid, members)
 }
 
-// subscriber imports a subscriber and its subscriptions.
-func (r *run) subscriber(ctx context.Context, s admin.Subscriber) error {
+// importSubscriber imports a subscriber, unless it is here already, and its subscriptions.
+func (r *run) importSubscriber(ctx context.Context, s admin.Subscriber) error {
 	counts := &r.result.Subscribers
-	here, err := r.Store.Subscribers.Subscriber(ctx, s.GUID)
-	switch {
-	case err == nil:
-		isEqual := here.Name == s.Name && here.Enabled == s.Enabled
+	stored, err := r.Store.Subscribers.Subscriber(ctx, s.GUID)
+	if err == nil {
+		isEqual := stored.Name == s.Name && stored.Enabled == s.Enabled
 		r.compare(counts, isEqual, "subscriber", s.GUID, "Name or IsEnabled")
-	case !fault.Is(err, fault.NotFound):
-		return err
-	default:
-		removed, err := r.imported(ctx, s.GUID)
-		if err != nil {
-			return err
-		}
-		if removed {
-			counts.Removed++
-			r.result.Subscriptions.Removed += len(s.Subscriptions)
-			for _, o := range s.Subscriptions {
-				r.targets[o.GUID] = nil
-			}
-			return nil
-		}
-		counts.New++
-		e := audit.Entry{
-			Actor:   r.Actor,
-			At:      r.now,
-			Action:  "subscriber import",
-			Subject: s.Name,
-			Detail:  "RecID=" + s.GUID,
-		}
-		addSubscriber := func() error {
-			_, err := r.Store.Subscribers.AddSubscriber(ctx, s, e)
-			return err
-		}
-		if err := r.add(ctx, s.GUID, addSubscriber); err != nil {
-			return err
-		}
+		return r.importSubscriptions(ctx, s.Subscriptions, stored.Subscriptions)
 	}
-	for i := range s.Subscriptions {
-		if err := r.subscription(ctx, &s.Subscriptions[i], here.Subscriptions); err != nil {
+	if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+
+	wasRemoved, err := r.imported(ctx, s.GUID)
+	if err != nil {
+		return err
+	}
+	if wasRemoved {
+		counts.Removed++
+		r.result.Subscriptions.Removed += len(s.Subscriptions)
+		for _, subscription := range s.Subscriptions {
+			r.targets[subscription.GUID] = nil
+		}
+		return nil
+	}
+
+	counts.New++
+	entry := audit.Entry{
+		Actor:   r.Actor,
+		At:      r.now,
+		Action:  "subscriber import",
+		Subject: s.Name,
+		Detail:  "RecID=" + s.GUID,
+	}
+	err = r.add(ctx, s.GUID, func() error {
+		_, err := r.Store.Subscribers.AddSubscriber(ctx, s, entry)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.importSubscriptions(ctx, s.Subscriptions, nil)
+}
+
+// importSubscriptions imports the subscriptions of a subscriber, unless they are among the
+// stored ones.
+func (r *run) importSubscriptions(ctx context.Context, subscriptions, stored []webhook.Subscription) error {
+	for i := range subscriptions {
+		s := &subscriptions[i]
+		hasGUID := func(other webhook.Subscription) bool { return other.GUID == s.GUID }
+		if index := slices.IndexFunc(stored, hasGUID); index >= 0 {
+			r.compareSubscription(s, stored[index])
+			continue
+		}
+		if err := r.importSubscription(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// subscription imports a subscription, unless it is among those here.
-func (r *run) subscription(ctx context.Context, s *webhook.Subscription, here []webhook.Subscription) error {
+// compareSubscription compares a subscription with the stored one, to which messages are
+// added.
+func (r *run) compareSubscription(s *webhook.Subscription, stored webhook.Subscription) {
+	isEqual := strings.EqualFold(stored.Pattern, s.Pattern) &&
+		stored.URL == s.URL &&
+		webhook.SameHeaders(stored.Headers, s.Headers)
+	r.compare(&r.result.Subscriptions, isEqual, "subscription", s.GUID, "EventName, URL or Headers")
+	r.reportBlocked(&stored)
+	stored.Pattern = s.Pattern // the event of the messages to import
+	r.targets[s.GUID] = &stored
+}
+
+// anywhere are the networks of all addresses.
+var anywhere = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
+
+// importSubscription imports a subscription that is not here, unless it was removed.
+func (r *run) importSubscription(ctx context.Context, s *webhook.Subscription) error {
 	counts := &r.result.Subscriptions
-	if i := slices.IndexFunc(here, func(o webhook.Subscription) bool { return o.GUID == s.GUID }); i >= 0 {
-		stored := here[i]
-		r.compare(counts,
-			strings.EqualFold(stored.Pattern, s.Pattern) && stored.URL == s.URL &&
-				webhook.SameHeaders(stored.Headers, s.Headers),
-			"subscription", s.GUID, "EventName, URL or Headers")
-		r.reportBlocked(&stored)
-		stored.Pattern = s.Pattern // the event of its messages
-		r.targets[s.GUID] = &stored
-		return nil
-	}
 	if removed, err := r.imported(ctx, s.GUID); err != nil || removed {
 		counts.Removed++
 		r.targets[s.GUID] = nil
 		return err
 	}
-	anywhere := r.Rules
-	anywhere.Guard.Allow = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
-	if err := cmp.Or(anywhere.CheckURL(s.URL, true), webhook.CheckHeaders(s.Headers)); err != nil {
+
+	// The target guard decides at each attempt, so it does not matter here.
+	lenient := r.Rules
+	lenient.Guard.Allow = anywhere
+	if err := cmp.Or(lenient.CheckURL(s.URL, true), webhook.CheckHeaders(s.Headers)); err != nil {
 		r.refuse(counts, 1, "subscription %s: %s", s.GUID, fault.From(err).Message)
 		return nil
 	}
@@ -254,45 +315,49 @@ func (r *run) reportBlocked(s *webhook.Subscription) {
 		r.Report("subscription %s: %s; until then its messages fail", s.GUID, fault.From(err).Message)
 	}
 	if _, err := r.Rules.Pattern(s.Pattern); err != nil {
-		r.Report("subscription %s: its event %s is not published; add it to webhooks.events", s.GUID, s.Pattern)
+		r.Report("subscription %s: its event %s is not published; add it to webhooks.events",
+			s.GUID, s.Pattern)
 	}
 }
 
-// messages imports the unfinished messages in pages, if configured.
-func (r *run) messages(ctx context.Context) (err error) {
-	if r.result.Finished, err = r.source.finished(ctx); err != nil || !r.Messages {
+// importMessages imports the unfinished messages in pages, if configured.
+func (r *run) importMessages(ctx context.Context) (err error) {
+	r.result.Finished, err = r.source.finished(ctx)
+	if err != nil || !r.Messages {
 		return err
 	}
-	for after := ""; ; {
-		page, err := r.source.page(ctx, after)
+	lastKey := ""
+	for {
+		page, err := r.source.page(ctx, lastKey)
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		after = page[len(page)-1].key
-		b := delivery.Batch{Version: delivery.AnyVersion}
+		lastKey = page[len(page)-1].key
+		batch := delivery.Batch{Version: delivery.AnyVersion}
 		for _, m := range page {
-			if err := r.message(ctx, &b, m); err != nil {
+			if err := r.addMessage(ctx, &batch, m); err != nil {
 				return err
 			}
 		}
-		if err := r.write(ctx, b); err != nil {
+		if err := r.write(ctx, batch); err != nil {
 			return err
 		}
 	}
 }
 
-// message adds a message to a batch if it is new.
-func (r *run) message(ctx context.Context, b *delivery.Batch, m message) error {
+// addMessage adds a message to a batch if it is new.
+func (r *run) addMessage(ctx context.Context, b *delivery.Batch, m message) error {
 	counts := &r.result.Messages
 	target, ok := r.targets[m.subscription]
-	switch {
-	case !ok:
+	if !ok {
 		r.refuse(counts, 1, "message %s of the subscription %s", m.id, m.subscription)
 		return nil
-	case target == nil:
+	}
+	if target == nil {
 		counts.Removed++
 		return nil
-	case m.tooLarge:
+	}
+	if m.tooLarge {
 		r.refuse(counts, 1, "message %s: its body has more than %d bytes", m.id, delivery.MaxBodySize)
 		return nil
 	}
@@ -300,22 +365,24 @@ func (r *run) message(ctx context.Context, b *delivery.Batch, m message) error {
 		counts.Same++
 		return err
 	}
+
 	counts.New++
 	event := &webhook.Event{GUID: m.id, Name: target.Pattern, Body: []byte(m.body), AddedAt: r.now}
-	if added, err := time.ParseInLocation(time.DateTime, m.added, r.Zone); err == nil {
-		event.AddedAt = added
+	if addedAt, err := time.ParseInLocation(time.DateTime, m.added, r.Zone); err == nil {
+		event.AddedAt = addedAt
 	}
-	added := webhook.NewMessage(m.id, event, target, delivery.FirstPartition)
-	added.Next = r.now // also if a retry was due later
+	copied := webhook.NewMessage(m.id, event, target, delivery.FirstPartition)
+	copied.Next = r.now // even if a retry was due later
 	if m.status != int(webhook.NotSent) {
-		added.Status = webhook.RetryPending
-		added.Attempts = 1 + max(0, m.retries)
+		copied.Status = webhook.RetryPending
+		copied.Attempts = 1 + max(0, m.retries)
 	}
 	b.Events = append(b.Events, event)
-	b.Messages = append(b.Messages, added)
+	b.Messages = append(b.Messages, copied)
 	b.Keys = append(b.Keys, r.key(m.id))
-	if n := (delivery.PeerEvent{Subscription: target.ID, Kind: delivery.PeerAdded}); !slices.Contains(b.PeerEvents, n) {
-		b.PeerEvents = append(b.PeerEvents, n)
+	peerEvent := delivery.PeerEvent{Subscription: target.ID, Kind: delivery.PeerAdded}
+	if !slices.Contains(b.PeerEvents, peerEvent) {
+		b.PeerEvents = append(b.PeerEvents, peerEvent)
 	}
 	return nil
 }
@@ -329,8 +396,10 @@ func (r *run) write(ctx context.Context, b delivery.Batch) error {
 	if err != nil {
 		return err
 	}
-	for i, m := range b.Messages {
-		m.Event.ID, m.ID = id+int64(2*i), id+int64(2*i)+1
+	for _, m := range b.Messages {
+		m.Event.ID = id
+		m.ID = id + 1
+		id += 2
 	}
 	return r.Store.Messages.Write(ctx, b)
 }
@@ -351,13 +420,16 @@ func (r *run) imported(ctx context.Context, guid string) (bool, error) {
 	return k != nil, err
 }
 
-// add adds an object and records that, except in a dry run.
-func (r *run) add(ctx context.Context, guid string, work func() error) error {
+// add adds an object by a function and records that, except in a dry run.
+func (r *run) add(ctx context.Context, guid string, addObject func() error) error {
 	if r.DryRun {
 		return nil
 	}
-	if err := work(); err != nil {
+	if err := addObject(); err != nil {
 		return err
 	}
-	return r.Store.Messages.Write(ctx, delivery.Batch{Version: delivery.AnyVersion, Keys: []delivery.Key{r.key(guid)}})
+	return r.Store.Messages.Write(ctx, delivery.Batch{
+		Version: delivery.AnyVersion,
+		Keys:    []delivery.Key{r.key(guid)},
+	})
 }

@@ -18,21 +18,32 @@ import (
 type table struct {
 	name    string
 	columns []string
-	order   string
+	order   []string // columns by which the rows are ordered
 }
 
 var (
-	subscriberTable   = table{"SY_WebhookSubscriber", []string{"RecID", "Name", "IsEnabled"}, "ItemNo, RecID"}
-	subscriptionTable = table{"SY_WebhookSubscription", []string{
-		"RecID", "SY_WebhookSubscriber_RecID", "EventName", "URL",
-	}, "ItemNo, RecID"}
-	headerTable = table{"SY_WebhookSubscriptionRequestHeader", []string{
-		"RecID", "SY_WebhookSubscription_RecID", "Name", "Value",
-	}, "RecID"}
-	messageTable = table{"SY_WebhookMessage", []string{
-		"RecID", "SY_WebhookSubscription_RecID", "Status", "Retries", "AddedDateTime",
-		"Body",
-	}, "AddedDateTime"}
+	subscriberTable = table{
+		name:    "SY_WebhookSubscriber",
+		columns: []string{"RecID", "Name", "IsEnabled"},
+		order:   []string{"ItemNo", "RecID"},
+	}
+	subscriptionTable = table{
+		name:    "SY_WebhookSubscription",
+		columns: []string{"RecID", "SY_WebhookSubscriber_RecID", "EventName", "URL"},
+		order:   []string{"ItemNo", "RecID"},
+	}
+	headerTable = table{
+		name:    "SY_WebhookSubscriptionRequestHeader",
+		columns: []string{"RecID", "SY_WebhookSubscription_RecID", "Name", "Value"},
+		order:   []string{"RecID"},
+	}
+	messageTable = table{
+		name: "SY_WebhookMessage",
+		columns: []string{
+			"RecID", "SY_WebhookSubscription_RecID", "Status", "Retries", "AddedDateTime", "Body",
+		},
+		order: []string{"AddedDateTime"},
+	}
 )
 
 // source reads the existing service's tables in one transaction.
@@ -46,82 +57,131 @@ type source struct {
 // snapshot isolation if the database allows it, so that it neither waits for the existing
 // service nor blocks it.
 func openSource(ctx context.Context, server *mssql.Server, schema string) (*source, error) {
-	conn, err := server.Get(ctx)
+	if err := checkTables(ctx, server, schema); err != nil {
+		return nil, err
+	}
+	const allowsSnapshot = `SELECT CAST(CASE WHEN snapshot_isolation_state = 1 THEN 1 ELSE 0 END AS bit)
+FROM sys.databases WHERE name = DB_NAME()`
+	s := &source{schema: schema}
+	// Without permission to read the state, the reads are not consistent.
+	_ = server.DB().QueryRowContext(ctx, allowsSnapshot).Scan(&s.consistent)
+	var options sql.TxOptions
+	if s.consistent {
+		options.Isolation = sql.LevelSnapshot
+	}
+	tx, err := server.DB().BeginTx(ctx, &options)
 	if err != nil {
 		return nil, err
+	}
+	s.tx = tx
+	return s, nil
+}
+
+// checkTables returns an error with all tables and columns that are missing.
+func checkTables(ctx context.Context, server *mssql.Server, schema string) error {
+	conn, err := server.Get(ctx)
+	if err != nil {
+		return err
 	}
 	defer conn.Close()
 	var missing []error
 	for _, t := range []table{subscriberTable, subscriptionTable, headerTable, messageTable} {
-		found, err := conn.Catalogue(ctx, mssql.Table{Schema: schema, Name: t.name})
+		catalogue, err := conn.Catalogue(ctx, mssql.Table{Schema: schema, Name: t.name})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(found) == 0 {
+		if len(catalogue) == 0 {
 			missing = append(missing,
 				fmt.Errorf("the table %s.%s is missing, or the login may not read it", schema, t.name))
 			continue
 		}
-		for _, name := range slices.Compact(append(t.columns, strings.Split(t.order, ", ")[0])) {
-			if !slices.ContainsFunc(found, func(c mssql.Column) bool { return strings.EqualFold(c.Name, name) }) {
+		for _, name := range t.required() {
+			hasName := func(c mssql.Column) bool { return strings.EqualFold(c.Name, name) }
+			if !slices.ContainsFunc(catalogue, hasName) {
 				missing = append(missing, fmt.Errorf("the table %s.%s has no column %s", schema, t.name, name))
 			}
 		}
 	}
-	if missing != nil {
-		return nil, errors.Join(missing...)
+	return errors.Join(missing...)
+}
+
+// required returns the columns that the table must have.
+func (t table) required() []string {
+	names := slices.Clone(t.columns)
+	for _, name := range t.order {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	s, o := &source{schema: schema}, sql.TxOptions{}
-	_ = server.DB().QueryRowContext(ctx, `SELECT CAST(CASE WHEN snapshot_isolation_state = 1 THEN 1 ELSE 0 END AS bit) FROM sys.databases WHERE name = DB_NAME()`).Scan(&s.consistent) // false if the login may not read it
-	if s.consistent {
-		o.Isolation = sql.LevelSnapshot
-	}
-	s.tx, err = server.DB().BeginTx(ctx, &o)
-	return s, err
+	return names
 }
 
 // from returns the FROM clause of a table.
 func (s *source) from(t table) string { return ` FROM ` + mssql.Quote(s.schema) + `.` + t.name }
 
 // read passes each row of a statement to scan until that returns false.
-func (s *source) read(ctx context.Context, scan func(*sql.Rows) (bool, error), statement string, args ...any) error {
+func (s *source) read(
+	ctx context.Context, scan func(*sql.Rows) (bool, error), statement string, args ...any,
+) error {
 	rows, err := s.tx.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if continues, err := scan(rows); err != nil || !continues {
+		if hasRoom, err := scan(rows); err != nil || !hasRoom {
 			return err
 		}
 	}
 	return rows.Err()
 }
 
-// rows returns the rows of a table as texts, empty for NULL. GUIDs have the form of this
-// service, bits are 0 or 1.
-func (s *source) rows(ctx context.Context, t table) (all [][]string, err error) {
-	var list []string
-	for _, c := range t.columns {
-		list = append(list, `COALESCE(CONVERT(nvarchar(max), `+c+`), N'')`)
+// rows returns the rows of a table as texts by column, empty for NULL. GUIDs have the form of
+// this service, bits are 0 or 1.
+func (s *source) rows(ctx context.Context, t table) ([]map[string]string, error) {
+	texts := make([]string, len(t.columns))
+	for i, column := range t.columns {
+		texts[i] = `COALESCE(CONVERT(nvarchar(max), ` + column + `), N'')`
 	}
-	err = s.read(ctx, func(rows *sql.Rows) (bool, error) {
-		row, into := make([]string, len(list)), make([]any, len(list))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		err := rows.Scan(into...)
-		for i := range row {
-			if err == nil && strings.HasSuffix(t.columns[i], "RecID") {
-				row[i], err = parseGuid(row[i], t)
-			}
-		}
-		all = append(all, row)
+	statement := `SELECT ` + strings.Join(texts, ", ") + s.from(t) +
+		` ORDER BY ` + strings.Join(t.order, ", ")
+
+	var list []map[string]string
+	scan := func(rows *sql.Rows) (bool, error) {
+		row, err := t.scan(rows)
+		list = append(list, row)
 		return true, err
-	}, `SELECT `+strings.Join(list, ", ")+s.from(t)+` ORDER BY `+t.order)
-	return all, err
+	}
+	err := s.read(ctx, scan, statement)
+	return list, err
 }
 
+// scan returns the texts of a row by column.
+func (t table) scan(rows *sql.Rows) (map[string]string, error) {
+	texts := make([]string, len(t.columns))
+	pointers := make([]any, len(texts))
+	for i := range texts {
+		pointers[i] = &texts[i]
+	}
+	if err := rows.Scan(pointers...); err != nil {
+		return nil, err
+	}
+	row := make(map[string]string, len(texts))
+	for i, column := range t.columns {
+		text := texts[i]
+		if strings.HasSuffix(column, "RecID") {
+			guid, err := parseGuid(text, t)
+			if err != nil {
+				return nil, err
+			}
+			text = guid
+		}
+		row[column] = text
+	}
+	return row, nil
+}
+
+// parseGuid returns the GUID of a row in the form of this service.
 func parseGuid(text string, t table) (string, error) {
 	id, err := wire.ParseGuid(text)
 	if err != nil {
@@ -132,7 +192,8 @@ func parseGuid(text string, t table) (string, error) {
 
 // finished returns the number of messages that are delivered or have failed for good.
 func (s *source) finished(ctx context.Context) (n int64, err error) {
-	err = s.tx.QueryRowContext(ctx, `SELECT COUNT_BIG(*)`+s.from(messageTable)+` WHERE Status NOT IN (0, 2)`).Scan(&n)
+	statement := `SELECT COUNT_BIG(*)` + s.from(messageTable) + ` WHERE Status NOT IN (0, 2)`
+	err = s.tx.QueryRowContext(ctx, statement).Scan(&n)
 	return n, err
 }
 
@@ -157,24 +218,48 @@ const bytesPerByte = 2
 
 // page returns unfinished messages that follow a key, oldest first. The server makes the
 // key, a text: a date that is read and sent back may be rounded.
-func (s *source) page(ctx context.Context, after string) (all []message, err error) {
+func (s *source) page(ctx context.Context, after string) (page []message, err error) {
+	statement := `SELECT TOP (@Rows)
+	m.Added + CONVERT(nvarchar(36), RecID),
+	m.Added,
+	CONVERT(nvarchar(36), RecID),
+	CONVERT(nvarchar(36), SY_WebhookSubscription_RecID),
+	CAST(Status AS int),
+	CAST(COALESCE(Retries, 0) AS int),
+	CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body ELSE N'' END AS nvarchar(max)),
+	CAST(CASE WHEN DATALENGTH(Body) > @Most THEN 1 ELSE 0 END AS bit)
+FROM (
+	SELECT *, COALESCE(CONVERT(nvarchar(33), AddedDateTime, 121), N'') AS Added` + s.from(messageTable) + `
+	WHERE Status IN (0, 2)
+) m
+WHERE m.Added + CONVERT(nvarchar(36), RecID) > @After ORDER BY 1`
+
 	size := 0
-	err = s.read(ctx, func(rows *sql.Rows) (bool, error) {
-		var m message
-		err := rows.Scan(&m.key, &m.added, &m.id, &m.subscription, &m.status, &m.retries, &m.body, &m.tooLarge)
-		for _, id := range []*string{&m.id, &m.subscription} {
-			if err == nil {
-				*id, err = parseGuid(*id, messageTable)
-			}
-		}
-		m.tooLarge = m.tooLarge || len(m.body) > delivery.MaxBodySize
-		all, size = append(all, m), size+len(m.body)
+	scan := func(rows *sql.Rows) (bool, error) {
+		m, err := scanMessage(rows)
+		page = append(page, m)
+		size += len(m.body)
 		return size < pageBytes, err
-	}, `SELECT TOP (@Rows) m.Added + CONVERT(nvarchar(36), RecID), m.Added, CONVERT(nvarchar(36), RecID), CONVERT(nvarchar(36), SY_WebhookSubscription_RecID), CAST(Status AS int), CAST(COALESCE(Retries, 0) AS int),
-	CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body ELSE N'' END AS nvarchar(max)), CAST(CASE WHEN DATALENGTH(Body) > @Most THEN 1 ELSE 0 END AS bit)
-FROM (SELECT *, COALESCE(CONVERT(nvarchar(33), AddedDateTime, 121), N'') AS Added`+s.from(messageTable)+
-		` WHERE Status IN (0, 2)) m
-WHERE m.Added + CONVERT(nvarchar(36), RecID) > @After ORDER BY 1`, sql.Named("Rows", pageRows),
-		sql.Named("After", after), sql.Named("Most", bytesPerByte*delivery.MaxBodySize))
-	return all, err
+	}
+	err = s.read(ctx, scan, statement,
+		sql.Named("Rows", pageRows),
+		sql.Named("After", after),
+		sql.Named("Most", bytesPerByte*delivery.MaxBodySize))
+	return page, err
+}
+
+// scanMessage returns the message of a row.
+func scanMessage(rows *sql.Rows) (m message, err error) {
+	err = rows.Scan(&m.key, &m.added, &m.id, &m.subscription,
+		&m.status, &m.retries, &m.body, &m.tooLarge)
+	if err != nil {
+		return m, err
+	}
+	m.tooLarge = m.tooLarge || len(m.body) > delivery.MaxBodySize
+	m.id, err = parseGuid(m.id, messageTable)
+	if err != nil {
+		return m, err
+	}
+	m.subscription, err = parseGuid(m.subscription, messageTable)
+	return m, err
 }

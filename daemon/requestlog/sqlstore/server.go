@@ -187,7 +187,11 @@ func (e extent) over(maxBytes int64) int64 {
 }
 
 func (l *serverLog) extent(ctx context.Context, statement string) (extent, error) {
-	scan := func(row appdb.Row) (e extent, err error) { return e, row.Scan(&e.rows, &e.bytes) }
+	scan := func(row appdb.Row) (extent, error) {
+		var e extent
+		err := row.Scan(&e.rows, &e.bytes)
+		return e, err
+	}
 	e, err := appdb.QueryOne(ctx, l.db, scan, statement)
 	if err != nil {
 		return extent{}, err
