@@ -10,33 +10,37 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// eachKind runs a check for all kinds, or those with rows. Kinds with the same result share
-// one.
-func (p *reader) eachKind(work func(*reader, *table) (int, error), units string, onRows bool) (all []check.Result) {
+// eachKind runs a check for each kind. Kinds with the same result share one.
+func (p *reader) eachKind(d *definition) (results []check.Result) {
 	kinds := make(map[check.Result][]string)
 	total := 0
 	for _, t := range p.tables {
-		n, err := 0, errNoRows
-		if !onRows || len(t.rows) > 0 {
-			n, err = work(p, t)
-		}
+		n, err := p.checkKind(d, t)
 		if err == nil {
 			total += n
 		}
 		r := resultOf("", err)
 		if kinds[r] == nil {
-			all = append(all, r)
+			results = append(results, r)
 		}
 		kinds[r] = append(kinds[r], t.kind.Name)
 	}
-	for i, r := range all {
+	for i, r := range results {
 		if r.Status == check.OK {
-			all[i].Detail = fmt.Sprintf("%d %s of %d kinds", total, units, len(kinds[r]))
+			results[i].Detail = fmt.Sprintf("%d %s of %d kinds", total, d.units, len(kinds[r]))
 		} else {
-			all[i].Detail = listed(kinds[r]) + ": " + r.Detail
+			results[i].Detail = listed(kinds[r]) + ": " + r.Detail
 		}
 	}
-	return all
+	return results
+}
+
+// checkKind runs a check for a kind, unless it needs rows and the table has none.
+func (p *reader) checkKind(d *definition, t *table) (n int, err error) {
+	if d.onRows && len(t.rows) == 0 {
+		return 0, errNoRows
+	}
+	return d.kind(p, t)
 }
 
 // stable repeats a comparison of rows that failed, with new rows, since other programs
@@ -111,11 +115,28 @@ func columns(p *reader, t *table) (int, error) { return len(t.kind.Fields), t.er
 // parameterTypes are the types of the parameters for columns, by the columns' types.
 // Numbers and dates are texts, which the statement casts.
 var parameterTypes = map[string]string{
-	"char": "varchar", "varchar": "varchar", "nchar": "nvarchar", "nvarchar": "nvarchar", "bit": "bit",
-	"tinyint": "tinyint", "smallint": "smallint", "int": "int", "bigint": "bigint", "uniqueidentifier": "uniqueidentifier",
-	"binary": "varbinary", "varbinary": "varbinary", "timestamp": "varbinary", "rowversion": "varbinary",
-	"decimal": "cast", "numeric": "cast", "money": "cast", "smallmoney": "cast",
-	"date": "cast", "smalldatetime": "cast", "datetime": "cast", "datetime2": "cast",
+	"char":             "varchar",
+	"varchar":          "varchar",
+	"nchar":            "nvarchar",
+	"nvarchar":         "nvarchar",
+	"bit":              "bit",
+	"tinyint":          "tinyint",
+	"smallint":         "smallint",
+	"int":              "int",
+	"bigint":           "bigint",
+	"uniqueidentifier": "uniqueidentifier",
+	"binary":           "varbinary",
+	"varbinary":        "varbinary",
+	"timestamp":        "varbinary",
+	"rowversion":       "varbinary",
+	"decimal":          "cast",
+	"numeric":          "cast",
+	"money":            "cast",
+	"smallmoney":       "cast",
+	"date":             "cast",
+	"smalldatetime":    "cast",
+	"datetime":         "cast",
+	"datetime2":        "cast",
 }
 
 // fits reports whether a parameter for a field has the type of the field's column.
@@ -136,20 +157,21 @@ func fits(p *reader, t *table, field int) bool {
 }
 
 func parameters(p *reader, t *table) (n int, err error) {
-	var others []string
+	var converted []string
 	for i, f := range t.kind.Fields {
 		if f.Filter != record.NoFilter && !fits(p, t, i) {
-			others = append(others, f.Name+" ("+t.live.ByField[i].Declared()+")")
+			converted = append(converted, f.Name+" ("+t.live.ByField[i].Declared()+")")
 		}
 	}
-	if others != nil {
-		return 0, warning("%d columns are converted for comparisons: %s", len(others), listed(others))
+	if converted != nil {
+		return 0, warning("%d columns are converted for comparisons: %s",
+			len(converted), listed(converted))
 	}
 	return len(t.kind.Fields), nil
 }
 
 func roundTrip(p *reader, t *table) (n int, err error) {
-	bad := make(map[check.Status][]string)
+	problems := make(map[check.Status][]string)
 	for _, c := range t.filters() {
 		if !fits(p, t, c.Field) {
 			continue
@@ -157,15 +179,16 @@ func roundTrip(p *reader, t *table) (n int, err error) {
 		n++
 		r := resultOf("", verify(p, t, c.Field, c.Operator))
 		if r.Status != check.OK {
-			bad[r.Status] = append(bad[r.Status], t.kind.Fields[c.Field].Name+" "+c.Operator.String()+": "+r.Detail)
+			filter := t.kind.Fields[c.Field].Name + " " + c.Operator.String()
+			problems[r.Status] = append(problems[r.Status], filter+": "+r.Detail)
 		}
 		if r.Detail == timeLimit {
 			break // a slow view, which further statements would read again
 		}
 	}
 	for _, status := range []check.Status{check.Failed, check.NotChecked} {
-		if all := bad[status]; all != nil {
-			return n, outcomef(status, "%d of %d statements: %s", len(all), n, listed(all))
+		if texts := problems[status]; texts != nil {
+			return n, outcomef(status, "%d of %d statements: %s", len(texts), n, listed(texts))
 		}
 	}
 	return n, nil
@@ -174,7 +197,8 @@ func roundTrip(p *reader, t *table) (n int, err error) {
 // verify runs a filter with operands of the first rows, in a large table on these rows
 // only, and compares the rows found.
 func verify(p *reader, t *table, field int, op record.Operator) error {
-	if isSearch(op) && t.large() || !t.findsKeys(p) {
+	isSlow := isSearch(op) && t.large()
+	if isSlow || !t.findsKeys(p) {
 		return notChecked("size")
 	}
 	return stable(p, t, func() error {
@@ -188,7 +212,11 @@ func verify(p *reader, t *table, field int, op record.Operator) error {
 		where := []query.Condition{c}
 		if t.large() {
 			key := t.kind.KeyField()
-			where = append(where, query.Condition{Field: key, Operator: record.In, Operands: t.values(key, maxRows)})
+			where = append(where, query.Condition{
+				Field:    key,
+				Operator: record.In,
+				Operands: t.values(key, maxRows),
+			})
 		}
 		found, _, err := p.read(t, first(where...))
 		if err != nil {
@@ -201,7 +229,10 @@ func verify(p *reader, t *table, field int, op record.Operator) error {
 // findsKeys reports whether rows can be found by their keys without reading a table that is
 // known to be large.
 func (t *table) findsKeys(p *reader) bool {
-	return t.size < maxSearched || t.leads(t.kind.KeyName()) && fits(p, t, t.kind.KeyField())
+	if t.size < maxSearched {
+		return true
+	}
+	return t.leads(t.kind.KeyName()) && fits(p, t, t.kind.KeyField())
 }
 
 // compare compares the rows that a filter has found with those that match.
@@ -223,50 +254,70 @@ func (t *table) compare(c query.Condition, found [][]value) error {
 	return nil
 }
 
+// pageSize is the number of rows of a page in the check of pages.
+const pageSize = 4
+
 func pages(p *reader, t *table) (n int, err error) {
-	const size = 4
 	if t.large() && !t.leads(t.kind.KeyName()) {
 		return 0, notChecked("size: no index starts with %s", t.kind.KeyName())
 	}
-	return (maxRows + size - 1) / size, stable(p, t, func() error {
-		whole, _, err := p.read(t, query.Request{Take: maxRows})
+	n = (maxRows + pageSize - 1) / pageSize
+	return n, stable(p, t, func() error { return p.comparePages(t) })
+}
+
+// comparePages compares the first rows with the same rows in pages.
+func (p *reader) comparePages(t *table) error {
+	whole, _, err := p.read(t, query.Request{Take: maxRows})
+	if err != nil {
+		return err
+	}
+	var paged [][]value
+	for skip := 0; skip < maxRows; skip += pageSize {
+		page, _, err := p.read(t, query.Request{
+			Skip:    int64(skip),
+			SkipSet: true,
+			Take:    int64(min(pageSize, maxRows-skip)),
+		})
 		if err != nil {
 			return err
 		}
-		var paged [][]value
-		for skip := 0; skip < maxRows; skip += size {
-			take := min(size, maxRows-skip)
-			page, _, err := p.read(t, query.Request{Skip: int64(skip), SkipSet: true, Take: int64(take)})
-			if err != nil {
-				return err
-			}
-			paged = append(paged, page...)
-		}
-		if !slices.Equal(t.texts(whole), t.texts(paged)) {
-			return failed("pages by %s repeat or omit rows; it may not be unique", t.kind.KeyName())
-		}
-		return nil
-	})
+		paged = append(paged, page...)
+	}
+	if !slices.Equal(t.texts(whole), t.texts(paged)) {
+		return failed("pages by %s repeat or omit rows; it may not be unique", t.kind.KeyName())
+	}
+	return nil
 }
 
-// stamps returns the rowversion columns, and a column with a given name.
-func (t *table) stamps(name string) (all []string) {
+// rowVersionColumns returns the names of the rowversion columns.
+func (t *table) rowVersionColumns() (names []string) {
 	for _, c := range t.columns {
-		if c.Type == "timestamp" || c.Type == "rowversion" || strings.EqualFold(c.Name, name) {
-			all = append(all, c.Name)
+		if c.Type == "timestamp" || c.Type == "rowversion" {
+			names = append(names, c.Name)
 		}
 	}
-	return all
+	return names
 }
 
-func rowVersions(p *reader, t *table) (n int, err error) { return len(t.stamps("")), t.err }
+func rowVersions(p *reader, t *table) (n int, err error) { return len(t.rowVersionColumns()), t.err }
 
 func stampIndexes(p *reader, t *table) (n int, err error) {
-	stamps := t.stamps("LastSavedDateTime")
-	indexed := slices.DeleteFunc(slices.Clone(stamps), func(name string) bool { return !t.leads(name) })
-	scans := len(stamps) > 0 && len(indexed) == 0
-	if scans && t.size >= maxSearched {
-		return 0, warning("no index starts with one of %d columns that change with the row, so reading recent changes scans the table", len(stamps))
+	stamps := t.rowVersionColumns()
+	for _, c := range t.columns {
+		if strings.EqualFold(c.Name, "LastSavedDateTime") {
+			stamps = append(stamps, c.Name)
+		}
 	}
-	return len(indexed), t.err
+	indexed := 0
+	for _, name := range stamps {
+		if t.leads(name) {
+			indexed++
+		}
+	}
+	scans := len(stamps) > 0 && indexed == 0
+	if scans && t.size >= maxSearched {
+		return 0, warning("no index starts with one of %d columns that change with the row,"+
+			" so reading recent changes scans the table", len(stamps))
+	}
+	return indexed, t.err
 }

@@ -44,8 +44,11 @@ var pattern = dialect.Matches[record.StartsWith].Operand
 // condition returns a filter with operands of the first rows; false if they have none.
 // Parts of a text that is not ASCII may not be found, depending on the collation.
 func (t *table) condition(field int, op record.Operator) (c query.Condition, ok bool) {
-	const few, part = 3, 3
-	c = query.Condition{Field: field, Operator: op, Operands: t.values(field, few)}
+	const (
+		maxOperands = 3
+		partLength  = 3 // of the texts to search for
+	)
+	c = query.Condition{Field: field, Operator: op, Operands: t.values(field, maxOperands)}
 	if isSearch(op) {
 		isUnsafe := func(v wire.Value) bool { return v.Text == "" || !isASCII(v.Text) }
 		c.Operands = slices.DeleteFunc(t.values(field, maxRows), isUnsafe)
@@ -54,13 +57,14 @@ func (t *table) condition(field int, op record.Operator) (c query.Condition, ok 
 		return c, op.Arity() == record.None
 	}
 	text := c.Operands[0].Text
+	start := text[:min(partLength, len(text))]
 	switch op {
 	case record.EndsWith:
-		c.Operands[0].Text = text[max(0, len(text)-part):]
+		c.Operands[0].Text = text[max(0, len(text)-partLength):]
 	case record.StartsWith, record.Contains:
-		c.Operands[0].Text = text[:min(part, len(text))]
+		c.Operands[0].Text = start
 	case record.Like:
-		c.Operands[0].Text = pattern(text[:min(part, len(text))])
+		c.Operands[0].Text = pattern(start)
 	case record.Between:
 		c.Operands = []wire.Value{c.Operands[0], c.Operands[0]}
 	}
@@ -71,15 +75,15 @@ func (t *table) condition(field int, op record.Operator) (c query.Condition, ok 
 }
 
 // filters returns the filters with operands of the first rows.
-func (t *table) filters() (all []query.Condition) {
+func (t *table) filters() (filters []query.Condition) {
 	for field, f := range t.kind.Fields {
 		for op := record.Equal; op <= record.IsNotNull; op++ {
 			if c, ok := t.condition(field, op); ok && f.Filter.Allows(op) {
-				all = append(all, c)
+				filters = append(filters, c)
 			}
 		}
 	}
-	return all
+	return filters
 }
 
 // compare compares two values of a type other than text.
@@ -138,15 +142,19 @@ func matchesText(c query.Condition, text string) bool {
 		part = strings.TrimSuffix(part, "%")
 		length := len(part) - 2*strings.Count(part, "[") // two brackets escape a character
 		return isASCII(text) && strings.HasPrefix(pattern(text), part) && divides(text, length)
-	case record.Equal, record.In, record.Between, record.GreaterThanOrEqualTo, record.LessThanOrEqualTo:
+	case record.Equal, record.In, record.Between,
+		record.GreaterThanOrEqualTo, record.LessThanOrEqualTo:
 		return slices.ContainsFunc(c.Operands, func(o wire.Value) bool { return o.Text == text })
 	}
 	return false
 }
 
-// divides reports whether a text can be divided at an index in every collation: some
+// divides reports whether an ASCII text can be divided at an index in every collation: some
 // compare two letters as one, such as ch.
-func divides(text string, at int) bool {
-	isLetter := func(i int) bool { return i >= 0 && i < len(text) && unicode.IsLetter(rune(text[i])) }
-	return !isLetter(at-1) || !isLetter(at)
+func divides(text string, index int) bool {
+	if index == 0 || index == len(text) {
+		return true
+	}
+	isLetter := func(c byte) bool { return unicode.IsLetter(rune(c)) }
+	return !isLetter(text[index-1]) || !isLetter(text[index])
 }

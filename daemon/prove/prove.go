@@ -25,7 +25,7 @@ const (
 	statementLimit = 2 * time.Second
 	firstLimit     = 10 * time.Second // of the first statement, which returns the version
 	lockTimeout    = time.Second
-	maxRows        = 10      // read by one statement
+	maxRows        = 10      // rows that one statement reads
 	maxSearched    = 100_000 // rows of a table; text is not searched for in larger ones
 	minSeek        = 10_000  // rows of a table; smaller ones may be scanned
 )
@@ -43,8 +43,10 @@ type Options struct {
 
 // Limited returns the configuration for reading the records with few resources.
 func Limited(c erp.Config) erp.Config {
-	c.Connections, c.LockTimeout = 1, lockTimeout
-	c.Limits = func() executor.Limits { return executor.Limits{Row: statementLimit, Count: statementLimit} }
+	limits := executor.Limits{Row: statementLimit, Count: statementLimit}
+	c.Connections = 1
+	c.LockTimeout = lockTimeout
+	c.Limits = func() executor.Limits { return limits }
 	return c
 }
 
@@ -63,11 +65,12 @@ type Result struct {
 }
 
 // Results returns the results of the checks.
-func (r Report) Results() (all []check.Result) {
-	for _, c := range r.Checks {
-		all = append(all, c.Result)
+func (r Report) Results() []check.Result {
+	results := make([]check.Result, len(r.Checks))
+	for i, c := range r.Checks {
+		results[i] = c.Result
 	}
-	return all
+	return results
 }
 
 const (
@@ -75,44 +78,177 @@ const (
 	storeSide = "store"
 )
 
-// checks lists all checks in their order. Each has one function, which returns a text with
-// a number, or for one record kind a number.
-var checks = []struct {
+// definition defines a check. It has one function: server, kind or store.
+type definition struct {
 	name, side string
 	server     func(*reader) (figure string, err error)
-	kind       func(*reader, *table) (n int, err error)
-	units      string // unit of n
-	onRows     bool   // for tables with rows
+	kind       func(*reader, *table) (n int, err error) // is called for each record kind
+	units      string                                   // unit of n
+	onRows     bool                                     // only for tables with rows
 	store      func(*scratch) (figure string, err error)
-	needed     bool // by all later checks of this side
-	proves     string
-}{
-	{name: "version", side: erpSide, server: selects(version), proves: "the server is SQL Server 2016 or later, or Babelfish"},
-	{name: "isolation", side: erpSide, server: selects(isolation), proves: "it is known whether reads wait for changes in progress"},
-	{name: "collation", side: erpSide, server: (*reader).collations, proves: "text is compared without regard to letter case"},
-	{name: "time zone", side: erpSide, server: selects(timeZone), proves: "query.time_zone has the UTC offset of the server"},
-	{name: "OPENJSON", side: erpSide, server: (*reader).openJSON, proves: "a list of any length is one parameter"},
-	{name: "MIN_ACTIVE_ROWVERSION()", side: erpSide, server: selects(minActive), proves: "changes can be read by rowversion without missing an open transaction"},
-	{name: "availability group", side: erpSide, server: selects(group), proves: "capture continues after a failover, since all replicas are known as the same database"},
-	{name: "columns", side: erpSide, kind: columns, units: "columns", proves: "every column of the record kinds can be read"},
-	{name: "parameters", side: erpSide, kind: parameters, units: "parameters", onRows: true, proves: "parameters have the types of their columns, so that indexes can be used"},
-	{name: "round trip", side: erpSide, kind: roundTrip, units: "statements", onRows: true, proves: "a filter with values of a row finds this row, and only rows that match"},
-	{name: "pages", side: erpSide, kind: pages, units: "pages", onRows: true, proves: "the pages of Skip and Take contain each row once"},
-	{name: "seeks", side: erpSide, server: (*reader).seeks, proves: "equality, In, Between and StartsWith seek in indexes"},
-	{name: "rowversion", side: erpSide, kind: rowVersions, units: "rowversion columns", proves: "rowversion columns can be found"},
-	{name: "stamp indexes", side: erpSide, kind: stampIndexes, units: "indexes", proves: "recent changes can be found by an index"},
-	{name: "scratch schema", side: storeSide, store: (*scratch).create, needed: true, proves: "a schema can be created"},
-	{name: "migrations", side: storeSide, store: (*scratch).migrations, needed: true, proves: "two processes can migrate the own tables at the same time"},
-	{name: "batches", side: storeSide, store: (*scratch).batches, proves: "messages and their results are written and read in batches"},
-	{name: "leases", side: storeSide, store: (*scratch).leases, proves: "two processes never hold the same lease, and its earlier holder cannot write"},
-	{name: "lost races", side: storeSide, store: (*scratch).races, proves: "of concurrent writers of one key exactly one succeeds"},
-	{name: "deadlocks", side: storeSide, store: (*scratch).deadlocks, proves: "the victim of a deadlock succeeds at another attempt"},
-	{name: "locks of readers", side: storeSide, store: (*scratch).readers, proves: "a read of a row that is being changed waits, or returns the committed values"},
-	{name: "outbox", side: storeSide, store: (*scratch).outbox, proves: "a row of the outbox becomes an event once"},
+	needed     bool   // by all later checks of this side
+	proves     string // the statement that holds if the check succeeds
+}
+
+// checks lists all checks in their order.
+var checks = []definition{
+	{
+		name:   "version",
+		side:   erpSide,
+		server: selects(version),
+		proves: "the server is SQL Server 2016 or later, or Babelfish",
+	},
+	{
+		name:   "isolation",
+		side:   erpSide,
+		server: selects(isolation),
+		proves: "it is known whether reads wait for changes in progress",
+	},
+	{
+		name:   "collation",
+		side:   erpSide,
+		server: (*reader).collations,
+		proves: "text is compared without regard to letter case",
+	},
+	{
+		name:   "time zone",
+		side:   erpSide,
+		server: selects(timeZone),
+		proves: "query.time_zone has the UTC offset of the server",
+	},
+	{
+		name:   "OPENJSON",
+		side:   erpSide,
+		server: (*reader).openJSON,
+		proves: "a list of any length is one parameter",
+	},
+	{
+		name:   "MIN_ACTIVE_ROWVERSION()",
+		side:   erpSide,
+		server: selects(minActive),
+		proves: "changes can be read by rowversion without missing an open transaction",
+	},
+	{
+		name:   "availability group",
+		side:   erpSide,
+		server: selects(group),
+		proves: "capture continues after a failover, since all replicas are known as the same database",
+	},
+	{
+		name:   "columns",
+		side:   erpSide,
+		kind:   columns,
+		units:  "columns",
+		proves: "every column of the record kinds can be read",
+	},
+	{
+		name:   "parameters",
+		side:   erpSide,
+		kind:   parameters,
+		units:  "parameters",
+		onRows: true,
+		proves: "parameters have the types of their columns, so that indexes can be used",
+	},
+	{
+		name:   "round trip",
+		side:   erpSide,
+		kind:   roundTrip,
+		units:  "statements",
+		onRows: true,
+		proves: "a filter with values of a row finds this row, and only rows that match",
+	},
+	{
+		name:   "pages",
+		side:   erpSide,
+		kind:   pages,
+		units:  "pages",
+		onRows: true,
+		proves: "the pages of Skip and Take contain each row once",
+	},
+	{
+		name:   "seeks",
+		side:   erpSide,
+		server: (*reader).seeks,
+		proves: "equality, In, Between and StartsWith seek in indexes",
+	},
+	{
+		name:   "rowversion",
+		side:   erpSide,
+		kind:   rowVersions,
+		units:  "rowversion columns",
+		proves: "rowversion columns can be found",
+	},
+	{
+		name:   "stamp indexes",
+		side:   erpSide,
+		kind:   stampIndexes,
+		units:  "indexes",
+		proves: "recent changes can be found by an index",
+	},
+	{
+		name:   "scratch schema",
+		side:   storeSide,
+		store:  (*scratch).create,
+		needed: true,
+		proves: "a schema can be created",
+	},
+	{
+		name:   "migrations",
+		side:   storeSide,
+		store:  (*scratch).migrations,
+		needed: true,
+		proves: "two processes can migrate the own tables at the same time",
+	},
+	{
+		name:   "batches",
+		side:   storeSide,
+		store:  (*scratch).batches,
+		proves: "messages and their results are written and read in batches",
+	},
+	{
+		name:   "leases",
+		side:   storeSide,
+		store:  (*scratch).leases,
+		proves: "two processes never hold the same lease, and its earlier holder cannot write",
+	},
+	{
+		name:   "lost races",
+		side:   storeSide,
+		store:  (*scratch).races,
+		proves: "of concurrent writers of one key exactly one succeeds",
+	},
+	{
+		name:   "deadlocks",
+		side:   storeSide,
+		store:  (*scratch).deadlocks,
+		proves: "the victim of a deadlock succeeds at another attempt",
+	},
+	{
+		name:   "locks of readers",
+		side:   storeSide,
+		store:  (*scratch).readers,
+		proves: "a read of a row that is being changed waits, or returns the committed values",
+	},
+	{
+		name:   "outbox",
+		side:   storeSide,
+		store:  (*scratch).outbox,
+		proves: "a row of the outbox becomes an event once",
+	},
 
 	// Last, since Babelfish may not end these statements.
-	{name: "cancel", side: erpSide, server: (*reader).cancelled, proves: "a cancelled statement ends on the server"},
-	{name: "time limit", side: erpSide, server: (*reader).limited, proves: "a statement over its time limit ends on the server"},
+	{
+		name:   "cancel",
+		side:   erpSide,
+		server: (*reader).cancelled,
+		proves: "a cancelled statement ends on the server",
+	},
+	{
+		name:   "time limit",
+		side:   erpSide,
+		server: (*reader).limited,
+		proves: "a statement over its time limit ends on the server",
+	},
 }
 
 // differences lists the known differences of Babelfish from SQL Server, by check.
@@ -124,7 +260,8 @@ var differences = map[string]string{
 	"time limit":              continues,
 }
 
-const continues = "on Babelfish a statement continues until it has output to send, unless client_connection_check_interval is set"
+const continues = "on Babelfish a statement continues until it has output to send," +
+	" unless client_connection_check_interval is set"
 
 // outcome is an error that is the result of a check.
 type outcome struct{ check.Result }
@@ -141,95 +278,127 @@ func outcomef(status check.Status, format string, args ...any) error {
 
 const timeLimit = "a time limit was exceeded"
 
-// resultOf returns the result of a check that returned an error, or nil. It does not
-// contain the server's message, which may contain names and values.
+// resultOf returns the result of a check that returned an error, or nil.
 func resultOf(figure string, err error) check.Result {
-	o, isOutcome := errors.AsType[outcome](err)
-	refused, isServer := errors.AsType[*mssql.Error](err)
-	switch {
-	case err == nil:
+	if err == nil {
 		return check.Result{Status: check.OK, Detail: figure}
-	case isOutcome:
-		return o.Result
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), fault.Is(err, fault.Timeout):
-		err = notChecked(timeLimit)
-	case isServer && refused.Busy():
-		err = notChecked("locked by another transaction")
-	case isServer && refused.Forbidden():
-		err = notChecked("the login lacks a permission (server error %d)", refused.Number)
-	case isServer:
-		err = failed("server error %d", refused.Number)
-	case errors.Is(err, mssql.ErrLost):
-		err = failed("the connection was lost")
-	default:
-		err = failed("%T", err)
 	}
-	return resultOf("", err)
+	if o, ok := errors.AsType[outcome](err); ok {
+		return o.Result
+	}
+	return resultOf("", outcomeOf(err))
+}
+
+// outcomeOf returns the outcome for another error. It does not contain the server's message,
+// which may contain names and values.
+func outcomeOf(err error) error {
+	refused, isServer := errors.AsType[*mssql.Error](err)
+	isCancelled := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	switch {
+	case isCancelled, fault.Is(err, fault.Timeout):
+		return notChecked(timeLimit)
+	case isServer && refused.Busy():
+		return notChecked("locked by another transaction")
+	case isServer && refused.Forbidden():
+		return notChecked("the login lacks a permission (server error %d)", refused.Number)
+	case isServer:
+		return failed("server error %d", refused.Number)
+	case errors.Is(err, mssql.ErrLost):
+		return failed("the connection was lost")
+	}
+	return failed("%T", err)
+}
+
+// runner runs the checks.
+type runner struct {
+	ctx    context.Context
+	erp    *reader
+	store  *scratch
+	unable map[string]string // why the checks of a side cannot run, by side
 }
 
 // Run runs all checks. It returns an error, with the results of the other checks, if the
 // ERP's server cannot be reached.
-func Run(ctx context.Context, o Options) (r Report, err error) {
+func Run(ctx context.Context, o Options) (report Report, err error) {
 	ctx, cancel := context.WithTimeout(ctx, totalLimit+o.Slower)
 	defer cancel()
-	unable := make(map[string]string) // why the checks of a side cannot run
-	erp := &reader{ctx: ctx, limit: statementLimit + o.Slower, zone: o.Zone}
+	r := &runner{
+		ctx:    ctx,
+		erp:    &reader{ctx: ctx, limit: statementLimit + o.Slower, zone: o.Zone},
+		store:  &scratch{Options: o, ctx: ctx},
+		unable: make(map[string]string),
+	}
+	defer r.erp.close()
+	defer r.store.close()
 	if o.ERP == nil {
-		unable[erpSide] = "embedded"
-	} else if err = erp.open(o.ERP.Server(), o.Kinds); err != nil {
-		unable[erpSide] = "the server cannot be used"
+		r.unable[erpSide] = "embedded"
+	} else if err = r.erp.open(o.ERP.Server(), o.Kinds); err != nil {
+		r.unable[erpSide] = "the server cannot be used"
 	}
-	defer erp.close()
-	store := &scratch{Options: o, ctx: ctx}
-	defer store.close()
 	if o.Store.DSN == "" {
-		unable[storeSide] = "embedded"
+		r.unable[storeSide] = "embedded"
 	} else if !o.Scratch {
-		unable[storeSide] = "--scratch is not given"
+		r.unable[storeSide] = "--scratch is not given"
 	}
-	for _, c := range checks {
-		var found []check.Result
-		start := time.Now()
-		switch {
-		case unable[c.side] != "":
-			found = append(found, resultOf("", notChecked("%s", unable[c.side])))
-		case ctx.Err() != nil:
-			found = append(found, resultOf("", notChecked("no time left")))
-		case c.kind != nil:
-			found = erp.eachKind(c.kind, c.units, c.onRows)
-		case c.server != nil:
-			found = append(found, resultOf(c.server(erp)))
-		default:
-			figure, err := c.store(store)
-			found = append(found,
-				resultOf(fmt.Sprintf("%s, %v", figure, time.Since(start).Round(time.Millisecond)), err))
-			if c.needed && err != nil {
-				unable[c.side] = "no scratch schema"
-			}
-		}
-		reason := differences[c.name]
-		mayDiffer := reason != "" && strings.HasPrefix(erp.product, "Babelfish")
-		for _, outcome := range found {
-			isComplete := outcome.Detail != timeLimit && ctx.Err() == nil
-			if mayDiffer && outcome.Status != check.OK && isComplete {
-				outcome.Status = check.KnownDifference
-				outcome.Detail = reason + " (" + outcome.Detail + ")"
-			}
-			outcome.Name = c.name
-			r.Checks = append(r.Checks, Result{outcome, c.side, c.proves})
+
+	for i := range checks {
+		d := &checks[i]
+		for _, result := range r.check(d) {
+			report.Checks = append(report.Checks, Result{Result: result, Side: d.side, Proves: d.proves})
 		}
 	}
-	r.Server = erp.product
-	proven := slices.ContainsFunc(r.Checks, func(c Result) bool { return c.Status == check.OK })
-	r.Complete = err == nil && proven && !check.AnyFailed(r.Results())
-	return r, executor.Classify(err)
+	report.Server = r.erp.product
+	proven := slices.ContainsFunc(report.Checks, func(c Result) bool { return c.Status == check.OK })
+	report.Complete = err == nil && proven && !check.AnyFailed(report.Results())
+	return report, executor.Classify(err)
+}
+
+// check returns the results of a check. Failures that are known on Babelfish are known
+// differences, unless a time limit may have caused them.
+func (r *runner) check(d *definition) []check.Result {
+	results := r.run(d)
+	reason := differences[d.name]
+	mayDiffer := reason != "" && strings.HasPrefix(r.erp.product, "Babelfish")
+	for i := range results {
+		result := &results[i]
+		result.Name = d.name
+		isComplete := result.Detail != timeLimit && r.ctx.Err() == nil
+		if mayDiffer && result.Status != check.OK && isComplete {
+			result.Status = check.KnownDifference
+			result.Detail = reason + " (" + result.Detail + ")"
+		}
+	}
+	return results
+}
+
+// run runs a check, unless its side cannot be used or no time is left.
+func (r *runner) run(d *definition) []check.Result {
+	if reason := r.unable[d.side]; reason != "" {
+		return []check.Result{resultOf("", notChecked("%s", reason))}
+	}
+	if r.ctx.Err() != nil {
+		return []check.Result{resultOf("", notChecked("no time left"))}
+	}
+	if d.kind != nil {
+		return r.erp.eachKind(d)
+	}
+	if d.server != nil {
+		return []check.Result{resultOf(d.server(r.erp))}
+	}
+	start := time.Now()
+	figure, err := d.store(r.store)
+	took := time.Since(start).Round(time.Millisecond)
+	if d.needed && err != nil {
+		r.unable[d.side] = "no scratch schema"
+	}
+	return []check.Result{resultOf(fmt.Sprintf("%s, %v", figure, took), err)}
 }
 
 // listed returns up to five of the names, and the number of the others.
 func listed(names []string) string {
-	const most = 5
-	if len(names) <= most {
+	const maxListed = 5
+	if len(names) <= maxListed {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 }

@@ -26,11 +26,11 @@ const unknownSize = -1
 type table struct {
 	kind    *record.Kind
 	err     error     // error from reading the following fields
-	rows    [][]value // the first ones, with all fields
+	rows    [][]value // first rows, with all fields
 	varying []bool    // fields with values that differ with each read, such as GETDATE() in a view
 	live    *executor.Columns
-	columns []mssql.Column // all, also those without a field
-	size    int64          // in rows
+	columns []mssql.Column // columns of the table, also those without a field
+	size    int64          // number of rows
 	leading []string       // first columns of indexes
 }
 
@@ -50,16 +50,18 @@ func (t *table) leads(field string) bool {
 }
 
 // values returns up to n values of a field. They are neither NULL nor long.
-func (t *table) values(field, n int) (all []wire.Value) {
-	const longest = 200
+func (t *table) values(field, n int) (values []wire.Value) {
+	const maxLength = 200 // in bytes
 	for _, r := range t.rows {
+		if len(values) == n {
+			break
+		}
 		v := r[field]
-		isUsable := !v.null && len(v.Text) <= longest && !strings.Contains(v.Text, "\x00")
-		if len(all) < n && isUsable {
-			all = append(all, v.Value)
+		if !v.null && len(v.Text) <= maxLength && !strings.Contains(v.Text, "\x00") {
+			values = append(values, v.Value)
 		}
 	}
-	return all
+	return values
 }
 
 // reader reads the records, as requests do but with few resources.
@@ -82,11 +84,11 @@ func (p *reader) open(server *executor.Server, kinds []*record.Kind) (err error)
 	}
 	// The first statement of a connection takes longer, and no check can run without it.
 	p.conn.LimitStatements(max(p.limit, firstLimit))
-	found, err := p.texts("SELECT " + product)
+	rows, err := p.texts("SELECT " + product)
 	if err != nil {
 		return err
 	}
-	p.product = found[0]
+	p.product = rows[0]
 	p.conn.LimitStatements(p.limit)
 	for _, kind := range kinds {
 		t := &table{kind: kind, size: unknownSize, varying: make([]bool, len(kind.Fields))}
@@ -153,24 +155,30 @@ func (p *reader) read(t *table, r query.Request) (rows [][]value, st query.State
 	if err != nil {
 		return nil, st, err
 	}
-	err = p.query(mssql.Query{SQL: st.SQL, Params: t.live.Bind(st.Args), Types: st.Types}, func(cells []row.Cell) {
-		values := make([]value, len(cells))
-		for i, c := range cells {
-			fieldType := t.kind.Fields[i].Type
-			values[i].null = c.Null
-			values[i].Value, _ = wire.ParseValue(fieldType, c.Text(fieldType), time.UTC) // the zero value for NULL
-		}
-		rows = append(rows, values)
-	})
+	q := mssql.Query{SQL: st.SQL, Params: t.live.Bind(st.Args), Types: st.Types}
+	err = p.query(q, func(cells []row.Cell) { rows = append(rows, t.valuesOf(cells)) })
 	if err != nil {
-		rows = nil
+		return nil, st, err
 	}
-	return rows, st, err
+	return rows, st, nil
+}
+
+// valuesOf returns the values of a row of the table.
+func (t *table) valuesOf(cells []row.Cell) []value {
+	values := make([]value, len(cells))
+	for i, cell := range cells {
+		fieldType := t.kind.Fields[i].Type
+		values[i].null = cell.Null
+		// A NULL cannot be parsed, which leaves the zero value.
+		values[i].Value, _ = wire.ParseValue(fieldType, cell.Text(fieldType), time.UTC)
+	}
+	return values
 }
 
 // query passes the rows of a statement to add.
 func (p *reader) query(q mssql.Query, add func([]row.Cell)) error {
-	q.Lock, q.Context = lockTimeout, []byte("whd check --prove")
+	q.Lock = lockTimeout
+	q.Context = []byte("whd check --prove")
 	rows, err := p.conn.Query(p.ctx, q)
 	if err != nil {
 		return err
@@ -186,11 +194,11 @@ func (p *reader) query(q mssql.Query, add func([]row.Cell)) error {
 }
 
 // texts returns the rows of a statement with text parameters and one column, a text.
-func (p *reader) texts(statement string, params ...string) (all []string, err error) {
+func (p *reader) texts(statement string, params ...string) (rows []string, err error) {
 	q := mssql.Query{SQL: statement, Types: []record.Type{record.Text}}
 	for _, text := range params {
 		q.Params = append(q.Params, mssql.Text(mssql.Column{Type: "nvarchar", Length: 1000}, text))
 	}
-	err = p.query(q, func(cells []row.Cell) { all = append(all, string(cells[0].Data)) })
-	return all, err
+	err = p.query(q, func(cells []row.Cell) { rows = append(rows, string(cells[0].Data)) })
+	return rows, err
 }
