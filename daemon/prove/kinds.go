@@ -310,7 +310,7 @@ func stampIndexes(p *reader, t *table) (n int, err error) {
 	}
 	indexed := 0
 	for _, name := range stamps {
-		if t.leads(name) {
+		if t.leadsColumn(name) {
 			indexed++
 		}
 	}

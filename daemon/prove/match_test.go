@@ -275,3 +275,33 @@ func TestFindVarying(t *testing.T) {
 		}
 	}
 }
+
+// TestStampIndexes checks that an index of another column does not count, also if the
+// rowversion column has no field.
+func TestStampIndexes(t *testing.T) {
+	registry, err := record.NewRegistry(record.Kind{
+		Name:       "K",
+		OrderField: "ID",
+		Fields:     []record.Field{{Name: "ID", Type: record.Int}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := registry.Lookup("K")
+	columns := []mssql.Column{{Name: "ID", Type: "int"}, {Name: "Version", Type: "rowversion"}}
+	for _, c := range []struct {
+		leading []string
+		want    int
+		status  check.Status
+	}{
+		{[]string{"ID"}, 0, check.Warning},
+		{[]string{"ID", "version"}, 1, check.OK},
+	} {
+		table := &table{kind: kind, columns: columns, size: maxSearched, leading: c.leading}
+		got, err := stampIndexes(nil, table)
+		if status := resultOf("", err).Status; got != c.want || status != c.status {
+			t.Errorf("indexes that start with %q: got %d indexes and status %s, want %d and %s",
+				c.leading, got, status, c.want, c.status)
+		}
+	}
+}

@@ -45,7 +45,11 @@ func (t *table) large() bool { return t.size == unknownSize || t.size >= maxSear
 // leads reports whether an index starts with the column of a field.
 func (t *table) leads(field string) bool {
 	i, _ := t.kind.Column(field)
-	name := t.kind.Fields[i].ColumnName()
+	return t.leadsColumn(t.kind.Fields[i].ColumnName())
+}
+
+// leadsColumn reports whether an index starts with a column, which may have no field.
+func (t *table) leadsColumn(name string) bool {
 	return slices.ContainsFunc(t.leading, func(c string) bool { return strings.EqualFold(c, name) })
 }
 
