@@ -30,7 +30,7 @@ type Result struct {
 	Dir         string
 	ReplacedDir string // directory of the previous files; empty if there were none
 	Tables      []Count
-	OutboxRows  int64 // that have not become events; they stay on the server
+	OutboxRows  int64 // rows that have not become events; they stay on the server
 }
 
 // Count is the number of rows of a table on the server, and of those that were copied.
@@ -74,11 +74,15 @@ func Copy(ctx context.Context, c Config) (r Result, err error) {
 		if err := r.copyAll(ctx, source, dir); err != nil {
 			return err
 		}
-		after, err := checkSource(ctx, source)
-		if err == nil && after != fences {
-			err = errors.New("a daemon has used the data on the server during the copy; stop all daemons, then copy again")
+		fencesAfter, err := checkSource(ctx, source)
+		if err != nil {
+			return err
 		}
-		return err
+		if fencesAfter != fences {
+			return errors.New("a daemon has used the data on the server during the copy;" +
+				" stop all daemons, then copy again")
+		}
+		return nil
 	})
 	return r, err
 }
@@ -87,24 +91,28 @@ func Copy(ctx context.Context, c Config) (r Result, err error) {
 // are in use. fences changes whenever a daemon starts.
 func checkSource(ctx context.Context, source *appdb.DB) (fences int64, err error) {
 	m, err := source.Migration(ctx)
-	switch {
-	case err != nil:
-		return 0, err
-	case m.After == 0:
-		return 0, fmt.Errorf("%s on the server contains no tables of whd; select another one with --schema, or another database with --from",
-			m.Name)
-	case m.After != m.Latest:
-		return 0, fmt.Errorf("the tables of %s have version %d, but this whd copies version %d: run whd migrate --store sqlserver://... with the same connection string first, or use the latest whd",
-			m.Name, m.After, m.Latest)
-	}
-	leased, err := queryInt(ctx,
-		source, `SELECT COALESCE(MAX(DATEDIFF(second, SYSUTCDATETIME(), p.LeaseUntil)) + 1, 0) FROM whd.WH_Partition p WHERE p.LeaseUntil > SYSUTCDATETIME()`)
-	if err == nil && leased > 0 {
-		err = fault.New(fault.Unavailable, "a daemon uses the data on the server: its leases end in %d seconds, unless it renews them; stop all daemons, or wait if it was killed",
-			leased)
-	}
 	if err != nil {
 		return 0, err
+	}
+	if m.After == 0 {
+		return 0, fmt.Errorf("%s on the server contains no tables of whd;"+
+			" select another one with --schema, or another database with --from", m.Name)
+	}
+	if m.After != m.Latest {
+		return 0, fmt.Errorf("the tables of %s have version %d, but this whd copies version %d:"+
+			" run whd migrate --store sqlserver://... with the same connection string first,"+
+			" or use the latest whd", m.Name, m.After, m.Latest)
+	}
+	leasedSeconds, err := queryInt(ctx, source,
+		`SELECT COALESCE(MAX(DATEDIFF(second, SYSUTCDATETIME(), p.LeaseUntil)) + 1, 0)
+FROM whd.WH_Partition p WHERE p.LeaseUntil > SYSUTCDATETIME()`)
+	if err != nil {
+		return 0, err
+	}
+	if leasedSeconds > 0 {
+		return 0, fault.New(fault.Unavailable, "a daemon uses the data on the server:"+
+			" its leases end in %d seconds, unless it renews them;"+
+			" stop all daemons, or wait if it was killed", leasedSeconds)
 	}
 	return queryInt(ctx, source, `SELECT COALESCE(SUM(p.Fence), 0) FROM whd.WH_Partition p`)
 }
@@ -129,29 +137,32 @@ func (c Config) checkTarget(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer db.Close()
-	origin, err := queryInt(ctx, db,
-		`SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessage)
+	const unused = -1 // the origin does not matter
+	origin, err := queryInt(ctx, db, `SELECT CASE WHEN
+	EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessage)
 THEN COALESCE((SELECT Next FROM whd.WH_Number WHERE Name = '`+originRow+`'), 0) ELSE -1 END`)
-	if err != nil {
+	if err != nil || origin == unused {
 		return err
 	}
-	if origin < 0 || origin == originCopied && c.Replace {
-		return nil
+	if origin != originCopied {
+		return fmt.Errorf("%s contains subscribers or messages that were not copied from a server;"+
+			" move the file away, or use another data directory", path)
 	}
-	if origin == originCopied {
-		return fmt.Errorf("%s contains the data of an earlier copy; --replace moves it, with all later changes, to a subdirectory and copies again",
-			path)
+	if !c.Replace {
+		return fmt.Errorf("%s contains the data of an earlier copy;"+
+			" --replace moves it, with all later changes, to a subdirectory and copies again", path)
 	}
-	return fmt.Errorf("%s contains subscribers or messages that were not copied from a server; move the file away, or use another data directory",
-		path)
+	return nil
 }
 
 // Skip records in a file store that the data on the server is not needed.
 func Skip(ctx context.Context, file *appdb.DB) error { return setOrigin(ctx, file, originFresh) }
 
+// setOrigin records the origin in a file store, unless one is recorded already.
 func setOrigin(ctx context.Context, file *appdb.DB, origin int) error {
-	_, err := file.Exec(ctx, `INSERT INTO whd.WH_Number (Name, Next) SELECT @Name, @Next WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = @Name)`,
-		sql.Named("Name", originRow), sql.Named("Next", origin))
+	const statement = `INSERT INTO whd.WH_Number (Name, Next)
+SELECT @Name, @Next WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = @Name)`
+	_, err := file.Exec(ctx, statement, sql.Named("Name", originRow), sql.Named("Next", origin))
 	return err
 }
 
@@ -177,12 +188,13 @@ func HasSubscribers(ctx context.Context, dsn, schema string) (bool, error) {
 	defer server.Close()
 	n, err := queryInt(ctx, server,
 		`SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) THEN 1 ELSE 0 END`)
-	refused, ok := errors.AsType[*mssql.Error](err)
-	if ok && refused.NoTable() {
-		return false, nil
-	}
-	if ok && refused.Forbidden() {
-		return false, ErrUnreadable
+	if refused, ok := errors.AsType[*mssql.Error](err); ok {
+		if refused.NoTable() {
+			return false, nil
+		}
+		if refused.Forbidden() {
+			return false, ErrUnreadable
+		}
 	}
 	return n > 0, err
 }

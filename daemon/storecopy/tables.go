@@ -19,7 +19,8 @@ import (
 var (
 	// conditions restrict the rows of tables.
 	conditions = map[string]string{
-		"WH_Number":    `Name NOT IN ('ResponseTextSize', 'CountedMessage', '` + originRow + `')`, // the first is maintained by triggers
+		// ResponseTextSize is maintained by triggers.
+		"WH_Number":    `Name NOT IN ('ResponseTextSize', 'CountedMessage', '` + originRow + `')`,
 		"WH_Partition": `PartitionID = 1`,
 		"WH_Nudge":     `Kind = 4`, // versions of subscriptions
 		"WH_Change":    `1 = 0`,
@@ -37,26 +38,50 @@ type table struct {
 	columns []string
 }
 
+// tablesOf returns the tables of a migrated file that are copied, by name.
 func tablesOf(ctx context.Context, file *appdb.DB) ([]table, error) {
-	return appdb.QueryAll(ctx, file, func(row appdb.Row) (t table, err error) {
-		var columns string
-		err = row.Scan(&t.name, &columns)
-		t.columns = strings.Split(columns, ",")
-		return t, err
-	}, `SELECT t.name, group_concat(c.name) FROM pragma_table_list t, pragma_table_info(t.name) c
-WHERE t.schema = 'main' AND t.type = 'table' AND substr(t.name, 1, 7) <> 'sqlite_' AND t.name NOT IN ('WH_Migration', 'WH_MessageCount') GROUP BY t.name ORDER BY t.name`)
+	const statement = `SELECT t.name, group_concat(c.name)
+FROM pragma_table_list t, pragma_table_info(t.name) c
+WHERE t.schema = 'main' AND t.type = 'table' AND substr(t.name, 1, 7) <> 'sqlite_'
+	AND t.name NOT IN ('WH_Migration', 'WH_MessageCount')
+GROUP BY t.name ORDER BY t.name`
+	scan := func(row appdb.Row) (table, error) {
+		var name, columns string
+		err := row.Scan(&name, &columns)
+		return table{name: name, columns: strings.Split(columns, ",")}, err
+	}
+	return appdb.QueryAll(ctx, file, scan, statement)
 }
 
 // copyAll copies the data into new files in dir.
 func (r *Result) copyAll(ctx context.Context, source *appdb.DB, dir string) error {
-	store, err := appdb.Open(ctx, appdb.Config{Path: filepath.Join(dir, appdb.FileName), Connections: 1})
+	if err := r.copyStore(ctx, source, filepath.Join(dir, appdb.FileName)); err != nil {
+		return err
+	}
+	if err := r.copyLog(ctx, source, filepath.Join(dir, appdb.LogFileName)); err != nil {
+		return err
+	}
+	var err error
+	r.OutboxRows, err = queryInt(ctx, source,
+		`SELECT COUNT_BIG(*) FROM whd.WH_Outbox WHERE RefusedReason IS NULL`)
+	return err
+}
+
+// copyStore copies all data but the request log into a new file, and records the origin in it.
+func (r *Result) copyStore(ctx context.Context, source *appdb.DB, path string) (err error) {
+	store, err := appdb.Open(ctx, appdb.Config{Path: path, Connections: 1})
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(setOrigin(ctx, store, originCopied), r.copyFile(ctx, source, store), store.Close()); err != nil {
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := setOrigin(ctx, store, originCopied); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, appdb.LogFileName)
+	return r.copyFile(ctx, source, store)
+}
+
+// copyLog copies the request log into a new file.
+func (r *Result) copyLog(ctx context.Context, source *appdb.DB, path string) (err error) {
 	if err := appdb.MigrateLog(ctx, path); err != nil {
 		return err
 	}
@@ -64,11 +89,8 @@ func (r *Result) copyAll(ctx context.Context, source *appdb.DB, dir string) erro
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(r.copyFile(ctx, source, log), log.Close()); err != nil {
-		return err
-	}
-	r.OutboxRows, err = queryInt(ctx, source, `SELECT COUNT_BIG(*) FROM whd.WH_Outbox WHERE RefusedReason IS NULL`)
-	return err
+	defer func() { err = errors.Join(err, log.Close()) }()
+	return r.copyFile(ctx, source, log)
 }
 
 // copyFile copies the rows of all tables of a migrated file, and compares their numbers.
@@ -95,25 +117,29 @@ func (r *Result) copyFile(ctx context.Context, source, file *appdb.DB) error {
 		}
 		r.Tables = append(r.Tables, Count{t.name, inSource, copied})
 		if inSource != copied {
-			return fmt.Errorf("the table %s has %d rows on the server, but %d were copied: stop all daemons and other commands of whd, then copy again",
+			return fmt.Errorf("the table %s has %d rows on the server, but %d were copied:"+
+				" stop all daemons and other commands of whd, then copy again",
 				t.name, inSource, copied)
 		}
 	}
 	return nil
 }
 
-// copyRows replaces the rows of a table by those of the server, one after another.
-func copyRows(ctx context.Context, source, file *appdb.DB, t table, from string) error {
+// selection returns the columns to select on the server.
+func (t table) selection() string {
 	selected := slices.Clone(t.columns)
-	values, into := make([]any, len(selected)), make([]any, len(selected))
-	for i, column := range selected {
-		into[i] = &values[i]
-		if e := expressions[t.name+"."+column]; e != "" {
-			selected[i] = e
+	for i, column := range t.columns {
+		if expression := expressions[t.name+"."+column]; expression != "" {
+			selected[i] = expression
 		}
 	}
-	selection := "SELECT " + strings.Join(selected, ", ") + from
-	rows, err := source.Pool.QueryContext(ctx, source.Qualify(selection))
+	return strings.Join(selected, ", ")
+}
+
+// copyRows replaces the rows of a table by those of the server, one after another. from is
+// the FROM clause for both.
+func copyRows(ctx context.Context, source, file *appdb.DB, t table, from string) error {
+	rows, err := source.Pool.QueryContext(ctx, source.Qualify("SELECT "+t.selection()+from))
 	if err != nil {
 		return err
 	}
@@ -127,13 +153,19 @@ func copyRows(ctx context.Context, source, file *appdb.DB, t table, from string)
 		return err
 	}
 	insertion := "INSERT INTO whd." + t.name + " (" + strings.Join(t.columns, ", ") + ")" +
-		" VALUES (?" + strings.Repeat(", ?", len(values)-1) + ")"
+		" VALUES (?" + strings.Repeat(", ?", len(t.columns)-1) + ")"
 	insert, err := tx.PrepareContext(ctx, file.Qualify(insertion))
 	if err != nil {
 		return err
 	}
+
+	values := make([]any, len(t.columns))
+	pointers := make([]any, len(values))
+	for i := range values {
+		pointers[i] = &values[i]
+	}
 	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
+		if err := rows.Scan(pointers...); err != nil {
 			return err
 		}
 		for i, v := range values {
