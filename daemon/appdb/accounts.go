@@ -28,8 +28,8 @@ func (a *Accounts) User(ctx context.Context, name string) (*account.User, error)
 // Users returns all users ordered by name.
 func (a *Accounts) Users(ctx context.Context) ([]account.User, error) {
 	const statement = `SELECT ` + userColumns + ` FROM whd.WH_User u ORDER BY u.UserKey`
-	all, err := QueryAll(ctx, a.db, scanUser, statement)
-	return all, a.db.Fault(err, "listing users")
+	users, err := QueryAll(ctx, a.db, scanUser, statement)
+	return users, a.db.Fault(err, "listing users")
 }
 
 const insertUser = `INSERT INTO whd.WH_User (RecID, UserName, UserKey, DisplayName, Role, PasswordHash, AddedDateTime, LastSavedDateTime)
@@ -37,10 +37,14 @@ SELECT @RecID, @UserName, @UserKey, @DisplayName, @Role, @PasswordHash, @Added, 
 
 func userArgs(u account.User) []any {
 	return []any{
-		sql.Named("RecID", u.ID), sql.Named("UserName", u.Name), sql.Named("UserKey", account.Fold(u.Name)),
-		sql.Named("DisplayName", u.DisplayName), sql.Named("Role", u.Role.String()),
+		sql.Named("RecID", u.ID),
+		sql.Named("UserName", u.Name),
+		sql.Named("UserKey", account.Fold(u.Name)),
+		sql.Named("DisplayName", u.DisplayName),
+		sql.Named("Role", u.Role.String()),
 		sql.Named("PasswordHash", u.PasswordHash),
-		sql.Named("Added", Timestamp(u.Added)), sql.Named("Saved", Timestamp(u.Saved)),
+		sql.Named("Added", Timestamp(u.Added)),
+		sql.Named("Saved", Timestamp(u.Saved)),
 	}
 }
 
@@ -63,8 +67,8 @@ func conflict(member, message string) error {
 
 // AddFirstUser adds a user if there are no users, and reports whether it did.
 func (a *Accounts) AddFirstUser(ctx context.Context, u account.User, e audit.Entry) (bool, error) {
-	added, err := a.db.Run(ctx,
-		MustAffect(insertUser+` WHERE NOT EXISTS (SELECT 1 FROM whd.WH_User)`, userArgs(u)...), AuditStep(e))
+	const statement = insertUser + ` WHERE NOT EXISTS (SELECT 1 FROM whd.WH_User)`
+	added, err := a.db.Run(ctx, MustAffect(statement, userArgs(u)...), AuditStep(e))
 	if executor.IsDuplicate(err) {
 		return false, nil
 	}
@@ -95,10 +99,13 @@ func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change
 	if c.Role != nil {
 		role = sql.NullString{String: c.Role.String(), Valid: true}
 	}
-	steps := []Step{Statement(lockUsers, key), MustAffect(updateUser,
-		sql.Named("DisplayName", nullableText(c.DisplayName)), sql.Named("Role", role),
-		sql.Named("PasswordHash", nullableText(c.PasswordHash)), sql.Named("Saved", Timestamp(e.At)), key,
-	)}
+	update := MustAffect(updateUser,
+		sql.Named("DisplayName", nullableText(c.DisplayName)),
+		sql.Named("Role", role),
+		sql.Named("PasswordHash", nullableText(c.PasswordHash)),
+		sql.Named("Saved", Timestamp(e.At)),
+		key)
+	steps := []Step{Statement(lockUsers, key), update}
 	if c.PasswordHash != nil {
 		steps = append(steps, Statement(deleteUserSessions, key))
 	}
@@ -111,7 +118,9 @@ func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change
 func (a *Accounts) Rehash(ctx context.Context, name, old, hash string) error {
 	_, err := a.db.Exec(ctx,
 		`UPDATE whd.WH_User SET PasswordHash = @PasswordHash WHERE UserKey = @UserKey AND PasswordHash = @Was`,
-		sql.Named("PasswordHash", hash), sql.Named("UserKey", name), sql.Named("Was", old))
+		sql.Named("PasswordHash", hash),
+		sql.Named("UserKey", name),
+		sql.Named("Was", old))
 	return a.db.Fault(err, "storing a password's new hash")
 }
 
@@ -138,13 +147,21 @@ FROM whd.WH_Session s JOIN whd.WH_User u ON u.RecID = s.WH_User_RecID WHERE s.Se
 // locks the user first: a concurrent change of the password either ends this
 // session too, or is already visible.
 func (a *Accounts) AddSession(ctx context.Context, s account.Session) (bool, error) {
+	const (
+		lockUser   = `UPDATE whd.WH_User SET Role = Role WHERE RecID = @UserID AND PasswordHash = @PasswordHash`
+		addSession = `INSERT INTO whd.WH_Session (SessionHash, WH_User_RecID, IsRemembered, AddedDateTime, ExpiryDateTime)
+VALUES (@SessionHash, @UserID, @IsRemembered, @Added, @Expires)`
+	)
 	added, err := a.db.Run(ctx,
-		MustAffect(`UPDATE whd.WH_User SET Role = Role WHERE RecID = @UserID AND PasswordHash = @PasswordHash`,
-			sql.Named("UserID", s.User.ID), sql.Named("PasswordHash", s.User.PasswordHash)),
-		MustAffect(`INSERT INTO whd.WH_Session (SessionHash, WH_User_RecID, IsRemembered, AddedDateTime, ExpiryDateTime)
-VALUES (@SessionHash, @UserID, @IsRemembered, @Added, @Expires)`,
-			sql.Named("SessionHash", s.Hash), sql.Named("UserID", s.User.ID), sql.Named("IsRemembered", s.Remember),
-			sql.Named("Added", Timestamp(s.Added)), sql.Named("Expires", Timestamp(s.Expires))))
+		MustAffect(lockUser,
+			sql.Named("UserID", s.User.ID),
+			sql.Named("PasswordHash", s.User.PasswordHash)),
+		MustAffect(addSession,
+			sql.Named("SessionHash", s.Hash),
+			sql.Named("UserID", s.User.ID),
+			sql.Named("IsRemembered", s.Remember),
+			sql.Named("Added", Timestamp(s.Added)),
+			sql.Named("Expires", Timestamp(s.Expires))))
 	return added, a.db.Fault(err, "adding a session")
 }
 
@@ -161,20 +178,21 @@ func (a *Accounts) UserSessions(ctx context.Context, userID string) ([]account.S
 		err = row.Scan(&s.Hash, &s.Remember, (*Time)(&s.Added), (*Time)(&s.Expires))
 		return s, err
 	}
-	sessions, err := QueryAll(ctx, a.db, scan, `SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime
-FROM whd.WH_Session s WHERE s.WH_User_RecID = @UserID`, sql.Named("UserID", userID))
+	const statement = `SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime
+FROM whd.WH_Session s WHERE s.WH_User_RecID = @UserID`
+	sessions, err := QueryAll(ctx, a.db, scan, statement, sql.Named("UserID", userID))
 	return sessions, a.db.Fault(err, "listing the sessions of a user")
 }
 
 // RemoveSessions ends sessions. All daemons remove them in the same order, which prevents
 // deadlocks.
 func (a *Accounts) RemoveSessions(ctx context.Context, hashes []string) error {
-	for part := range slices.Chunk(slices.Sorted(slices.Values(hashes)), maxRemoved) {
+	const statement = `DELETE FROM whd.WH_Session WHERE SessionHash = @SessionHash`
+	sorted := slices.Sorted(slices.Values(hashes))
+	for part := range slices.Chunk(sorted, maxRemoved) {
 		var steps []Step
 		for _, hash := range part {
-			steps = append(steps,
-				Statement(`DELETE FROM whd.WH_Session WHERE SessionHash = @SessionHash`,
-					sql.Named("SessionHash", hash)))
+			steps = append(steps, Statement(statement, sql.Named("SessionHash", hash)))
 		}
 		if _, err := a.db.Run(ctx, steps...); err != nil {
 			return a.db.Fault(err, "removing sessions")
@@ -185,9 +203,9 @@ func (a *Accounts) RemoveSessions(ctx context.Context, hashes []string) error {
 
 // EndSession makes a session expire at a time, unless it expires earlier.
 func (a *Accounts) EndSession(ctx context.Context, hash string, at time.Time) error {
-	_, err := a.db.Exec(ctx,
-		`UPDATE whd.WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime > @At`,
-		sql.Named("SessionHash", hash), sql.Named("At", Timestamp(at)))
+	const statement = `UPDATE whd.WH_Session SET ExpiryDateTime = @At
+WHERE SessionHash = @SessionHash AND ExpiryDateTime > @At`
+	_, err := a.db.Exec(ctx, statement, sql.Named("SessionHash", hash), sql.Named("At", Timestamp(at)))
 	return a.db.Fault(err, "ending a session")
 }
 
@@ -202,7 +220,8 @@ func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (removed
 	SELECT s.SessionHash FROM whd.WH_Session s WHERE s.ExpiryDateTime < @Before ORDER BY s.SessionHash` + a.db.Limit + `)`
 	for {
 		n, err := a.db.Exec(ctx, statement,
-			sql.Named("Before", Timestamp(before)), sql.Named("Limit", maxRemoved))
+			sql.Named("Before", Timestamp(before)),
+			sql.Named("Limit", maxRemoved))
 		removed += n
 		if err != nil || n < maxRemoved {
 			return removed, a.db.Fault(err, "removing expired sessions")
@@ -227,22 +246,31 @@ func (a *Accounts) Key(ctx context.Context, hash string) (*account.Key, error) {
 func (a *Accounts) Keys(ctx context.Context) ([]account.Key, error) {
 	const statement = `SELECT ` + keyColumns + ` FROM whd.WH_ApiKey k ` +
 		`WHERE k.ExpiryDateTime IS NULL OR k.ExpiryDateTime <> @Revoked ORDER BY k.NameKey`
-	all, err := QueryAll(ctx, a.db, scanKey, statement, sql.Named("Revoked", Timestamp(revokedExpiry)))
-	return all, a.db.Fault(err, "listing API keys")
+	keys, err := QueryAll(ctx, a.db, scanKey, statement, sql.Named("Revoked", Timestamp(revokedExpiry)))
+	return keys, a.db.Fault(err, "listing API keys")
 }
 
 // AddKey adds an API key, which may have been revoked. It fails with Conflict if the name
 // is taken.
 func (a *Accounts) AddKey(ctx context.Context, k account.Key, e audit.Entry) error {
+	const (
+		deleteRevoked = `DELETE FROM whd.WH_ApiKey WHERE KeyHash = @KeyHash AND ExpiryDateTime = @Revoked`
+		insertKey     = `INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
+VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`
+	)
 	_, err := a.db.Run(ctx,
-		Statement(`DELETE FROM whd.WH_ApiKey WHERE KeyHash = @KeyHash AND ExpiryDateTime = @Revoked`,
-			sql.Named("KeyHash", k.Hash), sql.Named("Revoked", Timestamp(revokedExpiry)),
-		), MustAffect(`INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
-VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`,
-			sql.Named("RecID", k.ID), sql.Named("Name", k.Name), sql.Named("NameKey", account.Fold(k.Name)),
-			sql.Named("KeyHash", k.Hash), sql.Named("Role", k.Role.String()),
-			sql.Named("Added", Timestamp(k.Added)), sql.Named("Expires", NullableTimestamp(k.Expires)),
-		), AuditStep(e))
+		Statement(deleteRevoked,
+			sql.Named("KeyHash", k.Hash),
+			sql.Named("Revoked", Timestamp(revokedExpiry))),
+		MustAffect(insertKey,
+			sql.Named("RecID", k.ID),
+			sql.Named("Name", k.Name),
+			sql.Named("NameKey", account.Fold(k.Name)),
+			sql.Named("KeyHash", k.Hash),
+			sql.Named("Role", k.Role.String()),
+			sql.Named("Added", Timestamp(k.Added)),
+			sql.Named("Expires", NullableTimestamp(k.Expires))),
+		AuditStep(e))
 	if executor.IsDuplicate(err) {
 		return conflict("Name", "An API key of this name already exists")
 	}
@@ -252,9 +280,12 @@ VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`,
 // RemoveKey revokes an API key and reports whether it existed. The row keeps its hash and
 // frees its name: names of keys do not begin with a space.
 func (a *Accounts) RemoveKey(ctx context.Context, id string, e audit.Entry) (bool, error) {
+	const revoke = `UPDATE whd.WH_ApiKey SET NameKey = @Unused, ExpiryDateTime = @Revoked WHERE RecID = @RecID AND NameKey <> @Unused`
 	removed, err := a.db.Run(ctx,
-		MustAffect(`UPDATE whd.WH_ApiKey SET NameKey = @Unused, ExpiryDateTime = @Revoked WHERE RecID = @RecID AND NameKey <> @Unused`,
-			sql.Named("RecID", id), sql.Named("Unused", " "+id), sql.Named("Revoked", Timestamp(revokedExpiry))),
+		MustAffect(revoke,
+			sql.Named("RecID", id),
+			sql.Named("Unused", " "+id),
+			sql.Named("Revoked", Timestamp(revokedExpiry))),
 		AuditStep(e))
 	return removed, a.db.Fault(err, "removing an API key")
 }
@@ -262,16 +293,20 @@ func (a *Accounts) RemoveKey(ctx context.Context, id string, e audit.Entry) (boo
 // Write stores when sessions expire and when keys were last used. All daemons
 // update the rows in the same order, which prevents deadlocks.
 func (a *Accounts) Write(ctx context.Context, u account.Uses) error {
+	const (
+		extendSession = `UPDATE whd.WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime < @At`
+		useKey        = `UPDATE whd.WH_ApiKey SET LastUsedDateTime = @At WHERE RecID = @RecID AND (LastUsedDateTime IS NULL OR LastUsedDateTime < @At)`
+	)
 	var steps []Step
 	for _, hash := range slices.Sorted(maps.Keys(u.Sessions)) {
-		steps = append(steps,
-			Statement(`UPDATE whd.WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime < @At`,
-				sql.Named("SessionHash", hash), sql.Named("At", Timestamp(u.Sessions[hash]))))
+		steps = append(steps, Statement(extendSession,
+			sql.Named("SessionHash", hash),
+			sql.Named("At", Timestamp(u.Sessions[hash]))))
 	}
 	for _, id := range slices.Sorted(maps.Keys(u.Keys)) {
-		steps = append(steps,
-			Statement(`UPDATE whd.WH_ApiKey SET LastUsedDateTime = @At WHERE RecID = @RecID AND (LastUsedDateTime IS NULL OR LastUsedDateTime < @At)`,
-				sql.Named("RecID", id), sql.Named("At", Timestamp(u.Keys[id]))))
+		steps = append(steps, Statement(useKey,
+			sql.Named("RecID", id),
+			sql.Named("At", Timestamp(u.Keys[id]))))
 	}
 	_, err := a.db.Run(ctx, steps...)
 	return a.db.Fault(err, "writing the uses of accounts")
@@ -282,8 +317,10 @@ func scanUser(row Row) (account.User, error) { return scanUserAfter(row) }
 // scanUserAfter scans the user columns, after the given destinations.
 func scanUserAfter(row Row, before ...any) (account.User, error) {
 	var u account.User
-	err := row.Scan(append(before, &u.ID, &u.Name, &u.DisplayName, (*roleText)(&u.Role), &u.PasswordHash,
-		(*Time)(&u.Added), (*Time)(&u.Saved))...)
+	destinations := append(before,
+		&u.ID, &u.Name, &u.DisplayName, (*roleText)(&u.Role), &u.PasswordHash,
+		(*Time)(&u.Added), (*Time)(&u.Saved))
+	err := row.Scan(destinations...)
 	return u, err
 }
 

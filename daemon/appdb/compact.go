@@ -59,11 +59,11 @@ func vacuum(ctx context.Context, dir, path string) error {
 		return err
 	}
 	defer conn.InterruptOn(ctx)()
-	err = conn.Exec(fmt.Sprintf(
-		`PRAGMA temp_store_directory = %s;
+	quotedDir := "'" + strings.ReplaceAll(dir, "'", "''") + "'"
+	err = conn.Exec(`PRAGMA temp_store_directory = ` + quotedDir + `;
 		PRAGMA auto_vacuum = INCREMENTAL;
 		VACUUM;
-		PRAGMA wal_checkpoint(TRUNCATE)`, "'"+strings.ReplaceAll(dir, "'", "''")+"'"))
+		PRAGMA wal_checkpoint(TRUNCATE)`)
 	if err := errors.Join(err, conn.Close()); err != nil {
 		return fmt.Errorf("compacting %s: %w", path, err)
 	}
@@ -91,8 +91,10 @@ type Size struct {
 
 // SizeOf returns the size of the connection's file.
 func SizeOf(conn *sqlite.Conn) (s Size, err error) {
-	err = conn.Query(`SELECT p.page_count, f.freelist_count, s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, func(r *sqlite.Stmt) error {
-		s = Size{Pages: r.Int(0), FreePages: r.Int(1), PageSize: r.Int(2)}
+	const statement = `SELECT p.page_count, f.freelist_count, s.page_size
+FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`
+	err = conn.Query(statement, func(row *sqlite.Stmt) error {
+		s = Size{Pages: row.Int(0), FreePages: row.Int(1), PageSize: row.Int(2)}
 		return nil
 	})
 	return s, err

@@ -27,9 +27,9 @@ type DB struct {
 	Pool   *sql.DB
 	files  openFiles    // see WatchFiles; nil on SQL Server
 	end    func() error // closes the pool
-	name   string       // for display
-	Schema string       // on SQL Server, else ""
-	prefix string       // prepended to each statement
+	name   string       // name of the file or schema, for display
+	Schema string       // schema on SQL Server; empty for a file
+	prefix string       // is prepended to each statement
 	Dialect
 	Holder    string          // holder of leases; identifies this process
 	WriteLock *writeLock      // for writes to a file; nil on SQL Server
@@ -211,7 +211,8 @@ func (o *DB) execText(ctx context.Context, text string, args ...any) (n int64, e
 			return err
 		}
 		defer unlock()
-		if n, err = Affected(o.Pool.ExecContext(ctx, text, args...)); err != nil {
+		n, err = Affected(o.Pool.ExecContext(ctx, text, args...))
+		if err != nil {
 			return err
 		}
 		return o.files.check()
@@ -277,11 +278,14 @@ func (o *DB) LockKey(ctx context.Context, key string) (unlock func(), err error)
 	text, args := mssql.Call(o.Qualify("UPDATE whd.WH_Lock SET Changes = Changes + 1 WHERE ID = @p1"),
 		mssql.Long(lockRow(key)))
 	n, err := Affected(tx.ExecContext(ctx, text, args...))
-	e, refused := errors.AsType[*mssql.Error](err)
-	isTransient := refused && (e.Deadlock() || e.LockTimeout() || e.Unavailable())
 	lacksRow := err == nil && n == 0
-	if lacksRow || refused && !isTransient {
-		err = executor.Unavailable(err, "the service's table WH_Lock is missing or incomplete; run whd migrate")
+	if e, ok := errors.AsType[*mssql.Error](err); ok {
+		isTransient := e.Deadlock() || e.LockTimeout() || e.Unavailable()
+		lacksRow = !isTransient
+	}
+	if lacksRow {
+		err = executor.Unavailable(err,
+			"the service's table WH_Lock is missing or incomplete; run whd migrate")
 	}
 	if err != nil {
 		unlock()
@@ -291,12 +295,12 @@ func (o *DB) LockKey(ctx context.Context, key string) (unlock func(), err error)
 }
 
 // Fault wraps an error of the service's tables into one that is safe to return to
-// clients; doing is the action that failed.
-func (o *DB) Fault(err error, doing string) error {
+// clients; action is what failed, such as "adding a user".
+func (o *DB) Fault(err error, action string) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	err = fmt.Errorf("%s: %w", doing, err)
+	err = fmt.Errorf("%s: %w", action, err)
 	if sqlite.IsDamaged(err) {
 		return executor.Unavailable(errors.Join(ErrDamaged, err), "the file "+o.name+" is damaged")
 	}
@@ -337,8 +341,10 @@ func (o *DB) checkJSON(ctx context.Context) error {
 	_, err := QueryOne(ctx, o, ScanInt, jsonStatement)
 	if refused, ok := errors.AsType[*mssql.Error](err); ok && refused.UnknownSyntax() {
 		return executor.Unavailable(err,
-			"the database has a compatibility level below 130 (SQL Server 2016), which the service's own tables need: "+
-				"have an administrator raise it by ALTER DATABASE ... SET COMPATIBILITY_LEVEL, or use another database for the store")
+			"the database has a compatibility level below 130 (SQL Server 2016),"+
+				" which the service's own tables need:"+
+				" have an administrator raise it by ALTER DATABASE ... SET COMPATIBILITY_LEVEL,"+
+				" or use another database for the store")
 	}
 	o.hasJSON.Store(err == nil)
 	return err
@@ -368,7 +374,8 @@ func (o *DB) Writable(ctx context.Context) error {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 		defer cancel()
 		_, err := o.Exec(limited, `UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = 'Probe'`)
-		o.Probe.err, o.Probe.At = executor.ReadinessError(err), time.Now()
+		o.Probe.err = executor.ReadinessError(err)
+		o.Probe.At = time.Now()
 	}
 	return o.Probe.err
 }
@@ -386,8 +393,8 @@ func outdated(name string, current, latest int64) *fault.Error {
 // NewGUID returns a random GUID, in the format of record IDs. It cannot be guessed.
 func NewGUID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
+	_, _ = rand.Read(b[:])  // never fails
+	b[6] = b[6]&0x0f | 0x40 // version 4
+	b[8] = b[8]&0x3f | 0x80 // variant of RFC 9562
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -21,7 +21,8 @@ const (
 	leaseRetryInterval = 100 * time.Millisecond // between two attempts to acquire it
 )
 
-var errLeaseLost = errors.New("another process took over the migration because this one did not renew its lease in time")
+var errLeaseLost = errors.New("another process took over the migration" +
+	" because this one did not renew its lease in time")
 
 // lease is the right of a process to migrate.
 type lease struct {
@@ -75,13 +76,15 @@ WHERE ID = 1 AND (` + condition + `)`
 // renew extends the lease until ctx is done. If it cannot extend the lease in time,
 // it calls lose.
 func (l *lease) renew(ctx context.Context, lose context.CancelCauseFunc) {
-	until := time.Now().Add(l.duration)
+	expiry := time.Now().Add(l.duration)
 	for executor.Sleep(ctx, l.renewInterval) == nil {
 		now := time.Now()
 		held, err := l.tryAcquire(ctx, `Holder = @Holder`)
-		if err == nil && held {
-			until = now.Add(l.duration)
-		} else if err == nil || time.Now().After(until) {
+		if held && err == nil {
+			expiry = now.Add(l.duration)
+			continue
+		}
+		if err == nil || time.Now().After(expiry) {
 			lose(errLeaseLost)
 			return
 		}

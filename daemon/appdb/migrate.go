@@ -77,14 +77,15 @@ func (m *Migrator) Migrate(ctx context.Context) error {
 }
 
 func (m *Migrator) migrationError(err error) error {
-	refused, ok := errors.AsType[*mssql.Error](err)
-	switch {
-	case err == nil, errors.Is(err, ErrNewer):
+	if err == nil || errors.Is(err, ErrNewer) {
 		return err
-	case errors.Is(err, mssql.ErrLost), sqlite.Reason(err) != "":
+	}
+	if errors.Is(err, mssql.ErrLost) || sqlite.Reason(err) != "" {
 		return executor.OpenError(fmt.Errorf("%s: %w", m.db.name, err))
-	case ok && refused.Forbidden():
-		return fmt.Errorf("migrating %s: the login lacks a permission: have an administrator GRANT CREATE TABLE, CREATE VIEW to it, as store.sql does: %w",
+	}
+	if refused, ok := errors.AsType[*mssql.Error](err); ok && refused.Forbidden() {
+		return fmt.Errorf("migrating %s: the login lacks a permission:"+
+			" have an administrator GRANT CREATE TABLE, CREATE VIEW to it, as store.sql does: %w",
 			m.db.name, err)
 	}
 	return fmt.Errorf("migrating %s: %w", m.db.name, err)
@@ -92,16 +93,20 @@ func (m *Migrator) migrationError(err error) error {
 
 // Provider returns the goose provider of the database's migrations.
 func (m *Migrator) Provider() (*goose.Provider, error) {
-	dialect, table := goose.DialectSQLite3, migrationTable
+	dialect := goose.DialectSQLite3
+	table := migrationTable
 	if m.db.Schema != "" {
-		dialect, table = goose.DialectMSSQL, m.db.InSchema("whd."+migrationTable)
+		dialect = goose.DialectMSSQL
+		table = m.db.InSchema("whd." + migrationTable)
 	}
 	files, err := fs.Sub(schema, m.folder)
 	if err != nil {
 		return nil, err
 	}
 	return goose.NewProvider(dialect, m.db.Pool, schemaFiles{files, m.db},
-		goose.WithTableName(table), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true))
+		goose.WithTableName(table),
+		goose.WithDisableGlobalRegistry(true),
+		goose.WithAllowOutofOrder(true))
 }
 
 // schemaFiles are migration files with "whd." replaced by the actual schema.
@@ -116,7 +121,11 @@ func (s schemaFiles) Open(name string) (fs.File, error) {
 		return file, err
 	}
 	text, err := fs.ReadFile(s.FS, name)
-	return schemaFile{file, strings.NewReader(s.keepOutbox(s.db.InSchema(string(text))))}, err
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	migration := s.keepOutbox(s.db.InSchema(string(text)))
+	return schemaFile{File: file, text: strings.NewReader(migration)}, nil
 }
 
 // OutboxTable is the table of a store on a server into which T-SQL code inserts events.
@@ -126,8 +135,9 @@ const OutboxTable = "WH_Outbox"
 // outbox.sql has created for a store elsewhere.
 func (s schemaFiles) keepOutbox(text string) string {
 	table := s.db.InSchema("whd." + OutboxTable)
-	return strings.Replace(text, "CREATE TABLE "+table+" (",
-		"IF OBJECT_ID(N'"+strings.ReplaceAll(table, "'", "''")+"') IS NULL CREATE TABLE "+table+" (", 1)
+	create := "CREATE TABLE " + table + " ("
+	isMissing := "OBJECT_ID(N'" + strings.ReplaceAll(table, "'", "''") + "') IS NULL"
+	return strings.Replace(text, create, "IF "+isMissing+" "+create, 1)
 }
 
 type schemaFile struct {
@@ -193,7 +203,8 @@ func checkKnown(name, folder string, applied []int64) error {
 		return nil
 	}
 	return fault.Wrap(ErrNewer, fault.Unavailable,
-		"%s has the schema version %d, but this program only knows versions up to %d; use the whd that wrote it, a later one, or a backup of before",
+		"%s has the schema version %d, but this program only knows versions up to %d;"+
+			" use the whd that wrote it, a later one, or a backup of before",
 		name, slices.Max(unknown), slices.Max(known))
 }
 
@@ -269,7 +280,8 @@ func (m *Migrator) migrateFile(ctx context.Context, provider *goose.Provider) er
 		if err == nil {
 			return nil
 		}
-		if now, _, versionErr := provider.GetVersions(ctx); versionErr != nil || now == before {
+		after, _, versionErr := provider.GetVersions(ctx)
+		if versionErr != nil || after == before {
 			return err
 		}
 	}
@@ -322,7 +334,8 @@ func (m *Migrator) CreateSchema(ctx context.Context) error {
 	if _, refused := errors.AsType[*mssql.Error](err); !refused {
 		return err
 	}
-	return fmt.Errorf("the schema %s is missing and could not be created; have an administrator run CREATE SCHEMA %s AUTHORIZATION ... for the login that whd uses: %w",
+	return fmt.Errorf("the schema %s is missing and could not be created;"+
+		" have an administrator run CREATE SCHEMA %s AUTHORIZATION ... for the login that whd uses: %w",
 		m.db.Schema, mssql.Quote(m.db.Schema), err)
 }
 
@@ -418,11 +431,13 @@ func (m *Migrator) checkUnversioned(ctx context.Context) error {
 	if err != nil || slices.Contains(existing, migrationTable) {
 		return err
 	}
-	if !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(existing, name) }) {
+	exists := func(name string) bool { return slices.Contains(existing, name) }
+	if !slices.ContainsFunc(names, exists) {
 		return nil
 	}
 	return fault.Wrap(ErrDamaged, fault.Unavailable,
-		"%s has tables but lacks their version in %s; restore a backup (whd restore)", m.db.name, migrationTable)
+		"%s has tables but lacks their version in %s; restore a backup (whd restore)",
+		m.db.name, migrationTable)
 }
 
 // checkTables returns an error if a file lacks a table that its version has.
@@ -435,7 +450,8 @@ func (m *Migrator) checkTables(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	missing := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(existing, name) })
+	exists := func(name string) bool { return slices.Contains(existing, name) }
+	missing := slices.DeleteFunc(names, exists)
 	if len(missing) > 0 {
 		return fault.Wrap(ErrDamaged, fault.Unavailable, "%s lacks the table %s; restore a backup (whd restore)",
 			m.db.name, strings.Join(missing, ", "))
@@ -445,7 +461,10 @@ func (m *Migrator) checkTables(ctx context.Context) error {
 
 // fileTables lists the tables of a file.
 func fileTables(ctx context.Context, db *DB) ([]string, error) {
-	scan := func(row Row) (name string, err error) { return name, row.Scan(&name) }
+	scan := func(row Row) (name string, err error) {
+		err = row.Scan(&name)
+		return name, err
+	}
 	names, err := QueryAll(ctx, db, scan,
 		`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
 	if err != nil {

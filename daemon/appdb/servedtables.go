@@ -27,10 +27,15 @@ func (o *DB) ServedTables(ctx context.Context) ([]ServedTable, error) {
 func (o *DB) PutServedTable(ctx context.Context, t ServedTable) error {
 	name := sql.Named("Name", t.Name)
 	isGone := sql.Named("IsGone", t.IsGone)
-	n, err := o.Exec(ctx, `UPDATE whd.WH_ServedTable SET IsGone = @IsGone WHERE Name = @Name`, name, isGone)
-	if err == nil && n == 0 {
-		_, err = o.Exec(ctx, `INSERT INTO whd.WH_ServedTable (Name, IsGone) VALUES (@Name, @IsGone)`, name, isGone)
+	const (
+		update = `UPDATE whd.WH_ServedTable SET IsGone = @IsGone WHERE Name = @Name`
+		insert = `INSERT INTO whd.WH_ServedTable (Name, IsGone) VALUES (@Name, @IsGone)`
+	)
+	n, err := o.Exec(ctx, update, name, isGone)
+	if err != nil || n > 0 {
+		return o.Fault(err, "storing a served table")
 	}
+	_, err = o.Exec(ctx, insert, name, isGone)
 	if executor.IsDuplicate(err) { // another daemon has added it
 		return nil
 	}

@@ -15,7 +15,8 @@ type StoredSetting struct{ Name, Value string }
 const settingsTable = "WH_Setting"
 
 // ErrSettingsNotSaved refuses a migration that would lose settings.
-var ErrSettingsNotSaved = errors.New("the database contains settings of an earlier version, which this command cannot save to a file")
+var ErrSettingsNotSaved = errors.New("the database contains settings of an earlier version," +
+	" which this command cannot save to a file")
 
 // exportSettings passes the stored settings to saveSettings before the migration
 // that drops their table. If they cannot be saved, the table is not dropped. It
@@ -34,17 +35,18 @@ func (m *Migrator) exportSettings(ctx context.Context) error {
 	if _, err := tx.ExecContext(ctx, m.db.Qualify(negate)); err != nil {
 		return err
 	}
-	all, err := storedSettings(ctx, m.db, tx)
+	settings, err := storedSettings(ctx, m.db, tx)
 	if err != nil {
 		return err
 	}
-	if len(all) > 0 && m.saveSettings == nil {
+	if len(settings) == 0 {
+		return tx.Commit()
+	}
+	if m.saveSettings == nil {
 		return ErrSettingsNotSaved
 	}
-	if len(all) > 0 {
-		if err := m.saveSettings(all); err != nil {
-			return fmt.Errorf("saving the settings from the database to a file: %w", err)
-		}
+	if err := m.saveSettings(settings); err != nil {
+		return fmt.Errorf("saving the settings from the database to a file: %w", err)
 	}
 	return tx.Commit()
 }
@@ -58,12 +60,13 @@ const releaseTimeout = 5 * time.Second
 func (m *Migrator) releaseSettings(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
+	const increase = `UPDATE whd.WH_Number SET Next = 1 - Next WHERE Name = 'SettingsVersion' AND Next < 0`
 	if exists, err := m.hasTable(ctx, settingsTable); err == nil && exists {
-		_, _ = m.db.Exec(ctx, `UPDATE whd.WH_Number SET Next = 1 - Next WHERE Name = 'SettingsVersion' AND Next < 0`)
+		_, _ = m.db.Exec(ctx, increase)
 	}
 }
 
-func storedSettings(ctx context.Context, o *DB, tx *sql.Tx) (all []StoredSetting, err error) {
+func storedSettings(ctx context.Context, o *DB, tx *sql.Tx) (settings []StoredSetting, err error) {
 	rows, err := tx.QueryContext(ctx, o.Qualify(`SELECT Name, Value FROM whd.WH_Setting ORDER BY Name`))
 	if err != nil {
 		return nil, err
@@ -74,7 +77,7 @@ func storedSettings(ctx context.Context, o *DB, tx *sql.Tx) (all []StoredSetting
 		if err := rows.Scan(&s.Name, &s.Value); err != nil {
 			return nil, err
 		}
-		all = append(all, s)
+		settings = append(settings, s)
 	}
-	return all, rows.Err()
+	return settings, rows.Err()
 }

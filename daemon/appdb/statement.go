@@ -39,28 +39,31 @@ type Row interface{ Scan(into ...any) error }
 func QueryAll[T any](
 	ctx context.Context, o *DB, scan func(Row) (T, error), statement string, args ...any,
 ) ([]T, error) {
-	var all []T
-	err := o.Query(ctx, func(rows *sql.Rows) error {
-		all = nil // of an attempt before
+	var items []T
+	read := func(rows *sql.Rows) error {
+		items = nil // an earlier attempt may have failed after some rows
 		for rows.Next() {
-			row, err := scan(rows)
+			item, err := scan(rows)
 			if err != nil {
 				return err
 			}
-			all = append(all, row)
+			items = append(items, item)
 		}
 		return nil
-	}, statement, args...)
-	return all, err
+	}
+	err := o.Query(ctx, read, statement, args...)
+	return items, err
 }
 
 // QueryOne returns the first row of a statement, or nil if it has no rows.
-func QueryOne[T any](ctx context.Context, o *DB, scan func(Row) (T, error), statement string, args ...any) (*T, error) {
-	all, err := QueryAll(ctx, o, scan, statement, args...)
-	if err != nil || len(all) == 0 {
+func QueryOne[T any](
+	ctx context.Context, o *DB, scan func(Row) (T, error), statement string, args ...any,
+) (*T, error) {
+	items, err := QueryAll(ctx, o, scan, statement, args...)
+	if err != nil || len(items) == 0 {
 		return nil, err
 	}
-	return &all[0], nil
+	return &items[0], nil
 }
 
 // ScanInt scans a row of one integer.
@@ -83,19 +86,20 @@ func Timestamp(t time.Time) string { return t.UTC().Format(wire.DateLayout) }
 // Time scans a stored time; NULL is the zero time.
 type Time time.Time
 
-func (m *Time) Scan(value any) (err error) {
-	var t time.Time
+func (t *Time) Scan(value any) error {
 	switch v := value.(type) {
 	case nil:
+		*t = Time{}
 	case time.Time:
-		t = v.UTC()
+		*t = Time(v.UTC())
 	case string:
-		t, err = time.Parse(wire.DateLayout, v)
+		parsed, err := time.Parse(wire.DateLayout, v)
+		*t = Time(parsed)
+		return err
 	default:
-		err = fmt.Errorf("a time is stored as %T", value)
+		return fmt.Errorf("a time is stored as %T", value)
 	}
-	*m = Time(t)
-	return err
+	return nil
 }
 
 // nullableText returns a typed NULL for a nil text: parameters of SQL Server have a
@@ -136,10 +140,13 @@ func Bit(b bool) int64 {
 func AuditStep(e audit.Entry) Step {
 	return MustAffect(`INSERT INTO whd.WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
 VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)`,
-		sql.Named("Added", Timestamp(e.At)), sql.Named("UserName", Truncate(e.Name, 256)),
+		sql.Named("Added", Timestamp(e.At)),
+		sql.Named("UserName", Truncate(e.Name, 256)),
 		sql.Named("Via", Truncate(e.Via, 16)),
-		sql.Named("Address", Truncate(e.Address, 64)), sql.Named("Action", Truncate(string(e.Action), 64)),
-		sql.Named("Subject", Truncate(e.Subject, 256)), sql.Named("Detail", Truncate(e.Detail, 2000)),
+		sql.Named("Address", Truncate(e.Address, 64)),
+		sql.Named("Action", Truncate(string(e.Action), 64)),
+		sql.Named("Subject", Truncate(e.Subject, 256)),
+		sql.Named("Detail", Truncate(e.Detail, 2000)),
 	)
 }
 
