@@ -2,6 +2,7 @@ package appdb
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 var _ account.Store = (*Accounts)(nil)
 
+// TestRowsWithInvalidValuesAreErrors damages the row of a user, which then cannot be read.
 func TestRowsWithInvalidValuesAreErrors(t *testing.T) {
 	ann := account.User{ID: "1", Name: "Ann", Role: account.Reader}
 	for _, damage := range []string{
@@ -36,9 +38,13 @@ func TestRowsWithInvalidValuesAreErrors(t *testing.T) {
 		_, userErr := a.User(t.Context(), account.Fold("Ann"))
 		_, usersErr := a.Users(t.Context())
 		_, sessionErr := a.Session(t.Context(), "s1")
-		for _, err := range []error{userErr, usersErr, sessionErr} {
+		for method, err := range map[string]error{
+			"User":    userErr,
+			"Users":   usersErr,
+			"Session": sessionErr,
+		} {
 			if !fault.Is(err, fault.Unavailable) {
-				t.Errorf("%s: %v, want unavailable", damage, err)
+				t.Errorf("%s after %s: got %v, want unavailable", method, damage, err)
 			}
 		}
 	}
@@ -46,14 +52,17 @@ func TestRowsWithInvalidValuesAreErrors(t *testing.T) {
 
 func TestTimesAreStoredTo100Nanoseconds(t *testing.T) {
 	at := time.Date(2030, 1, 2, 12, 0, 0, 123_456_700, time.UTC)
-	for _, stored := range []any{Timestamp(at), Timestamp(at.In(time.FixedZone("", 3600))), at} {
-		var m Time
-		if err := m.Scan(stored); err != nil || time.Time(m) != at {
-			t.Errorf("%v: got %v (%v), want %v", stored, time.Time(m), err, at)
+	inAnotherZone := at.In(time.FixedZone("", 3600))
+	for _, stored := range []any{Timestamp(at), Timestamp(inAnotherZone), at} {
+		var got Time
+		if err := got.Scan(stored); err != nil || time.Time(got) != at {
+			t.Errorf("scanning %v: got %v (%v), want %v", stored, time.Time(got), err, at)
 		}
 	}
 }
 
+// TestChangeFailsWithoutAuditEntry checks that changes are not made without the table of the
+// audit trail.
 func TestChangeFailsWithoutAuditEntry(t *testing.T) {
 	db := openedOwn(t, filepath.Join(t.TempDir(), FileName))
 	if err := db.Migrate(t.Context()); err != nil {
@@ -68,18 +77,28 @@ func TestChangeFailsWithoutAuditEntry(t *testing.T) {
 	if _, err := db.Pool.ExecContext(t.Context(), `DROP TABLE WH_Audit`); err != nil {
 		t.Fatal(err)
 	}
-	_, changeErr := a.ChangeUser(t.Context(), "ann", account.Change{DisplayName: &ann.ID}, audit.Entry{})
+	change := account.Change{DisplayName: &ann.ID}
+	_, changeErr := a.ChangeUser(t.Context(), "ann", change, audit.Entry{})
 	_, removeErr := a.RemoveUser(t.Context(), "ann", audit.Entry{})
 	addErr := a.AddUser(t.Context(), account.User{ID: "2", Name: "Bob", Role: role}, audit.Entry{})
 	keyErr := a.AddKey(t.Context(), account.Key{ID: "7", Name: "till", Role: role}, audit.Entry{})
-	for _, err := range []error{changeErr, removeErr, addErr, keyErr} {
+	for method, err := range map[string]error{
+		"ChangeUser": changeErr,
+		"RemoveUser": removeErr,
+		"AddUser":    addErr,
+		"AddKey":     keyErr,
+	} {
 		if !fault.Is(err, fault.Unavailable) {
-			t.Errorf("got %v, want unavailable", err)
+			t.Errorf("%s without the audit trail: got %v, want unavailable", method, err)
 		}
 	}
-	users, usersErr := a.Users(t.Context())
-	keys, keysErr := a.Keys(t.Context())
-	if usersErr != nil || keysErr != nil || len(users) != 1 || users[0] != ann || len(keys) != 0 {
-		t.Errorf("users are %+v (%v), keys %+v (%v)", users, usersErr, keys, keysErr)
+
+	users, err := a.Users(t.Context())
+	if err != nil || !slices.Equal(users, []account.User{ann}) {
+		t.Errorf("after the failed changes: got users %+v (%v), want only %+v", users, err, ann)
+	}
+	keys, err := a.Keys(t.Context())
+	if err != nil || len(keys) != 0 {
+		t.Errorf("after the failed changes: got keys %+v (%v), want none", keys, err)
 	}
 }

@@ -20,7 +20,7 @@ func TestSecretSQLServer(t *testing.T) {
 // checkSecret checks that several daemons that make a secret at the same time have the
 // same one, and that secrets of other names differ.
 func checkSecret(t *testing.T, daemons ...*storage.Store) {
-	var all sync.Map
+	var secrets sync.Map // by name
 	var callers sync.WaitGroup
 	for range 4 {
 		for _, s := range daemons {
@@ -30,16 +30,21 @@ func checkSecret(t *testing.T, daemons ...*storage.Store) {
 					if err != nil {
 						t.Error(err)
 					}
-					if before, had := all.LoadOrStore(name, secret); had && before != secret {
-						t.Errorf("%s: %x and %x", name, before, secret)
+					if first, _ := secrets.LoadOrStore(name, secret); first != secret {
+						t.Errorf("the secret %s is %x for one caller and %x for another", name, first, secret)
 					}
 				})
 			}
 		}
 	}
 	callers.Wait()
-	a, _ := all.Load("A")
-	if b, _ := all.Load("B"); a == b || a == [32]byte{} {
-		t.Errorf("the secrets are %x and %x", a, b)
+
+	a, _ := secrets.Load("A")
+	b, _ := secrets.Load("B")
+	if a == b {
+		t.Errorf("the secrets A and B are both %x, want different ones", a)
+	}
+	if a == [32]byte{} {
+		t.Error("the secret A is zero, want a random one")
 	}
 }

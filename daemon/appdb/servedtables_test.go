@@ -12,20 +12,25 @@ import (
 func TestServedTablesSQLite(t *testing.T) { checkServedTables(t, open(t, storage.Config{})) }
 
 func TestServedTablesSQLServer(t *testing.T) {
-	checkServedTables(t, open(t, storage.Config{DSN: mssqltest.Database(t), Schema: "own tables", Migrate: true}))
+	dsn := mssqltest.Database(t)
+	config := storage.Config{DSN: dsn, Schema: "own tables", Migrate: true}
+	checkServedTables(t, open(t, config))
 }
 
 // checkServedTables checks that tables are added and replaced, by names in which case counts.
 func checkServedTables(t *testing.T, s *storage.Store) {
+	upper := appdb.ServedTable{Name: "B"}
+	lower := appdb.ServedTable{Name: "b"}
+	lowerGone := appdb.ServedTable{Name: "b", IsGone: true}
 	for _, step := range []struct {
 		put  appdb.ServedTable
 		want []appdb.ServedTable
 	}{
-		{appdb.ServedTable{Name: "b"}, []appdb.ServedTable{{Name: "b"}}},
-		{appdb.ServedTable{Name: "B"}, []appdb.ServedTable{{Name: "B"}, {Name: "b"}}},
-		{appdb.ServedTable{Name: "b", IsGone: true}, []appdb.ServedTable{{Name: "B"}, {Name: "b", IsGone: true}}},
-		{appdb.ServedTable{Name: "b", IsGone: true}, []appdb.ServedTable{{Name: "B"}, {Name: "b", IsGone: true}}},
-		{appdb.ServedTable{Name: "b"}, []appdb.ServedTable{{Name: "B"}, {Name: "b"}}},
+		{lower, []appdb.ServedTable{lower}},
+		{upper, []appdb.ServedTable{upper, lower}},
+		{lowerGone, []appdb.ServedTable{upper, lowerGone}},
+		{lowerGone, []appdb.ServedTable{upper, lowerGone}},
+		{lower, []appdb.ServedTable{upper, lower}},
 	} {
 		err := s.AppDB.PutServedTable(t.Context(), step.put)
 		if err != nil {

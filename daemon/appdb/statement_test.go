@@ -19,15 +19,26 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
+// TestFaultOfOutdatedTables checks that the remedy for missing tables and columns is named,
+// and only for these.
 func TestFaultOfOutdatedTables(t *testing.T) {
+	const remedy = "whd migrate"
 	db := &DB{}
-	for _, missing := range []error{&mssql.Error{Number: 208}, &mssql.Error{Number: 207}} {
-		if err := db.Fault(missing, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, "whd migrate") {
-			t.Errorf("%v: got %v", missing, err)
+	for _, c := range []struct {
+		err       error
+		hasRemedy bool
+	}{
+		{&mssql.Error{Number: 208}, true},
+		{&mssql.Error{Number: 207}, true},
+		{mssql.ErrLost, false},
+	} {
+		err := db.Fault(c.err, "x")
+		if !fault.Is(err, fault.Unavailable) {
+			t.Errorf("the fault of %v: got %v, want unavailable", c.err, err)
 		}
-	}
-	if err := db.Fault(mssql.ErrLost, "x"); !fault.Is(err, fault.Unavailable) || strings.Contains(fault.From(err).Message, "whd migrate") {
-		t.Errorf("got %v", err)
+		if got := strings.Contains(fault.From(err).Message, remedy); got != c.hasRemedy {
+			t.Errorf("the fault of %v: got %v, want %q in it: %v", c.err, err, remedy, c.hasRemedy)
+		}
 	}
 }
 
@@ -66,21 +77,26 @@ func (noRows) Columns() []string         { return nil }
 func (noRows) Close() error              { return nil }
 func (noRows) Next([]driver.Value) error { return io.EOF }
 
-// Compares the statements on the service's tables, for both databases, with the golden
-// file.
+// TestStatementsMatchGolden compares the statements on the service's tables, for both
+// databases, with the golden file.
 func TestStatementsMatchGolden(t *testing.T) {
+	databases := []*DB{
+		{name: "SQLite"},
+		{name: "SQL Server", Schema: "whd", prefix: "SET LOCK_TIMEOUT 10000; "},
+	}
 	var got strings.Builder
-	for _, home := range []*DB{{name: "SQLite"}, {name: "SQL Server", Schema: "whd", prefix: "SET LOCK_TIMEOUT 10000; "}} {
-		l := &statementLog{}
-		home.Pool = sql.OpenDB(l)
-		if err := everyStatement(t.Context(), &Accounts{home}); err != nil {
+	for _, db := range databases {
+		log := &statementLog{}
+		db.Pool = sql.OpenDB(log)
+		if err := everyStatement(t.Context(), &Accounts{db}); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&got, "== %s\n\n%s\n", home.name, &l.statements)
+		fmt.Fprintf(&got, "== %s\n\n%s\n", db.name, &log.statements)
 	}
 	goldentest.Compare(t, "testdata/own.sql", got.String())
 }
 
+// everyStatement calls the methods of a that run statements.
 func everyStatement(ctx context.Context, a *Accounts) error {
 	at := time.Date(2030, 1, 2, 12, 0, 0, 123_456_700, time.UTC)
 	name := "Ann Other"
@@ -120,7 +136,13 @@ func everyStatement(ctx context.Context, a *Accounts) error {
 	try(a.Rehash(ctx, "ann", "hash", "another hash"))
 	_, err = a.Session(ctx, "s")
 	try(err)
-	_, err = a.AddSession(ctx, account.Session{Hash: "s", User: u, Remember: true, Added: at, Expires: at})
+	_, err = a.AddSession(ctx, account.Session{
+		Hash:     "s",
+		User:     u,
+		Remember: true,
+		Added:    at,
+		Expires:  at,
+	})
 	try(err)
 	try(a.RemoveSession(ctx, "s"))
 	_, err = a.RemoveExpired(ctx, at)
@@ -129,14 +151,19 @@ func everyStatement(ctx context.Context, a *Accounts) error {
 	try(err)
 	_, err = a.Keys(ctx)
 	try(err)
-	try(a.AddKey(ctx, account.Key{ID: "id", Name: "Till", Hash: "k", Role: account.Writer, Added: at}, e))
+	key := account.Key{ID: "id", Name: "Till", Hash: "k", Role: account.Writer, Added: at}
+	try(a.AddKey(ctx, key, e))
 	_, err = a.RemoveKey(ctx, "id", e)
 	try(err)
-	try(a.Write(ctx, account.Uses{Sessions: map[string]time.Time{"b": at, "a": at}, Keys: map[string]time.Time{"id": at}}))
+	try(a.Write(ctx, account.Uses{
+		Sessions: map[string]time.Time{"b": at, "a": at},
+		Keys:     map[string]time.Time{"id": at},
+	}))
 	return errors.Join(errs...)
 }
 
-// Statements of a transaction must have the statement timeout.
+// TestTransactionHasStatementTimeout checks that statements of a transaction have the
+// statement timeout.
 func TestTransactionHasStatementTimeout(t *testing.T) {
 	db := openedOwn(t, filepath.Join(t.TempDir(), FileName))
 	limited := false
@@ -144,7 +171,10 @@ func TestTransactionHasStatementTimeout(t *testing.T) {
 		_, limited = ctx.Deadline()
 		return nil
 	})
-	if err != nil || !limited {
-		t.Errorf("the context has a deadline: %v (%v)", limited, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !limited {
+		t.Error("the context of a transaction has no deadline, want one")
 	}
 }

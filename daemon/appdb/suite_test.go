@@ -15,12 +15,15 @@ func TestAccountsSQLite(t *testing.T) {
 
 func TestAuditSQLite(t *testing.T) { appdbtest.Audit(t, open(t, storage.Config{})) }
 
-// All tests use one schema, with a name that needs quoting; it is emptied before each test.
+// TestAccountsSQLServer uses one schema for all tests, with a name that needs quoting. It is
+// emptied before each test.
 func TestAccountsSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	empty := func(t *testing.T) *storage.Store {
 		s := open(t, storage.Config{DSN: dsn, Schema: "own tables", Migrate: true})
-		mssqltest.Exec(t, dsn, "DELETE FROM [own tables].WH_Session; DELETE FROM [own tables].WH_ApiKey; DELETE FROM [own tables].WH_User; DELETE FROM [own tables].WH_Audit")
+		for _, table := range []string{"WH_Session", "WH_ApiKey", "WH_User", "WH_Audit"} {
+			mssqltest.Exec(t, dsn, "DELETE FROM [own tables]."+table)
+		}
 		return s
 	}
 	appdbtest.Accounts(t, empty)

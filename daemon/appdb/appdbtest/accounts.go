@@ -76,19 +76,44 @@ func (b accounts) addUser(name string, r account.Role) account.User {
 
 func (b accounts) addSession(hash string, u account.User) account.Session {
 	b.t.Helper()
-	s := account.Session{Hash: hash, User: u, Remember: true, Added: noon, Expires: noon.Add(time.Hour)}
+	s := account.Session{
+		Hash:     hash,
+		User:     u,
+		Remember: true,
+		Added:    noon,
+		Expires:  noon.Add(time.Hour),
+	}
 	if added, err := b.AddSession(b.t.Context(), s); err != nil || !added {
-		b.t.Fatalf("added %v (%v)", added, err)
+		b.t.Fatalf("adding the session %s: got %v (%v), want true", hash, added, err)
 	}
 	return s
 }
 
+// expectUser expects a user by name.
+func (b accounts) expectUser(name string, want account.User) {
+	b.t.Helper()
+	got, err := b.User(b.t.Context(), account.Fold(name))
+	if err != nil || got == nil || *got != want {
+		b.t.Errorf("the user %s: got %+v (%v), want %+v", name, got, err, want)
+	}
+}
+
+// expectSession expects a session by its hash, or none if want is nil.
 func (b accounts) expectSession(hash string, want *account.Session) {
 	b.t.Helper()
 	got, err := b.Session(b.t.Context(), hash)
 	isSame := got == want || got != nil && want != nil && *got == *want
 	if err != nil || !isSame {
-		b.t.Errorf("session is %+v (%v), want %+v", got, err, want)
+		b.t.Errorf("the session %s: got %+v (%v), want %+v", hash, got, err, want)
+	}
+}
+
+// expectKey expects a key by its hash.
+func (b accounts) expectKey(want account.Key) {
+	b.t.Helper()
+	got, err := b.Key(b.t.Context(), want.Hash)
+	if err != nil || got == nil || *got != want {
+		b.t.Errorf("the key %s: got %+v (%v), want %+v", want.Hash, got, err, want)
 	}
 }
 
@@ -102,70 +127,74 @@ func (b accounts) expectSessions(want int64) {
 
 func userRows(t *testing.T, b accounts) {
 	want := b.addUser("Ann", account.Publisher)
-	got, err := b.User(t.Context(), account.Fold("aNN"))
-	if err != nil || got == nil || *got != want {
-		t.Errorf("got %+v (%v), want %+v", got, err, want)
-	}
+	b.expectUser("aNN", want)
 	if got, err := b.User(t.Context(), "bob"); err != nil || got != nil {
-		t.Errorf("got %+v (%v), want none", got, err)
+		t.Errorf("a missing user: got %+v (%v), want none", got, err)
 	}
 	duplicate := want
-	duplicate.ID, duplicate.Name = "another", "ANN"
+	duplicate.ID = "another"
+	duplicate.Name = "ANN"
 	if err := b.AddUser(t.Context(), duplicate, entryAt(noon)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("duplicate name: got %v, want conflict", err)
 	}
 	second := account.User{ID: "x", Name: "Bob", Role: account.Admin}
 	if added, err := b.AddFirstUser(t.Context(), second, entryAt(noon)); err != nil || added {
-		t.Errorf("a second first user: %v (%v)", added, err)
+		t.Errorf("adding a second first user: got %v (%v), want false", added, err)
 	}
-	other := b.addUser("aaron", account.Reader)
-	all, err := b.Users(t.Context())
-	if err != nil || !slices.Equal(all, []account.User{other, want}) {
-		t.Errorf("users are %+v (%v)", all, err)
+	aaron := b.addUser("aaron", account.Reader)
+	users, err := b.Users(t.Context())
+	if ordered := []account.User{aaron, want}; err != nil || !slices.Equal(users, ordered) {
+		t.Errorf("got users %+v (%v), want %+v", users, err, ordered)
 	}
 }
 
 func changeUserRow(t *testing.T, b accounts) {
-	ann, bob := b.addUser("Ann", account.Reader), b.addUser("Bob", account.Admin)
-	kept, ended := b.addSession("s1", bob), b.addSession("s2", ann)
+	ann := b.addUser("Ann", account.Reader)
+	bob := b.addUser("Bob", account.Admin)
+	kept := b.addSession("s1", bob)
+	ended := b.addSession("s2", ann)
 	later := noon.Add(time.Minute)
 	name := "Other"
 	hash := "other hash"
 	role := account.Writer
 	change := func(user string, c account.Change, want bool) {
 		t.Helper()
-		if changed, err := b.ChangeUser(t.Context(), account.Fold(user), c, entryAt(later)); err != nil || changed != want {
-			t.Errorf("changed %v (%v), want %v", changed, err, want)
+		changed, err := b.ChangeUser(t.Context(), account.Fold(user), c, entryAt(later))
+		if err != nil || changed != want {
+			t.Errorf("changing %s: got %v (%v), want %v", user, changed, err, want)
 		}
 	}
+
 	change("Ann", account.Change{DisplayName: &name, Role: &role}, true)
 	ann.DisplayName = name
 	ann.Role = role
 	ann.Saved = later
 	ended.User = ann
 	b.expectSession("s2", &ended) // shows the changed user
+
 	change("Ann", account.Change{PasswordHash: &hash}, true)
 	b.expectSession("s2", nil)
 	b.expectSession("s1", &kept)
 	ann.PasswordHash = hash
-	if got, err := b.User(t.Context(), account.Fold("Ann")); err != nil || *got != ann {
-		t.Errorf("got %+v (%v), want %+v", got, err, ann)
-	}
+	b.expectUser("Ann", ann)
+
 	change("Bob", account.Change{Role: &role, PasswordHash: &hash}, false) // the last admin
 	b.expectSession("s1", &kept)
 	change("missing", account.Change{PasswordHash: &hash}, false)
 }
 
 func removeUserRow(t *testing.T, b accounts) {
-	ann, bob := b.addUser("Ann", account.Reader), b.addUser("Bob", account.Admin)
+	ann := b.addUser("Ann", account.Reader)
+	bob := b.addUser("Bob", account.Admin)
 	b.addSession("s1", ann)
 	kept := b.addSession("s2", bob)
 	for _, c := range []struct {
 		user string
 		want bool
 	}{{"Ann", true}, {"Bob", false}, {"missing", false}} {
-		if removed, err := b.RemoveUser(t.Context(), account.Fold(c.user), entryAt(noon)); err != nil || removed != c.want {
-			t.Errorf("%s: removed %v (%v), want %v", c.user, removed, err, c.want)
+		removed, err := b.RemoveUser(t.Context(), account.Fold(c.user), entryAt(noon))
+		if err != nil || removed != c.want {
+			t.Errorf("removing %s: got %v (%v), want %v", c.user, removed, err, c.want)
 		}
 	}
 	b.expectSession("s1", nil)
@@ -173,26 +202,36 @@ func removeUserRow(t *testing.T, b accounts) {
 	b.expectSessions(1)
 }
 
+// sessionRows adds, reads and removes sessions.
 func sessionRows(t *testing.T, b accounts) {
 	ann := b.addUser("Ann", account.Reader)
 	want := b.addSession("s1", ann)
 	b.expectSession("s1", &want)
 	b.expectSession("S1", nil)
 
-	stale, deleted := ann, ann
-	stale.PasswordHash, deleted.ID = "old hash", "missing"
+	stale := ann
+	stale.PasswordHash = "old hash"
+	deleted := ann
+	deleted.ID = "missing"
 	for _, u := range []account.User{stale, deleted} {
-		ended := account.Session{Hash: "s2", User: u, Added: noon, Expires: noon}
-		if added, err := b.AddSession(t.Context(), ended); err != nil || added {
-			t.Errorf("added %v (%v) for %+v", added, err, u)
+		s := account.Session{Hash: "s2", User: u, Added: noon, Expires: noon}
+		if added, err := b.AddSession(t.Context(), s); err != nil || added {
+			t.Errorf("adding a session of %+v: got %v (%v), want false", u, added, err)
 		}
 	}
-	if n, err := b.RemoveExpired(t.Context(), want.Expires); err != nil || n != 0 {
-		t.Errorf("removed %d (%v), want 0", n, err)
+
+	for _, c := range []struct {
+		before time.Time
+		want   int64
+	}{
+		{want.Expires, 0},
+		{want.Expires.Add(time.Microsecond), 1},
+	} {
+		if n, err := b.RemoveExpired(t.Context(), c.before); err != nil || n != c.want {
+			t.Errorf("sessions that expired before %v: removed %d (%v), want %d", c.before, n, err, c.want)
+		}
 	}
-	if n, err := b.RemoveExpired(t.Context(), want.Expires.Add(time.Microsecond)); err != nil || n != 1 {
-		t.Errorf("removed %d (%v), want 1", n, err)
-	}
+
 	b.addSession("s3", ann)
 	for range 2 {
 		if err := b.RemoveSession(t.Context(), "s3"); err != nil {
@@ -200,26 +239,33 @@ func sessionRows(t *testing.T, b accounts) {
 		}
 		b.expectSession("s3", nil)
 	}
+	endSessions(t, b, ann)
+}
 
-	fourth := b.addSession("s4", ann)
-	b.addSession("s5", ann)
+// endSessions ends a session at a time, and then all sessions of a user.
+func endSessions(t *testing.T, b accounts, u account.User) {
+	ended := b.addSession("s4", u)
+	b.addSession("s5", u)
 	for _, later := range []time.Duration{time.Second, time.Hour} { // the second is after the end
 		if err := b.EndSession(t.Context(), "s4", noon.Add(later)); err != nil {
 			t.Error(err)
 		}
 	}
-	fourth.Expires = noon.Add(time.Second)
-	b.expectSession("s4", &fourth)
-	all, err := b.UserSessions(t.Context(), ann.ID)
-	isFourth := func(s account.Session) bool { return s.Hash == "s4" && s.Expires.Equal(fourth.Expires) }
-	if err != nil || len(all) != 2 || !slices.ContainsFunc(all, isFourth) {
-		t.Errorf("the sessions of Ann are %+v (%v), want s4 and s5", all, err)
+	ended.Expires = noon.Add(time.Second)
+	b.expectSession("s4", &ended)
+
+	sessions, err := b.UserSessions(t.Context(), u.ID)
+	isEnded := func(s account.Session) bool {
+		return s.Hash == "s4" && s.Expires.Equal(ended.Expires)
+	}
+	if err != nil || len(sessions) != 2 || !slices.ContainsFunc(sessions, isEnded) {
+		t.Errorf("the sessions of %s: got %+v (%v), want s4 and s5", u.Name, sessions, err)
 	}
 	if err := b.RemoveSessions(t.Context(), []string{"s5", "s4", "missing"}); err != nil {
 		t.Error(err)
 	}
-	if all, err := b.UserSessions(t.Context(), ann.ID); err != nil || len(all) != 0 {
-		t.Errorf("the sessions of Ann are %+v (%v), want none", all, err)
+	if sessions, err := b.UserSessions(t.Context(), u.ID); err != nil || len(sessions) != 0 {
+		t.Errorf("the removed sessions of %s: got %+v (%v), want none", u.Name, sessions, err)
 	}
 }
 
@@ -237,21 +283,20 @@ func keyRows(t *testing.T, b accounts) {
 		if err := b.AddKey(t.Context(), k, entryAt(noon)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := b.Key(t.Context(), k.Hash); err != nil || got == nil || *got != k {
-			t.Errorf("got %+v (%v), want %+v", got, err, k)
-		}
+		b.expectKey(k)
 	}
 	duplicate := account.Key{ID: "3", Name: "TILL", Hash: "h3", Added: noon}
 	if err := b.AddKey(t.Context(), duplicate, entryAt(noon)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("duplicate name: got %v, want conflict", err)
 	}
 	keys, err := b.Keys(t.Context())
-	if err != nil || !slices.Equal(keys, []account.Key{bounded, unlimited}) {
-		t.Errorf("keys are %+v (%v)", keys, err)
+	if ordered := []account.Key{bounded, unlimited}; err != nil || !slices.Equal(keys, ordered) {
+		t.Errorf("got keys %+v (%v), want %+v", keys, err, ordered)
 	}
 	for _, want := range []bool{true, false} {
-		if removed, err := b.RemoveKey(t.Context(), "1", entryAt(noon)); err != nil || removed != want {
-			t.Errorf("removed %v (%v), want %v", removed, err, want)
+		removed, err := b.RemoveKey(t.Context(), "1", entryAt(noon))
+		if err != nil || removed != want {
+			t.Errorf("removing a key: got %v (%v), want %v", removed, err, want)
 		}
 	}
 }
@@ -274,40 +319,40 @@ func writeUses(t *testing.T, b accounts) {
 			t.Fatal(err)
 		}
 	}
-	s.Expires, k.LastUsed = noon.Add(90*time.Minute), noon.Add(90*time.Minute)
+	s.Expires = noon.Add(90 * time.Minute)
+	k.LastUsed = noon.Add(90 * time.Minute)
 	b.expectSession("s1", &s)
 	b.expectSession("missing", nil)
-	if got, err := b.Key(t.Context(), "h1"); err != nil || *got != k {
-		t.Errorf("got %+v (%v), want %+v", got, err, k)
-	}
+	b.expectKey(k)
 	if err := b.Write(t.Context(), account.Uses{}); err != nil {
 		t.Error(err)
 	}
 }
 
-// operations calls every method with arguments that match nothing.
+// operations calls every method with arguments that match nothing, and returns the errors by
+// the name of the method.
 func operations(ctx context.Context, a account.Store) map[string]error {
-	all := make(map[string]error)
-	_, all["User"] = a.User(ctx, "x")
-	_, all["Users"] = a.Users(ctx)
-	all["AddUser"] = a.AddUser(ctx, account.User{ID: "x", Name: "x"}, entryAt(noon))
-	_, all["AddFirstUser"] = a.AddFirstUser(ctx, account.User{ID: "x", Name: "x"}, entryAt(noon))
-	_, all["ChangeUser"] = a.ChangeUser(ctx, "x", account.Change{}, entryAt(noon))
-	_, all["RemoveUser"] = a.RemoveUser(ctx, "x", entryAt(noon))
-	all["Rehash"] = a.Rehash(ctx, "x", "y", "z")
-	_, all["Session"] = a.Session(ctx, "x")
-	_, all["AddSession"] = a.AddSession(ctx, account.Session{})
-	all["RemoveSession"] = a.RemoveSession(ctx, "x")
-	all["RemoveSessions"] = a.RemoveSessions(ctx, []string{"x"})
-	all["EndSession"] = a.EndSession(ctx, "x", time.Now())
-	_, all["UserSessions"] = a.UserSessions(ctx, "x")
-	_, all["RemoveExpired"] = a.RemoveExpired(ctx, noon)
-	_, all["Key"] = a.Key(ctx, "x")
-	_, all["Keys"] = a.Keys(ctx)
-	all["AddKey"] = a.AddKey(ctx, account.Key{ID: "x"}, entryAt(noon))
-	_, all["RemoveKey"] = a.RemoveKey(ctx, "x", entryAt(noon))
-	all["Write"] = a.Write(ctx, account.Uses{Keys: map[string]time.Time{"x": noon}})
-	return all
+	errs := make(map[string]error)
+	_, errs["User"] = a.User(ctx, "x")
+	_, errs["Users"] = a.Users(ctx)
+	errs["AddUser"] = a.AddUser(ctx, account.User{ID: "x", Name: "x"}, entryAt(noon))
+	_, errs["AddFirstUser"] = a.AddFirstUser(ctx, account.User{ID: "x", Name: "x"}, entryAt(noon))
+	_, errs["ChangeUser"] = a.ChangeUser(ctx, "x", account.Change{}, entryAt(noon))
+	_, errs["RemoveUser"] = a.RemoveUser(ctx, "x", entryAt(noon))
+	errs["Rehash"] = a.Rehash(ctx, "x", "y", "z")
+	_, errs["Session"] = a.Session(ctx, "x")
+	_, errs["AddSession"] = a.AddSession(ctx, account.Session{})
+	errs["RemoveSession"] = a.RemoveSession(ctx, "x")
+	errs["RemoveSessions"] = a.RemoveSessions(ctx, []string{"x"})
+	errs["EndSession"] = a.EndSession(ctx, "x", time.Now())
+	_, errs["UserSessions"] = a.UserSessions(ctx, "x")
+	_, errs["RemoveExpired"] = a.RemoveExpired(ctx, noon)
+	_, errs["Key"] = a.Key(ctx, "x")
+	_, errs["Keys"] = a.Keys(ctx)
+	errs["AddKey"] = a.AddKey(ctx, account.Key{ID: "x"}, entryAt(noon))
+	_, errs["RemoveKey"] = a.RemoveKey(ctx, "x", entryAt(noon))
+	errs["Write"] = a.Write(ctx, account.Uses{Keys: map[string]time.Time{"x": noon}})
+	return errs
 }
 
 func accountsCancelled(t *testing.T, b accounts) {
@@ -315,7 +360,7 @@ func accountsCancelled(t *testing.T, b accounts) {
 	cancel()
 	for name, err := range operations(ctx, b) {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v, want cancelled", name, err)
+			t.Errorf("%s with a cancelled context: got %v, want it cancelled", name, err)
 		}
 	}
 }
@@ -326,11 +371,12 @@ func accountsClosed(t *testing.T, s *storage.Store) {
 	}
 	for name, err := range operations(t.Context(), s.AppDB.Accounts()) {
 		if !fault.Is(err, fault.Unavailable) || fault.From(err).RetryAfter <= 0 {
-			t.Errorf("%s: %v, want unavailable with RetryAfter", name, err)
+			t.Errorf("%s of a closed store: got %v, want unavailable with RetryAfter", name, err)
 		}
 	}
 }
 
+// longestTexts stores texts of the maximum length, in bytes.
 func longestTexts(t *testing.T, b accounts) {
 	for _, letter := range []string{"x", "é", "漢", "😀"} {
 		name := strings.Repeat(letter, 256/len(letter))
@@ -346,26 +392,26 @@ func longestTexts(t *testing.T, b accounts) {
 		if err := b.AddUser(t.Context(), u, entryAt(noon)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := b.User(t.Context(), account.Fold(name)); err != nil || got == nil || *got != u {
-			t.Errorf("got %+v (%v), want %+v", got, err, u)
-		}
+		b.expectUser(name, u)
 	}
 }
 
 // textsUnchanged checks that texts are stored unchanged, and that names are equal
 // only if Fold makes them equal.
 func textsUnchanged(t *testing.T, b accounts) {
-	for _, name := range []string{"O'Brien", "resume", "résumé", "straße", "-- x", "[a]%_", "whd.WH_User", "a\b", "😀"} {
+	names := []string{
+		"O'Brien", "resume", "résumé", "straße", "-- x", "[a]%_", "whd.WH_User", "a\b", "😀",
+	}
+	for _, name := range names {
 		u := b.addUser(name, account.Reader)
-		if got, err := b.User(t.Context(), account.Fold(name)); err != nil || got == nil || *got != u {
-			t.Errorf("got %+v (%v), want %+v", got, err, u)
-		}
+		b.expectUser(name, u)
 	}
 	display := " leading and trailing  "
-	if _, err := b.ChangeUser(t.Context(), "resume", account.Change{DisplayName: &display}, entryAt(noon)); err != nil {
+	change := account.Change{DisplayName: &display}
+	if _, err := b.ChangeUser(t.Context(), "resume", change, entryAt(noon)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := b.User(t.Context(), "resume"); err != nil || got.DisplayName != display {
-		t.Errorf("got %+v (%v)", got, err)
+		t.Errorf("the changed user: got %+v (%v), want the display name %q", got, err, display)
 	}
 }

@@ -17,64 +17,95 @@ import (
 
 // Audit checks that a change and its audit entry are stored together or not at all,
 // and that the audit trail can be queried.
-func Audit(t *testing.T, opened *storage.Store) {
-	b := accounts{opened.AppDB.Accounts(), t}
-	u := account.User{ID: "1", Name: "Ann", Role: account.Admin, Added: noon, Saved: noon}
+func Audit(t *testing.T, store *storage.Store) {
+	b := accounts{store.AppDB.Accounts(), t}
+	ctx := t.Context()
 	role := account.Reader
-	step := 0
-	try := func(done bool, change func(audit.Entry) (bool, error)) {
-		t.Helper()
-		step++
-		e := entryAt(noon.Add(time.Duration(step) * time.Second))
-		e.Subject = fmt.Sprint("step ", step)
-		if hit, err := change(e); hit != done {
-			t.Errorf("step %d: done %v (%v), want %v", step, hit, err, done)
+	ann := account.User{ID: "1", Name: "Ann", Role: account.Admin, Added: noon, Saved: noon}
+	key := account.Key{ID: "7", Name: "till", Hash: "h", Role: role, Added: noon}
+
+	for i, step := range []struct {
+		name   string
+		isDone bool
+		change func(audit.Entry) (bool, error)
+	}{
+		{"adding a user", true, func(e audit.Entry) (bool, error) {
+			err := b.AddUser(ctx, ann, e)
+			return err == nil, err
+		}},
+		{"adding a user with a name that is taken", false, func(e audit.Entry) (bool, error) {
+			err := b.AddUser(ctx, ann, e)
+			return err == nil, err
+		}},
+		{"adding a second first user", false, func(e audit.Entry) (bool, error) {
+			return b.AddFirstUser(ctx, ann, e)
+		}},
+		{"changing the role of the last admin", false, func(e audit.Entry) (bool, error) {
+			return b.ChangeUser(ctx, "ann", account.Change{Role: &role}, e)
+		}},
+		{"removing the last admin", false, func(e audit.Entry) (bool, error) {
+			return b.RemoveUser(ctx, "ann", e)
+		}},
+		{"changing a name", true, func(e audit.Entry) (bool, error) {
+			return b.ChangeUser(ctx, "ann", account.Change{DisplayName: &ann.Name}, e)
+		}},
+		{"adding a key", true, func(e audit.Entry) (bool, error) {
+			err := b.AddKey(ctx, key, e)
+			return err == nil, err
+		}},
+		{"adding a key with a name that is taken", false, func(e audit.Entry) (bool, error) {
+			err := b.AddKey(ctx, key, e)
+			return err == nil, err
+		}},
+		{"removing a key", true, func(e audit.Entry) (bool, error) {
+			return b.RemoveKey(ctx, "7", e)
+		}},
+		{"removing a missing key", false, func(e audit.Entry) (bool, error) {
+			return b.RemoveKey(ctx, "7", e)
+		}},
+	} {
+		number := i + 1
+		e := entryAt(noon.Add(time.Duration(number) * time.Second))
+		e.Subject = fmt.Sprint("step ", number)
+		if isDone, err := step.change(e); isDone != step.isDone {
+			t.Errorf("step %d, %s: done %v (%v), want %v", number, step.name, isDone, err, step.isDone)
 		}
 	}
-	add := func(e audit.Entry) (bool, error) { err := b.AddUser(t.Context(), u, e); return err == nil, err }
-	key := func(e audit.Entry) (bool, error) {
-		err := b.AddKey(t.Context(), account.Key{ID: "7", Name: "till", Hash: "h", Role: role, Added: noon}, e)
-		return err == nil, err
-	}
-	try(true, add)
-	try(false, add) // the name is taken
-	try(false, func(e audit.Entry) (bool, error) { return b.AddFirstUser(t.Context(), u, e) })
-	try(false, func(e audit.Entry) (bool, error) {
-		return b.ChangeUser(t.Context(), "ann", account.Change{Role: &role}, e)
-	})
-	try(false, func(e audit.Entry) (bool, error) { return b.RemoveUser(t.Context(), "ann", e) }) // the last admin
-	try(true, func(e audit.Entry) (bool, error) {
-		return b.ChangeUser(t.Context(), "ann", account.Change{DisplayName: &u.Name}, e)
-	})
-	try(true, key)
-	try(false, key)
-	try(true, func(e audit.Entry) (bool, error) { return b.RemoveKey(t.Context(), "7", e) })
-	try(false, func(e audit.Entry) (bool, error) { return b.RemoveKey(t.Context(), "7", e) })
+
 	long := entryAt(noon)
 	long.Name = strings.Repeat("é", 300)
 	long.Address = strings.Repeat("1", 99)
 	long.Detail = strings.Repeat("😀", 1000)
 	long.Subject = "long"
 	bob := account.User{ID: "2", Name: "Bob", Role: role, Added: noon, Saved: noon}
-	if err := b.AddUser(t.Context(), bob, long); err != nil {
-		t.Errorf("texts that are too long: %v", err)
+	if err := b.AddUser(ctx, bob, long); err != nil {
+		t.Errorf("adding a user with an entry that is too long: %v", err)
 	}
-	expectTrail(t, opened, nil, "long", "step 9", "step 7", "step 6", "step 1")
-	expectTrail(t, opened,
-		query.Members{executortest.Member("SubjectStartsWith", "STEP"), executortest.Member("AddedDateTimeLessThan", "2030-01-02T12:00:07"), executortest.Member("OrderBy", "AddedDateTime")},
-		"step 1", "step 6")
-	expectTrail(t, opened,
-		query.Members{executortest.Member("UserName", "TESTER"), executortest.Member("Take", "1"), executortest.Member("Skip", "1")}, "step 7")
+
+	expectTrail(t, store, nil, "long", "step 9", "step 7", "step 6", "step 1")
+	firstSteps := query.Members{
+		executortest.Member("SubjectStartsWith", "STEP"),
+		executortest.Member("AddedDateTimeLessThan", "2030-01-02T12:00:07"),
+		executortest.Member("OrderBy", "AddedDateTime"),
+	}
+	expectTrail(t, store, firstSteps, "step 1", "step 6")
+	page := query.Members{
+		executortest.Member("UserName", "TESTER"),
+		executortest.Member("Take", "1"),
+		executortest.Member("Skip", "1"),
+	}
+	expectTrail(t, store, page, "step 7")
 }
 
 // expectTrail compares the subjects of the entries that a query returns.
-func expectTrail(t *testing.T, opened *storage.Store, members query.Members, want ...string) {
+func expectTrail(t *testing.T, store *storage.Store, members query.Members, want ...string) {
 	t.Helper()
 	kind, ok := record.System().Lookup("WH_Audit")
 	if !ok {
 		t.Fatal("the kind WH_Audit is missing")
 	}
-	rows, _ := executortest.Run(t, opened, kind, append(members, executortest.Member("Fields", "Subject")))
+	rows, _ := executortest.Run(t, store, kind,
+		append(members, executortest.Member("Fields", "Subject")))
 	for i := range rows {
 		rows[i] = strings.Trim(rows[i], `";`)
 	}

@@ -24,15 +24,22 @@ func oneFirstUser(t *testing.T, b accounts) {
 	const daemons = 4
 	var added [daemons]bool
 	concurrently(daemons, func(i int) {
-		u := account.User{ID: string(rune('a' + i)), Name: "admin", Role: account.Admin, Added: noon, Saved: noon}
+		u := account.User{
+			ID:    string(rune('a' + i)),
+			Name:  "admin",
+			Role:  account.Admin,
+			Added: noon,
+			Saved: noon,
+		}
 		var err error
-		if added[i], err = b.AddFirstUser(t.Context(), u, entryAt(noon)); err != nil {
+		added[i], err = b.AddFirstUser(t.Context(), u, entryAt(noon))
+		if err != nil {
 			t.Error(err)
 		}
 	})
 	users, err := b.Users(t.Context())
 	if err != nil || len(users) != 1 {
-		t.Fatalf("users are %+v (%v)", users, err)
+		t.Fatalf("got users %+v (%v), want one", users, err)
 	}
 	for i, isFirst := range added {
 		if isFirst != (users[0].ID == string(rune('a'+i))) {
@@ -46,23 +53,32 @@ func lastAdmin(t *testing.T, b accounts) {
 	names := []string{"ann", "bob"}
 	admin := account.Admin
 	reader := account.Reader
+	remove := func(name string) (bool, error) {
+		return b.RemoveUser(t.Context(), name, entryAt(noon))
+	}
+	demote := func(name string) (bool, error) {
+		return b.ChangeUser(t.Context(), name, account.Change{Role: &reader}, entryAt(noon))
+	}
 	for round := range 10 {
 		for _, name := range names {
 			change := account.Change{Role: &admin}
-			if changed, err := b.ChangeUser(t.Context(), name, change, entryAt(noon)); err != nil {
+			exists, err := b.ChangeUser(t.Context(), name, change, entryAt(noon))
+			if err != nil {
 				t.Fatal(err)
-			} else if !changed {
+			}
+			if !exists {
 				b.addUser(name, admin)
 			}
+		}
+
+		action := remove
+		if round%2 == 1 {
+			action = demote
 		}
 		var done [2]bool
 		concurrently(len(names), func(i int) {
 			var err error
-			if round%2 == 0 {
-				done[i], err = b.RemoveUser(t.Context(), names[i], entryAt(noon))
-			} else {
-				done[i], err = b.ChangeUser(t.Context(), names[i], account.Change{Role: &reader}, entryAt(noon))
-			}
+			done[i], err = action(names[i])
 			if err != nil {
 				t.Error(err)
 			}
@@ -83,7 +99,8 @@ func passwordSession(t *testing.T, b accounts) {
 		concurrently(2, func(i int) {
 			var err error
 			if i == 0 {
-				_, err = b.AddSession(t.Context(), account.Session{Hash: "s", User: u, Added: noon, Expires: noon})
+				s := account.Session{Hash: "s", User: u, Added: noon, Expires: noon}
+				_, err = b.AddSession(t.Context(), s)
 			} else {
 				_, err = b.ChangeUser(t.Context(), "ann",
 					account.Change{PasswordHash: &next.PasswordHash}, entryAt(noon))
@@ -114,9 +131,11 @@ func concurrentUses(t *testing.T, b accounts) {
 			t.Error(err)
 		}
 	})
+	latest := noon.Add(time.Hour + 3*time.Minute)
 	for _, hash := range hashes {
-		if s, err := b.Session(t.Context(), hash); err != nil || !s.Expires.Equal(noon.Add(time.Hour+3*time.Minute)) {
-			t.Errorf("%s: %+v (%v)", hash, s, err)
+		s, err := b.Session(t.Context(), hash)
+		if err != nil || s == nil || !s.Expires.Equal(latest) {
+			t.Errorf("session %s: got %+v (%v), want it to expire at %v", hash, s, err, latest)
 		}
 	}
 }
