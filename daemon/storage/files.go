@@ -24,7 +24,14 @@ func Files() ([]backup.File, error) {
 		return nil, err
 	}
 	log, err := appdb.LatestMigration(appdb.LogMigrations)
-	return []backup.File{{Name: RecordsFile}, {Name: appdb.FileName, MaxSchema: db, Required: true}, {Name: appdb.LogFileName, MaxSchema: log}}, err
+	if err != nil {
+		return nil, err
+	}
+	return []backup.File{
+		{Name: RecordsFile},
+		{Name: appdb.FileName, MaxSchema: db, Required: true},
+		{Name: appdb.LogFileName, MaxSchema: log},
+	}, nil
 }
 
 // ShadowFiles returns the names of the files of the shadow. Backups do not have them: capture
@@ -79,6 +86,7 @@ func (s *Store) CheckContent(ctx context.Context) (complete bool, err error) {
 	return true, nil
 }
 
+// checkContent returns an error if a file is damaged.
 func checkContent(ctx context.Context, path string) error {
 	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: true, BusyTimeout: appdb.FileTimeout})
 	if err != nil {
@@ -112,7 +120,9 @@ func (s *Store) checkFiles() error {
 		info, err := os.Stat(s.path(name))
 		isLost := errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 		if isLost && s.lock.HasHeld(name) {
-			return fault.New(fault.Unavailable, "%s is missing or empty, but %s has held a store; restore the file (whd restore restores a backup), or create a new store with whd serve --new-store",
+			return fault.New(fault.Unavailable, "%s is missing or empty, but %s has held a store;"+
+				" restore the file (whd restore restores a backup),"+
+				" or create a new store with whd serve --new-store",
 				s.path(name), s.config.Dir)
 		}
 	}

@@ -36,8 +36,8 @@ type Config struct {
 
 	DSN         string        // DSN of the own data: sqlserver://...; empty for files
 	Schema      string        // schema of the own tables on SQL Server; appdb.DefaultSchema if empty
-	LockTimeout time.Duration // lock timeout of statements on these; 0 for no limit
-	Migrate     bool          // migrate these; tables in files are always migrated
+	LockTimeout time.Duration // lock timeout of statements on the own tables; 0 for no limit
+	Migrate     bool          // migrate the own tables; tables in files are always migrated
 	New         bool          // allow creating files where there have been some
 
 	Tracked []erp.Tracked // tables on the ERP's server that are missed if they vanish
@@ -48,8 +48,10 @@ type Config struct {
 	SaveSettings func([]appdb.StoredSetting) error
 
 	Registry    *record.Registry
-	Connections int // max. concurrent queries of files, for each
-	// returns the limits of statements that read records, called for each statement; nil for none
+	Connections int // max. concurrent queries of each file
+
+	// Limits returns the limits of statements that read records. It is called for each
+	// statement; nil means no limits.
 	Limits func() executor.Limits
 }
 
@@ -91,38 +93,23 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 func (s *Store) open(ctx context.Context) (err error) {
 	c := s.config
 	if len(c.files()) > 0 {
-		if s.lock, err = datadir.LockShared(c.Dir); err != nil {
-			return fault.Wrap(err, fault.Unavailable, "the store cannot be opened: %s", err)
-		}
-		if err := s.checkFiles(); err != nil {
-			return err
-		}
-		if err := s.checkVersions(ctx); err != nil {
+		if err := s.lockFiles(ctx); err != nil {
 			return err
 		}
 	}
-	if s.Records, err = erp.Open(c.records()); err != nil {
+	s.Records, err = erp.Open(c.records())
+	if err != nil {
 		return err
 	}
-	appConfig := appdb.Config{
-		DSN:          c.DSN,
-		Schema:       c.Schema,
-		LockTimeout:  c.LockTimeout,
-		Migrate:      c.Migrate,
-		Connections:  c.Connections,
-		Limits:       c.Limits,
-		SaveSettings: c.SaveSettings,
-	}
-	if c.DSN == "" {
-		appConfig.Path = s.path(appdb.FileName)
-	}
-	if s.AppDB, err = appdb.Open(ctx, appConfig); err != nil {
+	s.AppDB, err = appdb.Open(ctx, c.appDB())
+	if err != nil {
 		return err
 	}
 	if s.lock != nil {
 		s.lock.MarkStore(c.files()...)
 	}
-	if s.Webhooks, err = sqlstore.Open(s.AppDB, appConfig.Path); err != nil {
+	s.Webhooks, err = sqlstore.Open(s.AppDB, c.appDB().Path)
+	if err != nil {
 		return executor.OpenError(err)
 	}
 	s.Changes = changestore.Open(s.AppDB, s.path(changestore.FileName))
@@ -140,6 +127,37 @@ func (s *Store) open(ctx context.Context) (err error) {
 	return nil
 }
 
+// lockFiles locks the data directory, and checks the files in it before one is opened for
+// writing.
+func (s *Store) lockFiles(ctx context.Context) (err error) {
+	s.lock, err = datadir.LockShared(s.config.Dir)
+	if err != nil {
+		return fault.Wrap(err, fault.Unavailable, "the store cannot be opened: %s", err)
+	}
+	if err := s.checkFiles(); err != nil {
+		return err
+	}
+	return s.checkVersions(ctx)
+}
+
+// appDB returns the configuration of the own tables.
+func (c Config) appDB() appdb.Config {
+	own := appdb.Config{
+		DSN:          c.DSN,
+		Schema:       c.Schema,
+		LockTimeout:  c.LockTimeout,
+		Migrate:      c.Migrate,
+		Connections:  c.Connections,
+		Limits:       c.Limits,
+		SaveSettings: c.SaveSettings,
+	}
+	if c.DSN == "" {
+		own.Path = filepath.Join(c.Dir, appdb.FileName)
+	}
+	return own
+}
+
+// records returns the configuration of the ERP's records.
 func (c Config) records() erp.Config {
 	r := c.ERP
 	r.Path = filepath.Join(c.Dir, RecordsFile)
@@ -181,17 +199,26 @@ func (s *Store) Leads(ctx context.Context, kind *record.Kind, field int) (bool, 
 	return executor.Leads(ctx, s.database(kind), kind, field)
 }
 
-// SetPlace sets the place of a request with a cursor. It has the conditions of a path as
-// well.
+// loadCursors returns the cursors of the service. Their secret is read once.
+func (s *Store) loadCursors(ctx context.Context) (*query.Cursors, error) {
+	if cursors := s.cursors.Load(); cursors != nil {
+		return cursors, nil
+	}
+	secret, err := appdb.Secret(ctx, s.AppDB, "Cursor")
+	if err != nil {
+		return nil, err
+	}
+	cursors := query.NewCursors(secret)
+	s.cursors.Store(cursors)
+	return cursors, nil
+}
+
+// SetPlace sets the place of a request with a cursor. path are conditions of the request that
+// its URL's path adds.
 func (s *Store) SetPlace(ctx context.Context, r *query.Request, path []query.Condition) error {
-	cursors := s.cursors.Load()
-	if cursors == nil {
-		secret, err := appdb.Secret(ctx, s.AppDB, "Cursor")
-		if err != nil {
-			return err
-		}
-		cursors = query.NewCursors(secret)
-		s.cursors.Store(cursors)
+	cursors, err := s.loadCursors(ctx)
+	if err != nil {
+		return err
 	}
 	if *r.Cursor != "" {
 		return cursors.Continue(r, path)
@@ -227,7 +254,7 @@ type Report struct {
 	OwnGrants []string // statements that grant the missing rights on the service's tables and schema
 
 	NothingServed bool // no table of a record kind or of bills is seen
-	SeesTables    bool // others are
+	SeesTables    bool // other tables are seen
 }
 
 // Grants returns the statements that grant all missing rights.
@@ -267,17 +294,21 @@ func (s *Store) presence(ctx context.Context, m appdb.Migration) (erp.Presence, 
 // Check compares the record kinds and the service's tables with the database. It
 // changes nothing.
 func (s *Store) Check(ctx context.Context) (r Report, err error) {
-	if r.Migration, err = s.AppDB.Migration(ctx); err != nil {
+	r.Migration, err = s.AppDB.Migration(ctx)
+	if err != nil {
 		return r, err
 	}
-	if r.Rights, r.OwnGrants, err = s.AppDB.MissingRights(ctx, r.Migration.After < r.Migration.Latest); err != nil {
+	isOutdated := r.Migration.After < r.Migration.Latest
+	r.Rights, r.OwnGrants, err = s.AppDB.MissingRights(ctx, isOutdated)
+	if err != nil {
 		return r, fmt.Errorf("checking rights on the service's tables: %w", executor.Classify(err))
 	}
 	presence, err := s.presence(ctx, r.Migration)
 	if err != nil {
 		return r, err
 	}
-	if r.Report, err = s.Records.Check(ctx, presence); err != nil {
+	r.Report, err = s.Records.Check(ctx, presence)
+	if err != nil {
 		return r, err
 	}
 	if r.Absent > 0 && r.Kinds+r.Bills == 0 {
@@ -309,30 +340,37 @@ const probeTimeout = 2 * time.Second
 // respond until ctx is done, it returns the previous result, so that callers need not
 // wait long for a server that does not respond at all.
 func (s *Store) ERPReady(ctx context.Context) error {
-	p := &s.probe
-	p.Lock()
-	ended := p.running
-	if ended == nil {
-		ended = make(chan struct{})
-		p.running = ended
-		go func() {
-			defer close(ended)
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
-			defer cancel()
-			err := pingError(s.Ping(ctx))
-			p.Lock()
-			defer p.Unlock()
-			p.running, p.err = nil, err
-		}()
-	}
-	p.Unlock()
 	select {
-	case <-ended:
+	case <-s.probeERP(ctx):
 	case <-ctx.Done():
 	}
+	s.probe.Lock()
+	defer s.probe.Unlock()
+	return s.probe.err
+}
+
+// probeERP pings the ERP's database, unless a ping is in progress. The returned channel is
+// closed when the ping has ended.
+func (s *Store) probeERP(ctx context.Context) <-chan struct{} {
+	p := &s.probe
 	p.Lock()
 	defer p.Unlock()
-	return p.err
+	if p.running != nil {
+		return p.running
+	}
+	ended := make(chan struct{})
+	p.running = ended
+	go func() {
+		defer close(ended)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
+		defer cancel()
+		err := pingError(s.Ping(ctx))
+		p.Lock()
+		defer p.Unlock()
+		p.running = nil
+		p.err = err
+	}()
+	return ended
 }
 
 // pingError returns the temporary error for the error of a ping, nil for none.
