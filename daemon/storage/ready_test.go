@@ -28,16 +28,17 @@ type readiness struct {
 
 func openReadiness(t *testing.T) *readiness {
 	t.Helper()
-	r := &readiness{T: t, dir: t.TempDir()}
-	var err error
-	if r.store, err = Open(t.Context(), Config{Dir: r.dir, Registry: record.Builtin(), Connections: 2}); err != nil {
+	dir := t.TempDir()
+	store, err := Open(t.Context(), Config{Dir: dir, Registry: record.Builtin(), Connections: 2})
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := r.store.Close(); err != nil {
+		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	r := &readiness{T: t, store: store, dir: dir}
 	r.expect("")
 	return r
 }
@@ -48,23 +49,30 @@ func (r *readiness) ready(ctx context.Context) error {
 	return r.store.Ready(ctx)
 }
 
-// expect compares the error of Ready; an empty text means no error.
-func (r *readiness) expect(why string) {
+// expect compares the error of Ready with a reason; an empty one means no error.
+func (r *readiness) expect(reason string) {
 	r.Helper()
 	err := r.ready(r.Context())
-	if why == "" && err != nil || why != "" && (!fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, why)) {
-		r.Errorf("ready: %v, want %q", err, why)
+	if reason == "" {
+		if err != nil {
+			r.Errorf("Ready: got error %v, want none", err)
+		}
+		return
+	}
+	if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, reason) {
+		r.Errorf("Ready: got error %v, want unavailable with %q", err, reason)
 	}
 }
 
 // exec runs a statement on a connection of another program.
 func (r *readiness) exec(statement string) {
 	r.Helper()
-	conn, err := sqlite.Open(filepath.Join(r.dir, appdb.FileName), sqlite.Options{BusyTimeout: time.Minute})
-	if err == nil {
-		err = errors.Join(conn.Exec(statement), conn.Close())
-	}
+	path := filepath.Join(r.dir, appdb.FileName)
+	conn, err := sqlite.Open(path, sqlite.Options{BusyTimeout: time.Minute})
 	if err != nil {
+		r.Fatal(err)
+	}
+	if err := errors.Join(conn.Exec(statement), conn.Close()); err != nil {
 		r.Fatal(err)
 	}
 }
@@ -72,11 +80,15 @@ func (r *readiness) exec(statement string) {
 func TestReadyOfReadOnlyFile(t *testing.T) {
 	r := openReadiness(t)
 	r.store.AppDB.Pool.SetMaxOpenConns(1) // the connection with the pragma
-	for _, step := range []struct{ pragma, why string }{{"ON", "the store cannot be used at the moment: the file is read-only"}, {"OFF", ""}} {
-		if _, err := r.store.AppDB.Pool.Exec("PRAGMA query_only = " + step.pragma); err != nil {
+	for _, step := range []struct{ queryOnly, reason string }{
+		{"ON", "the store cannot be used at the moment: the file is read-only"},
+		{"OFF", ""},
+	} {
+		_, err := r.store.AppDB.Pool.Exec("PRAGMA query_only = " + step.queryOnly)
+		if err != nil {
 			t.Fatal(err)
 		}
-		r.expect(step.why)
+		r.expect(step.reason)
 	}
 }
 
@@ -104,47 +116,58 @@ func TestPingError(t *testing.T) {
 // TestReadyOfDamagedFile overwrites all but the first page, and restores them, as a
 // repair by another program does.
 func TestReadyOfDamagedFile(t *testing.T) {
+	const page = 4096
 	r := openReadiness(t)
-	w := r.store.Webhooks
-	lease, err := w.Engine.Lease(t.Context(), 0)
+	engine := r.store.Webhooks.Engine
+	lease, err := engine.Lease(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write := func() error {
-		version, err := w.Engine.Version(t.Context())
+	writeBatch := func() error {
+		version, err := engine.Version(t.Context())
 		if err != nil {
 			return err
 		}
-		return w.Engine.Write(t.Context(), delivery.Batch{Version: version, Leases: []delivery.Lease{lease}})
+		batch := delivery.Batch{Version: version, Leases: []delivery.Lease{lease}}
+		return engine.Write(t.Context(), batch)
 	}
-	const checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
-	r.exec(checkpoint)
-	path := filepath.Join(r.dir, appdb.FileName)
-	const page = 4096
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put := func(text []byte, at int64) {
-		file, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err == nil {
-			_, err = file.WriteAt(text, at)
-			err = errors.Join(err, file.Close())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	put(bytes.Repeat([]byte{0xFF}, len(good)-page), page)
+	r.exec("PRAGMA wal_checkpoint(TRUNCATE)") // so that the file has all pages
+	intact := r.readFile()
+
+	r.overwrite(page, bytes.Repeat([]byte{0xFF}, len(intact)-page))
 	r.expect("the store cannot be used at the moment: the file is damaged")
-	if err := write(); !errors.Is(err, delivery.ErrDamaged) {
-		t.Errorf("writing a batch: %v", err)
+	if err := writeBatch(); !errors.Is(err, delivery.ErrDamaged) {
+		t.Errorf("writing a batch to the damaged file: got %v, want %v", err, delivery.ErrDamaged)
 	}
-	put(good, 0)
+
+	r.overwrite(0, intact)
 	r.exec("UPDATE WH_Number SET Next = Next + 1 WHERE Name = 'Probe'") // clears cached damaged pages
 	r.expect("")
-	if err := write(); err != nil {
-		t.Errorf("writing a batch: %v", err)
+	if err := writeBatch(); err != nil {
+		t.Errorf("writing a batch to the repaired file: %v", err)
+	}
+}
+
+// readFile returns the content of the file of the own data.
+func (r *readiness) readFile() []byte {
+	r.Helper()
+	content, err := os.ReadFile(filepath.Join(r.dir, appdb.FileName))
+	if err != nil {
+		r.Fatal(err)
+	}
+	return content
+}
+
+// overwrite replaces a part of the file of the own data.
+func (r *readiness) overwrite(offset int64, content []byte) {
+	r.Helper()
+	file, err := os.OpenFile(filepath.Join(r.dir, appdb.FileName), os.O_WRONLY, 0)
+	if err != nil {
+		r.Fatal(err)
+	}
+	_, err = file.WriteAt(content, offset)
+	if err := errors.Join(err, file.Close()); err != nil {
+		r.Fatal(err)
 	}
 }
 
@@ -161,8 +184,9 @@ func TestReadyWhileFileIsLocked(t *testing.T) {
 		callers.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
-			if err := r.store.Ready(ctx); !fault.Is(err, fault.Unavailable) && err != nil {
-				t.Errorf("ready: %v", err)
+			err := r.store.Ready(ctx) // without an error if the last write test still holds
+			if err != nil && !fault.Is(err, fault.Unavailable) {
+				t.Errorf("Ready while the file is locked: got %v, want unavailable or none", err)
 			}
 		})
 	}
@@ -176,7 +200,8 @@ func TestReadyWhileFileIsLocked(t *testing.T) {
 func TestReadyWritesAtIntervals(t *testing.T) {
 	r := openReadiness(t)
 	writes := func() int64 {
-		n, err := appdb.QueryOne(t.Context(), r.store.AppDB, appdb.ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'Probe'`)
+		n, err := appdb.QueryOne(t.Context(), r.store.AppDB, appdb.ScanInt,
+			`SELECT Next FROM whd.WH_Number WHERE Name = 'Probe'`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,10 +215,10 @@ func TestReadyWritesAtIntervals(t *testing.T) {
 		}
 	}
 	if n := writes() - before; n != 0 {
-		t.Errorf("%d writes for 100 calls", n)
+		t.Errorf("%d writes for 100 calls within the interval, want none", n)
 	}
 	r.expect("")
 	if n := writes() - before; n != 1 {
-		t.Errorf("%d writes for a later call", n)
+		t.Errorf("%d writes for a later call, want 1", n)
 	}
 }

@@ -24,16 +24,16 @@ func TestDamagedRequestLog(t *testing.T) {
 	}
 	defer s.Close()
 	if err := s.Ready(t.Context()); err != nil {
-		t.Error(err)
+		t.Errorf("Ready without the request log: %v", err)
 	}
 	entries := []requestlog.Entry{{Status: 200}}
 	if err := s.RequestLog().Append(t.Context(), entries); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("writing to it: %v", err)
+		t.Errorf("writing to the damaged request log: got %v, want unavailable", err)
 	}
 	if err := os.Remove(obstacle); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.RequestLog().Append(t.Context(), entries); err != nil {
-		t.Error(err)
+		t.Errorf("writing to the request log after its repair: %v", err)
 	}
 }
