@@ -31,14 +31,19 @@ func checkLoopback(text string) error {
 		return err
 	}
 	host, _, _ := net.SplitHostPort(text)
-	if at, err := netip.ParseAddr(host); err == nil && at.Unmap().IsLoopback() || strings.EqualFold(host, "localhost") {
+	if strings.EqualFold(host, "localhost") {
+		return nil
+	}
+	if address, err := netip.ParseAddr(host); err == nil && address.Unmap().IsLoopback() {
 		return nil
 	}
 	return fmt.Errorf("%q is not a loopback address and port such as 127.0.0.1:5051", text)
 }
 
+// checkBasePath accepts an absolute path that needs no escaping.
 func checkBasePath(text string) error {
-	if !strings.HasPrefix(text, "/") || strings.HasSuffix(text, "/") || strings.ContainsAny(text, "?#% ") {
+	hasSlashes := strings.HasPrefix(text, "/") && !strings.HasSuffix(text, "/")
+	if !hasSlashes || strings.ContainsAny(text, "?#% ") {
 		return fmt.Errorf("%q is not a path such as /erp, with a leading and no trailing slash", text)
 	}
 	return nil
@@ -71,8 +76,8 @@ func checkDatabase(file DSN, text string) error {
 		return nil
 	}
 	if !strings.HasPrefix(text, "sqlserver://") {
-		return fmt.Errorf("it must be %s, or a connection string such as sqlserver://user:password@host?database=name",
-			file)
+		return fmt.Errorf("it must be %s, or a connection string such as"+
+			" sqlserver://user:password@host?database=name", file)
 	}
 	return mssql.CheckDSN(text)
 }
@@ -80,6 +85,7 @@ func checkDatabase(file DSN, text string) error {
 // maxSchema is the maximum length of a name in SQL Server.
 const maxSchema = 128
 
+// checkSchema accepts the name of a schema on SQL Server.
 func checkSchema(text string) error {
 	hasLength := text != "" && utf8.RuneCountInString(text) <= maxSchema
 	if !hasLength || strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl) {

@@ -9,9 +9,22 @@ const byCompat Origin = "compat"
 // compatDefaults are the defaults with compat = servicestack-5. The second challenge of a
 // 401, for Basic, is not among them: every program gets it, and no browser.
 var compatDefaults = []Risk{
-	{"requestlog.today", "true", "queries of the request log without a time do not show errors of earlier days"},
-	{"auth.key_in_url", "true", "proxies and other programs between client and service may log API keys in URLs"},
-	{"webhooks.publish", "anonymous", "every program in the networks of webhooks.publish_from, if any, can publish events without a login"},
+	{
+		Setting: "requestlog.today",
+		Value:   "true",
+		Text:    "queries of the request log without a time do not show errors of earlier days",
+	},
+	{
+		Setting: "auth.key_in_url",
+		Value:   "true",
+		Text:    "proxies and other programs between client and service may log API keys in URLs",
+	},
+	{
+		Setting: "webhooks.publish",
+		Value:   "anonymous",
+		Text: "every program in the networks of webhooks.publish_from, if any," +
+			" can publish events without a login",
+	},
 }
 
 // Risk is the risk of a setting's value.

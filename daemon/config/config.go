@@ -76,10 +76,31 @@ var replacements = []struct {
 	assign      func(*Config)
 	advice      string
 }{
-	{"store", "erp", func(c *Config) { c.ERP.DSN = c.Store }, "set erp to the connection string of the ERP's database; store will only select the database of whd's own data"},
-	{"store.read_dsn", "erp.read_dsn", func(c *Config) { c.ERP.ReadDSN = c.Server.ReadDSN }, "set erp.read_dsn in its place"},
-	{"store.max_connections", "erp.max_connections", func(c *Config) { c.ERP.MaxConnections = c.Server.MaxConnections }, "set erp.max_connections in its place"},
-	{"store.lock_timeout", "erp.lock_timeout", func(c *Config) { c.ERP.LockTimeout = c.Server.LockTimeout }, "set erp.lock_timeout too; store.lock_timeout will only apply to whd's own tables"},
+	{
+		former: "store",
+		now:    "erp",
+		assign: func(c *Config) { c.ERP.DSN = c.Store },
+		advice: "set erp to the connection string of the ERP's database;" +
+			" store will only select the database of whd's own data",
+	},
+	{
+		former: "store.read_dsn",
+		now:    "erp.read_dsn",
+		assign: func(c *Config) { c.ERP.ReadDSN = c.Server.ReadDSN },
+		advice: "set erp.read_dsn in its place",
+	},
+	{
+		former: "store.max_connections",
+		now:    "erp.max_connections",
+		assign: func(c *Config) { c.ERP.MaxConnections = c.Server.MaxConnections },
+		advice: "set erp.max_connections in its place",
+	},
+	{
+		former: "store.lock_timeout",
+		now:    "erp.lock_timeout",
+		assign: func(c *Config) { c.ERP.LockTimeout = c.Server.LockTimeout },
+		advice: "set erp.lock_timeout too; store.lock_timeout will only apply to whd's own tables",
+	},
 }
 
 // ServerConfig configures a store on SQL Server. The embedded store ignores it.
@@ -143,7 +164,10 @@ const (
 // CountAlways reports whether the Total is counted for every page, not only on
 // request. On a server a count can be a second scan of a large table.
 func (c Config) CountAlways() bool {
-	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && !c.ERP.DSN.OnServer()
+	if c.Query.Total == totalAuto {
+		return !c.ERP.DSN.OnServer()
+	}
+	return c.Query.Total == totalAlways
 }
 
 // DemoByDefault reports whether the ERP's records are demo records without a setting that
@@ -158,18 +182,19 @@ func (c *Config) Warnings() []string {
 	if c.Demo || !c.Webhooks.Enabled || !IsLoopback(c.Webhooks.HostURL) {
 		return nil
 	}
-	return []string{"webhooks.host_url is a loopback address; set it to the URL that users of the service open"}
+	return []string{"webhooks.host_url is a loopback address;" +
+		" set it to the URL that users of the service open"}
 }
 
 // Risks returns the risks of the defaults that the setting compat changed and that no
 // other source overrides.
-func (c *Config) Risks() (all []Risk) {
+func (c *Config) Risks() (risks []Risk) {
 	for _, r := range compatDefaults {
 		if c.Origin(r.Setting) == byCompat {
-			all = append(all, r)
+			risks = append(risks, r)
 		}
 	}
-	return all
+	return risks
 }
 
 // HTTPConfig configures the HTTP edge: reverse proxy, browser access and limits.
@@ -223,10 +248,12 @@ type AdminConfig struct {
 
 // ChangesConfig configures the capture of changes.
 type ChangesConfig struct {
-	Share   Share         // share of the time, for reading the ERP's tables
-	Sweep   time.Duration // from the end of a kind's sweep to the start of the next, at least
-	Overlap time.Duration // by which polls by time go back
-	// time for which changes are kept, and the shadow of a kind after its changes were last needed
+	Share   Share         // share of the time in which the ERP's tables may be read
+	Sweep   time.Duration // minimum time from the end of a kind's sweep to the start of the next
+	Overlap time.Duration // time by which polls by time go back
+
+	// Keep is the retention of changes, and of the shadow of a kind after its changes were
+	// last needed.
 	Keep     time.Duration
 	KeepSize Size // limit of the bodies of all changes
 }
@@ -252,7 +279,7 @@ type ERPConfig struct {
 
 	Schema  string     // schema of the record kinds' tables on a server
 	Kinds   *kinds.Set // nil for the built-in ones
-	Builtin string     // which built-in kinds are served: builtinPresent, builtinAll, builtinNone or names
+	Builtin string     // served built-in kinds: builtinPresent, builtinAll, builtinNone or names
 	Files   Paths      // files of additional record kinds, and directories of such files
 	Sources Sources    // record kind -> table or view, if the names differ
 	Version string     // table and column with the ERP's version; empty if unknown
@@ -272,23 +299,24 @@ const (
 
 // Tracked returns the tables on the ERP's server that are missed if they vanish: those of the
 // record kinds and of bills, except tables that erp.builtin requires. Files have all tables.
-func (c ERPConfig) Tracked() (all []erp.Tracked) {
+func (c ERPConfig) Tracked() (tracked []erp.Tracked) {
 	if !c.DSN.OnServer() {
 		return nil
 	}
 	for _, kind := range c.Kinds.Registry().Kinds() {
-		_, builtin := record.Builtin().Lookup(kind.Name)
-		if !builtin || c.Builtin == builtinPresent {
-			all = append(all, erp.Tracked{Kind: kind, Optional: builtin && !c.Kinds.Declares(kind.Name)})
+		_, isBuiltin := record.Builtin().Lookup(kind.Name)
+		if !isBuiltin || c.Builtin == builtinPresent {
+			isOptional := isBuiltin && !c.Kinds.Declares(kind.Name)
+			tracked = append(tracked, erp.Tracked{Kind: kind, Optional: isOptional})
 		}
 	}
 	if c.Builtin == builtinAll {
-		return all
+		return tracked
 	}
 	for _, table := range erp.BillTables().Kinds() {
-		all = append(all, erp.Tracked{Kind: table, Optional: true})
+		tracked = append(tracked, erp.Tracked{Kind: table, Optional: true})
 	}
-	return all
+	return tracked
 }
 
 // leavesOut reports whether the setting erp.builtin leaves out a kind. A kind that a file

@@ -19,39 +19,55 @@ type Flag struct {
 // since other users of the machine can read a program's arguments. store has both
 // flags, since its value is not always secret.
 func Flags(l *Layer, names ...string) (flags []Flag) {
-	inFile := strings.ReplaceAll(fileSuffix, "_", "-")
 	for _, s := range table {
 		if len(names) > 0 && !slices.Contains(names, s.Name) {
 			continue
 		}
-		if name := s.Flag(); !strings.HasSuffix(name, inFile) {
-			help := s.Help
-			if s.Default != "" && s.Default != "false" {
-				help += " (default " + s.Default + ")"
-			}
-			flags = append(flags, Flag{name, argumentName(s), help, func(text string) {
-				l.add(assignment{setting: s, text: text, origin: Origin("flag --" + name)})
-			}})
+		if !strings.HasSuffix(s.Flag(), inFileSuffix) {
+			flags = append(flags, valueFlag(l, s))
 		}
 		if s.secret() {
-			name := strings.TrimSuffix(s.Flag(), inFile) + inFile
-			help := "file with the " + s.Help
-			if s.Flag() != name {
-				help = "file with the value of --" + s.Flag() +
-					", because other users of the machine can see command-line arguments"
-			}
-			flags = append(flags, Flag{name, "FILE", help, func(text string) {
-				l.add(assignment{setting: s, text: text, inFile: true, origin: Origin("flag --" + name)})
-			}})
+			flags = append(flags, fileFlag(l, s))
 		}
 	}
 	return flags
 }
 
+// inFileSuffix is the suffix of flags that name a secret's file.
+var inFileSuffix = strings.ReplaceAll(fileSuffix, "_", "-")
+
+// valueFlag returns the flag for the value of a setting.
+func valueFlag(l *Layer, s Setting) Flag {
+	help := s.Help
+	if s.Default != "" && s.Default != "false" {
+		help += " (default " + s.Default + ")"
+	}
+	origin := Origin("flag --" + s.Flag())
+	set := func(text string) { l.add(assignment{setting: s, text: text, origin: origin}) }
+	return Flag{Name: s.Flag(), Argument: argumentName(s), Help: help, Set: set}
+}
+
+// fileFlag returns the flag for the file with the value of a secret setting.
+func fileFlag(l *Layer, s Setting) Flag {
+	name := strings.TrimSuffix(s.Flag(), inFileSuffix) + inFileSuffix
+	help := "file with the " + s.Help
+	if s.Flag() != name {
+		help = "file with the value of --" + s.Flag() +
+			", because other users of the machine can see command-line arguments"
+	}
+	origin := Origin("flag --" + name)
+	set := func(text string) {
+		l.add(assignment{setting: s, text: text, inFile: true, origin: origin})
+	}
+	return Flag{Name: name, Argument: "FILE", Help: help, Set: set}
+}
+
 // add appends a flag's value. Repeated flags of a list accumulate.
 func (l *Layer) add(g assignment) {
 	previous := lastAssignment(g.setting.Name, *l)
-	if kind := g.setting.kind().toml; previous.text != "" && (kind == reflect.Slice || kind == reflect.Map) {
+	kind := g.setting.kind().toml
+	isList := kind == reflect.Slice || kind == reflect.Map
+	if isList && previous.text != "" {
 		g.text = previous.text + "," + g.text
 	}
 	*l = append(*l, g)

@@ -49,14 +49,15 @@ func fragment(all []appdb.StoredSetting) ([]byte, error) {
 			fmt.Fprintf(&unknown, "# not supported by this version: %s = %q\n", stored.Name, stored.Value)
 			continue
 		}
-		group, into := s.group(), top
+		table := top
+		group := s.group()
 		if group != "" {
 			if top[group] == nil {
 				top[group] = make(map[string]any)
 			}
-			into = top[group].(map[string]any)
+			table = top[group].(map[string]any)
 		}
-		into[strings.TrimPrefix(s.tomlKey(), group+".")] = stored.Value
+		table[strings.TrimPrefix(s.tomlKey(), group+".")] = stored.Value
 	}
 	text, err := toml.Marshal(top)
 	return []byte(fragmentHead + unknown.String() + "\n" + string(text)), err

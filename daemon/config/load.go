@@ -49,13 +49,22 @@ func FileOf(flags Layer, env []string) string {
 func load(from sources) (Config, error) {
 	r := loader{sources: from, config: Config{origins: make(map[string]Origin)}}
 	env := from.platform.environment(from.env)
-	environment, ignored := environmentLayer(env)
-	r.config.Start.Warnings = ignored
+	environment, warnings := environmentLayer(env)
+	r.config.Start.Warnings = warnings
 	named := from.configFile(env, environment)
 	file := r.file(named)
 	credentials := credentialLayer(env, from.readFile)
 	compat := compatLayer(lastAssignment("compat", file, environment, from.flags).text)
-	for _, l := range []Layer{defaultLayer(from.platform, env), compat, {named}, file, credentials, environment, from.flags} {
+	layers := []Layer{
+		defaultLayer(from.platform, env),
+		compat,
+		{named},
+		file,
+		credentials,
+		environment,
+		from.flags,
+	}
+	for _, l := range layers {
 		r.apply(l)
 	}
 	r.replaceFormer()
@@ -101,7 +110,8 @@ func (r *loader) file(config assignment) Layer {
 	}
 	data, err := r.readFile(config.text)
 	if err != nil {
-		r.problem("config", config.origin, fmt.Errorf("cannot read the file %s: %w", config.text, cause(err)))
+		err = fmt.Errorf("cannot read the file %s: %w", config.text, cause(err))
+		r.problem("config", config.origin, err)
 		return nil
 	}
 	l, problems := parseTOML(config.text, data)
@@ -164,27 +174,30 @@ func (r *loader) replaceFormer() {
 // crossCheck applies the rules that involve several settings.
 func (r *loader) crossCheck() {
 	c := &r.config
+	onServer := c.ERP.DSN.OnServer()
 	for _, rule := range []struct {
-		name, message string
-		broken        bool
+		name     string
+		isBroken bool
+		message  string
 	}{
-		{"demo", "requires erp to be demo; for a test database on a server run whd demo", c.ERP.DSN.OnServer() && c.Demo},
-		{"demo_activity", "requires demo", c.ERP.DemoActivity && !c.Demo},
-		{"erp.outbox", "requires erp to be on a server", !c.ERP.DSN.OnServer() && c.ERP.Outbox != ""},
-		{"erp.read_dsn", "requires erp to be on a server", !c.ERP.DSN.OnServer() && c.ERP.ReadDSN != ""},
-		{"data_dir", "this account has no state directory; set --data-dir or WHD_DATA_DIR", c.DataDir == ""},
-		{"tls.cert", "requires tls.key", c.TLS.Cert != "" && c.TLS.Key == ""},
-		{"tls.key", "requires tls.cert", c.TLS.Key != "" && c.TLS.Cert == ""},
+		{"demo", c.Demo && onServer, "requires erp to be demo; for a test database on a server run whd demo"},
+		{"demo_activity", c.ERP.DemoActivity && !c.Demo, "requires demo"},
+		{"erp.outbox", c.ERP.Outbox != "" && !onServer, "requires erp to be on a server"},
+		{"erp.read_dsn", c.ERP.ReadDSN != "" && !onServer, "requires erp to be on a server"},
+		{"data_dir", c.DataDir == "", "this account has no state directory; set --data-dir or WHD_DATA_DIR"},
+		{"tls.cert", c.TLS.Cert != "" && c.TLS.Key == "", "requires tls.key"},
+		{"tls.key", c.TLS.Key != "" && c.TLS.Cert == "", "requires tls.cert"},
 	} {
-		if rule.broken {
+		if rule.isBroken {
 			r.problem(rule.name, c.Origin(rule.name), errors.New(rule.message))
 		}
 	}
 	c.ERP.Kinds = kinds.Load(r.kindFiles()...)
-	var err error
-	if c.ERP.Sources, err = spelledSources(c.ERP.Kinds, c.ERP.Sources); err != nil {
+	sources, err := spelledSources(c.ERP.Kinds, c.ERP.Sources)
+	if err != nil {
 		r.problem("erp.sources", c.Origin("erp.sources"), err)
 	}
+	c.ERP.Sources = sources
 	c.ERP.Kinds = c.ERP.Kinds.Without(c.ERP.leavesOut)
 }
 

@@ -43,18 +43,20 @@ func (c Config) Reloaded(read Config) (next Config, changed, needRestart []strin
 	}
 	next.origins = make(map[string]Origin)
 	for _, s := range table {
-		from := c.Origin(s.Name)
-		value, newValue := s.field(&next), s.field(&read)
-		if s.Live {
-			if s.text(&c) != s.text(&read) {
-				changed = append(changed, s.Name)
+		value := s.field(&next)
+		newValue := s.field(&read)
+		if !s.Live {
+			if !reflect.DeepEqual(value.Interface(), newValue.Interface()) {
+				needRestart = append(needRestart, s.Name)
 			}
-			value.Set(newValue)
-			from = read.Origin(s.Name)
-		} else if !reflect.DeepEqual(value.Interface(), newValue.Interface()) {
-			needRestart = append(needRestart, s.Name)
+			next.origins[s.Name] = c.Origin(s.Name)
+			continue
 		}
-		next.origins[s.Name] = from
+		if s.text(&c) != s.text(&read) {
+			changed = append(changed, s.Name)
+		}
+		value.Set(newValue)
+		next.origins[s.Name] = read.Origin(s.Name)
 	}
 	if next.Webhooks.Enabled {
 		err = next.Webhooks.Check()

@@ -27,14 +27,14 @@ type assignment struct {
 
 // assignable lists everything that a source can set: the settings, and the files of
 // the secrets.
-func assignable() (all []assignment) {
+func assignable() (assignments []assignment) {
 	for _, s := range table {
-		all = append(all, assignment{setting: s})
+		assignments = append(assignments, assignment{setting: s})
 		if s.secret() {
-			all = append(all, assignment{setting: s, inFile: true})
+			assignments = append(assignments, assignment{setting: s, inFile: true})
 		}
 	}
-	return all
+	return assignments
 }
 
 // suffixed returns name, with fileSuffix if the assignment names a file.
@@ -188,17 +188,18 @@ func environmentLayer(env []string) (l Layer, warnings []string) {
 	}
 	for _, entry := range env {
 		name, text, _ := strings.Cut(entry, "=")
-		g, ok := known[name]
-		switch {
-		case !strings.HasPrefix(name, "WHD_") || text == "":
-		case ok:
-			g.text = text
-			g.origin = Origin("variable " + name)
-			l = append(l, g)
-		default:
-			warnings = append(warnings,
-				fmt.Sprintf("unknown variable %s is ignored%s", name, record.DidYouMean(record.Suggest(name, names))))
+		if !strings.HasPrefix(name, "WHD_") || text == "" {
+			continue
 		}
+		g, ok := known[name]
+		if !ok {
+			suggestion := record.DidYouMean(record.Suggest(name, names))
+			warnings = append(warnings, fmt.Sprintf("unknown variable %s is ignored%s", name, suggestion))
+			continue
+		}
+		g.text = text
+		g.origin = Origin("variable " + name)
+		l = append(l, g)
 	}
 	return l, warnings
 }

@@ -33,7 +33,8 @@ func parseTOML(name string, data []byte) (Layer, []string) {
 			line, column := decodeErr.Position()
 			position = fmt.Sprintf("%s:%d:%d", name, line, column)
 		}
-		return nil, []string{fmt.Sprintf("file %s: %s", position, strings.TrimPrefix(err.Error(), "toml: "))}
+		message := strings.TrimPrefix(err.Error(), "toml: ")
+		return nil, []string{fmt.Sprintf("file %s: %s", position, message)}
 	}
 	for _, g := range assignable() {
 		for _, key := range []string{g.setting.Name, g.setting.key} {
@@ -80,12 +81,13 @@ func (f *tomlFile) readExpression(p *unstable.Parser, head []string, node *unsta
 func (f *tomlFile) readKey(path []string, origin Origin) {
 	for n := range path {
 		name := strings.Join(path[:n+1], ".")
-		g, ok := f.known[name]
-		_, isTable := f.lookup(name).(map[string]any)
 		if f.seen[name] {
 			return
 		}
-		if ok && !(isTable && isGroup(name)) {
+		g, isKnown := f.known[name]
+		_, isTable := f.lookup(name).(map[string]any)
+		isNamedGroup := isTable && isGroup(name) // such as [store], beside the setting store
+		if isKnown && !isNamedGroup {
 			f.seen[name] = true
 			g.origin = origin
 			f.add(name, g)
@@ -94,8 +96,8 @@ func (f *tomlFile) readKey(path []string, origin Origin) {
 	}
 	if name := strings.Join(path, "."); !isGroup(name) {
 		f.seen[name] = true
-		f.problems = append(f.problems,
-			fmt.Sprintf("%s: unknown key %q%s", origin, name, record.DidYouMean(record.Suggest(name, tomlNames()))))
+		suggestion := record.DidYouMean(record.Suggest(name, tomlNames()))
+		f.problems = append(f.problems, fmt.Sprintf("%s: unknown key %q%s", origin, name, suggestion))
 	}
 }
 
@@ -103,7 +105,8 @@ func (f *tomlFile) readKey(path []string, origin Origin) {
 func (f *tomlFile) add(name string, g assignment) {
 	value := f.lookup(name)
 	if value == nil {
-		group, key := g.setting.group(), name[strings.LastIndex(name, ".")+1:]
+		group := g.setting.group()
+		key := name[strings.LastIndex(name, ".")+1:]
 		f.problems = append(f.problems,
 			fmt.Sprintf("%s: %s must be written as %q in the table [%s]", g.origin, name, key, group))
 		return
