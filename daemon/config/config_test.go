@@ -1,13 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,12 @@ func (in input) load() (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	return load(sources{flags, append([]string{"HOME=/home/erp"}, in.env...), in.readFile, platform{os: "linux"}})
+	return load(sources{
+		flags:    flags,
+		env:      append([]string{"HOME=/home/erp"}, in.env...),
+		readFile: in.readFile,
+		platform: platform{os: "linux"},
+	})
 }
 
 func (in input) readFile(name string) ([]byte, error) {
@@ -36,26 +42,67 @@ func (in input) readFile(name string) ([]byte, error) {
 	return []byte(text), nil
 }
 
+// file returns the files of an input with one settings file.
 func file(text string) map[string]string { return map[string]string{"whd.toml": text} }
 
 func TestPrecedenceOfSources(t *testing.T) {
+	const (
+		platformFile    = "/etc/whd/whd.toml"
+		standardAddress = "127.0.0.1:5050"
+	)
 	toml := file("listen = \"file:1\"\n[http]\nmax_requests = 7\n")
+	platformOnly := map[string]string{platformFile: "listen = 'etc:1'"}
 	cases := []struct {
 		name   string
 		in     input
 		listen string
 		origin Origin
 	}{
-		{"default", input{}, "127.0.0.1:5050", "default"},
+		{"default", input{}, standardAddress, "default"},
 		{"file", input{args: "--config whd.toml", files: toml}, "file:1", "file whd.toml:1"},
-		{"file by variable", input{env: []string{"WHD_CONFIG=whd.toml"}, files: toml}, "file:1", "file whd.toml:1"},
-		{"variable over file", input{args: "--config whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "variable:2", "variable WHD_LISTEN"},
-		{"flag over all", input{args: "--listen flag:3 --config=whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "flag:3", "flag --listen"},
+		{
+			"file by variable",
+			input{env: []string{"WHD_CONFIG=whd.toml"}, files: toml},
+			"file:1", "file whd.toml:1",
+		},
+		{
+			"variable over file",
+			input{args: "--config whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml},
+			"variable:2", "variable WHD_LISTEN",
+		},
+		{
+			"flag over all",
+			input{
+				args:  "--listen flag:3 --config=whd.toml",
+				env:   []string{"WHD_LISTEN=variable:2"},
+				files: toml,
+			},
+			"flag:3", "flag --listen",
+		},
 		{"last of two flags", input{args: "--listen a:1 --listen=b:2"}, "b:2", "flag --listen"},
-		{"file at the platform's path", input{files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "etc:1", "file /etc/whd/whd.toml:1"},
-		{"named file instead of the platform's", input{args: "--config whd.toml", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'", "whd.toml": "listen = 'file:1'"}}, "file:1", "file whd.toml:1"},
-		{"empty --config disables the file", input{args: "--config=", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "127.0.0.1:5050", "default"},
-		{"empty variable counts as unset", input{env: []string{"WHD_LISTEN="}}, "127.0.0.1:5050", "default"},
+		{
+			"file at the platform's path",
+			input{files: platformOnly},
+			"etc:1", "file /etc/whd/whd.toml:1",
+		},
+		{
+			"named file instead of the platform's",
+			input{args: "--config whd.toml", files: map[string]string{
+				platformFile: "listen = 'etc:1'",
+				"whd.toml":   "listen = 'file:1'",
+			}},
+			"file:1", "file whd.toml:1",
+		},
+		{
+			"empty --config disables the file",
+			input{args: "--config=", files: platformOnly},
+			standardAddress, "default",
+		},
+		{
+			"empty variable counts as unset",
+			input{env: []string{"WHD_LISTEN="}},
+			standardAddress, "default",
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -70,49 +117,132 @@ func TestPrecedenceOfSources(t *testing.T) {
 	}
 }
 
-// Sets each setting in each source and checks its value.
+// valuesByName are values other than the default, for settings without one in valuesByKind.
+var valuesByName = map[string]string{
+	"config":             "whd.toml",
+	"listen":             "[::1]:80",
+	"store":              "sqlserver://sa:canary@db?database=erp",
+	"erp":                "sqlserver://sa:canary@db?database=erp",
+	"erp.read_dsn":       "sqlserver://sa:canary@replica?database=erp",
+	"store.read_dsn":     "sqlserver://sa:canary@replica?database=erp",
+	"query.total":        "asked",
+	"log.level":          "debug",
+	"log.requests":       "never",
+	"log.format":         "json",
+	"http.base_path":     "/erp",
+	"auth.queries":       "anonymous",
+	"metrics.listen":     ":9090",
+	"admin.listen":       "127.0.0.1:5051",
+	"trace.endpoint":     "http://127.0.0.1:4318",
+	"webhooks.host_url":  "http://erp.example:5050",
+	"erp.version_source": "dbo.SY_System.Version",
+	"erp.builtin":        "none",
+	"erp.outbox":         "whd.WH_Outbox",
+	"webhooks.publish":   "anonymous",
+	"webhooks.dates":     "iso",
+	"compat":             "servicestack-5",
+	"http.hosts":         "erp.example,erp",
+	"http.body_memory":   "2MiB",
+	"http.reply_memory":  "32MiB",
+	"webhooks.memory":    "2MiB",
+	"changes.keep_size":  "2MiB",
+	"erp.spill":          "64MiB",
+}
+
+// valuesByKind are values other than the default, by the kind of the setting.
+var valuesByKind = map[string]string{
+	"text":             "x",
+	"share":            "0.25",
+	"secret":           "s3cret-x",
+	"number":           "17",
+	"true or false":    "true",
+	"duration":         "90m",
+	"size":             "2KiB",
+	"networks":         "10.0.0.0/8,::1/128",
+	"origins":          "https://shop.example,http://localhost:3000",
+	"rate":             "20/s+100",
+	"names":            "job.created,job.closed",
+	"durations":        "5s,1m",
+	"paths":            "/a/kinds,/b.toml",
+	"name=value pairs": "SO_Totals=v_SO_Totals",
+	"time zone":        "UTC",
+}
+
+// TestEverySettingInEverySource sets each setting in each source and checks its value.
 func TestEverySettingInEverySource(t *testing.T) {
-	byName := map[string]string{ // values other than the default, for settings without one in byKind
-		"config": "whd.toml", "listen": "[::1]:80", "store": "sqlserver://sa:canary@db?database=erp", "erp": "sqlserver://sa:canary@db?database=erp", "erp.read_dsn": "sqlserver://sa:canary@replica?database=erp", "store.read_dsn": "sqlserver://sa:canary@replica?database=erp", "query.total": "asked", "log.level": "debug", "log.requests": "never",
-		"log.format": "json", "http.base_path": "/erp", "auth.queries": "anonymous", "metrics.listen": ":9090", "admin.listen": "127.0.0.1:5051", "trace.endpoint": "http://127.0.0.1:4318",
-		"webhooks.host_url": "http://erp.example:5050", "erp.version_source": "dbo.SY_System.Version", "erp.builtin": "none", "erp.outbox": "whd.WH_Outbox", "webhooks.publish": "anonymous", "webhooks.dates": "iso", "compat": "servicestack-5", "http.hosts": "erp.example,erp", "http.body_memory": "2MiB", "http.reply_memory": "32MiB", "webhooks.memory": "2MiB", "changes.keep_size": "2MiB", "erp.spill": "64MiB",
-	}
-	byKind := map[string]string{"text": "x", "share": "0.25", "secret": "s3cret-x", "number": "17", "true or false": "true", "duration": "90m",
-		"size": "2KiB", "networks": "10.0.0.0/8,::1/128", "origins": "https://shop.example,http://localhost:3000", "rate": "20/s+100", "names": "job.created,job.closed", "durations": "5s,1m", "paths": "/a/kinds,/b.toml", "name=value pairs": "SO_Totals=v_SO_Totals", "time zone": "UTC"}
 	for _, s := range Settings() {
-		text := byName[s.Name]
-		if text == "" {
-			text = byKind[s.kind().name]
-		}
+		text := cmp.Or(valuesByName[s.Name], valuesByKind[s.kind().name])
 		t.Run(s.Name, func(t *testing.T) { checkEverySource(t, s, text) })
 	}
 }
 
 // TestFormerSettings reads former settings, which count if those in their place are not set.
 func TestFormerSettings(t *testing.T) {
-	cases := []struct {
-		args, erp, readDSN string
-		connections        int
-		timeout            time.Duration
-		former             string
-	}{
-		{"", "demo", "", 32, 10 * time.Second, "[]"},
-		{"--store sqlite --store-lock-timeout 1s", "demo", "", 32, time.Second, "[]"},
-		{"--store sqlserver://db", "sqlserver://db", "", 32, 10 * time.Second, "[store]"},
-		{"--store sqlserver://db --erp demo --store-max-connections 7", "demo", "", 7, 10 * time.Second, "[]"},
-		{"--store sqlserver://db --erp sqlserver://erp --store-lock-timeout 1s", "sqlserver://erp", "", 32, time.Second, "[store.lock_timeout]"},
-		{"--store sqlserver://db --config whd.toml --store-max-connections 7", "sqlserver://db", "sqlserver://replica", 7, 10 * time.Second, "[store store.read_dsn store.max_connections]"},
-		{"--erp sqlserver://erp --erp-max-connections 8 --store-max-connections 7 --erp-lock-timeout 2s --store-lock-timeout 1s", "sqlserver://erp", "", 8, 2 * time.Second, "[]"},
+	// values are the settings that replace others.
+	type values struct {
+		erp, readDSN string
+		connections  int
+		lockTimeout  time.Duration
 	}
-	for _, c := range cases {
-		got, err := input{args: c.args, files: file("[store]\nread_dsn = 'sqlserver://replica'")}.load()
+	for _, c := range []struct {
+		args   string
+		want   values
+		former []string // settings with an effect
+	}{
+		{
+			"",
+			values{"demo", "", 32, 10 * time.Second},
+			nil,
+		},
+		{
+			"--store sqlite --store-lock-timeout 1s",
+			values{"demo", "", 32, time.Second},
+			nil,
+		},
+		{
+			"--store sqlserver://db",
+			values{"sqlserver://db", "", 32, 10 * time.Second},
+			[]string{"store"},
+		},
+		{
+			"--store sqlserver://db --erp demo --store-max-connections 7",
+			values{"demo", "", 7, 10 * time.Second},
+			nil,
+		},
+		{
+			"--store sqlserver://db --erp sqlserver://erp --store-lock-timeout 1s",
+			values{"sqlserver://erp", "", 32, time.Second},
+			[]string{"store.lock_timeout"},
+		},
+		{
+			"--store sqlserver://db --config whd.toml --store-max-connections 7",
+			values{"sqlserver://db", "sqlserver://replica", 7, 10 * time.Second},
+			[]string{"store", "store.read_dsn", "store.max_connections"},
+		},
+		{
+			"--erp sqlserver://erp --erp-max-connections 8 --store-max-connections 7" +
+				" --erp-lock-timeout 2s --store-lock-timeout 1s",
+			values{"sqlserver://erp", "", 8, 2 * time.Second},
+			nil,
+		},
+	} {
+		in := input{args: c.args, files: file("[store]\nread_dsn = 'sqlserver://replica'")}
+		loaded, err := in.load()
+		if err != nil {
+			t.Errorf("%s: %v", c.args, err)
+			continue
+		}
+		e := loaded.ERP
+		got := values{string(e.DSN), string(e.ReadDSN), e.MaxConnections, e.LockTimeout}
+		if got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.args, got, c.want)
+		}
 		var former []string
-		for _, f := range got.Start.Former {
+		for _, f := range loaded.Start.Former {
 			former = append(former, f.Setting)
 		}
-		e := got.ERP
-		if err != nil || string(e.DSN) != c.erp || string(e.ReadDSN) != c.readDSN || e.MaxConnections != c.connections || e.LockTimeout != c.timeout || fmt.Sprint(former) != c.former {
-			t.Errorf("%s: %q %q %d %v %v (%v)", c.args, string(e.DSN), string(e.ReadDSN), e.MaxConnections, e.LockTimeout, former, err)
+		if !slices.Equal(former, c.former) {
+			t.Errorf("%s: got the former settings %q, want %q", c.args, former, c.former)
 		}
 	}
 }
@@ -127,32 +257,15 @@ var required = map[string]string{
 	"demo_activity":  "DEMO=true",
 }
 
+// checkEverySource sets a setting to a text in each source that can have it.
 func checkEverySource(t *testing.T, s Setting, text string) {
 	var want Config
 	if err := s.assign(&want, text); err != nil {
 		t.Fatal(err)
 	}
-	pair := required[s.Name]
-	files := map[string]string{"whd.toml": "", "secret": text + "\n"}
-	ins := []input{{env: []string{s.Variable() + "=" + text}, files: files}}
-	inFile := strings.HasSuffix(s.Flag(), "-file")
-	if s.secret() {
-		ins = append(ins,
-			input{args: "--" + strings.TrimSuffix(s.Flag(), "-file") + "-file secret", files: files},
-			input{env: []string{s.Variable() + "_FILE=secret"}, files: files})
-	}
-	if !inFile {
-		ins = append(ins, input{args: "--" + s.Flag() + "=" + text, files: files})
-	}
-	for _, key := range []string{s.Name, s.key} {
-		if !s.notInFile && key != "" {
-			quoted := map[string]string{"whd.toml": key + " = '" + text + "'"}
-			ins = append(ins, input{args: "--config whd.toml", files: quoted})
-		}
-	}
-	for _, in := range ins {
-		if pair != "" {
-			in.env = append(in.env, "WHD_"+pair)
+	for _, in := range sourcesOf(s, text) {
+		if variable := required[s.Name]; variable != "" {
+			in.env = append(in.env, "WHD_"+variable)
 		}
 		got, err := in.load()
 		if err != nil {
@@ -162,9 +275,34 @@ func checkEverySource(t *testing.T, s Setting, text string) {
 			t.Errorf("%v: got %v, want %v", in, s.text(&got), s.text(&want))
 		}
 		if got.Origin(s.Name) == byDefault {
-			t.Errorf("%v: origin is the default", in)
+			t.Errorf("%v: the origin is the default", in)
 		}
 	}
+}
+
+// sourcesOf returns inputs that each set a setting to a text in another source.
+func sourcesOf(s Setting, text string) []input {
+	files := map[string]string{"whd.toml": "", "secret": text + "\n"}
+	inputs := []input{{env: []string{s.Variable() + "=" + text}, files: files}}
+	name, isFileOnly := strings.CutSuffix(s.Flag(), "-file")
+	if s.secret() {
+		inputs = append(inputs,
+			input{args: "--" + name + "-file secret", files: files},
+			input{env: []string{s.Variable() + "_FILE=secret"}, files: files})
+	}
+	if !isFileOnly {
+		inputs = append(inputs, input{args: "--" + name + "=" + text, files: files})
+	}
+	if s.notInFile {
+		return inputs
+	}
+	for _, key := range []string{s.Name, s.key} {
+		if key != "" {
+			toml := file(key + " = '" + text + "'")
+			inputs = append(inputs, input{args: "--config whd.toml", files: toml})
+		}
+	}
+	return inputs
 }
 
 func TestTOMLTypes(t *testing.T) {
@@ -180,19 +318,21 @@ time_zone = "Australia/Perth"
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !got.Demo || got.HTTP.MaxRequests != 1000 || got.HTTP.MaxBody != 4096 || got.Query.Timeout != 90*time.Second {
-		t.Errorf("got %+v", got)
-	}
-	if got.Query.TimeZone.String() != "Australia/Perth" {
-		t.Errorf("zone %v", got.Query.TimeZone)
-	}
-	proxies := Networks{netip.MustParsePrefix("10.1.2.3/32"), netip.MustParsePrefix("192.168.0.0/16")}
-	if !reflect.DeepEqual(got.HTTP.TrustedProxies, proxies) {
-		t.Errorf("proxies %v", got.HTTP.TrustedProxies)
-	}
-	sources := Sources{"SO_Totals": "v_SO_Totals", "DB_Class": "dbo.classes"}
-	if !reflect.DeepEqual(got.ERP.Sources, sources) {
-		t.Errorf("sources %v", got.ERP.Sources)
+	for _, c := range []struct {
+		name      string
+		got, want any
+	}{
+		{"demo", got.Demo, true},
+		{"http.max_requests", got.HTTP.MaxRequests, 1000},
+		{"http.max_body", got.HTTP.MaxBody, Size(4096)},
+		{"http.trusted_proxies", got.HTTP.TrustedProxies.String(), "10.1.2.3/32,192.168.0.0/16"},
+		{"erp.sources", got.ERP.Sources.String(), "DB_Class=dbo.classes,SO_Totals=v_SO_Totals"},
+		{"query.timeout", got.Query.Timeout, 90 * time.Second},
+		{"query.time_zone", got.Query.TimeZone.String(), "Australia/Perth"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, c.got, c.want)
+		}
 	}
 }
 
@@ -201,8 +341,9 @@ func TestRepeatedListFlagsAccumulate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.ERP.Sources) != 2 || !got.Demo {
-		t.Errorf("got %+v", got)
+	const want = "DB_Class=a,SO_Totals=b"
+	if text := got.ERP.Sources.String(); text != want || !got.Demo {
+		t.Errorf("got erp.sources %s and demo %v, want %s and true", text, got.Demo, want)
 	}
 }
 
@@ -300,7 +441,9 @@ setting demo (flag --demo): "2" is neither true nor false`},
 			if _, ok := errors.AsType[*UsageError](err); !ok {
 				t.Fatalf("error is %T: %v", err, err)
 			}
-			if got := err.Error(); got != c.want && !(strings.HasSuffix(c.want, ":") && strings.HasPrefix(got, c.want)) {
+			got := err.Error()
+			isStart := strings.HasSuffix(c.want, ":") // the rest is a message of the TOML library
+			if got != c.want && !(isStart && strings.HasPrefix(got, c.want)) {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 			if strings.Contains(err.Error(), "canary") {
@@ -311,11 +454,15 @@ setting demo (flag --demo): "2" is neither true nor false`},
 }
 
 func TestUnknownVariableCausesWarning(t *testing.T) {
-	got, err := input{env: []string{"WHD_LISTENN=x", "WHD_9=", "WHD_SOMETHING=canary", "PATH=/bin"}}.load()
+	env := []string{"WHD_LISTENN=x", "WHD_9=", "WHD_SOMETHING=canary", "PATH=/bin"}
+	got, err := input{env: env}.load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"unknown variable WHD_LISTENN is ignored; did you mean WHD_LISTEN?", "unknown variable WHD_SOMETHING is ignored"}
+	want := []string{
+		"unknown variable WHD_LISTENN is ignored; did you mean WHD_LISTEN?",
+		"unknown variable WHD_SOMETHING is ignored",
+	}
 	if !reflect.DeepEqual(got.Start.Warnings, want) {
 		t.Errorf("got %q, want %q", got.Start.Warnings, want)
 	}
@@ -339,7 +486,7 @@ func TestStateDirectory(t *testing.T) {
 	}
 	for _, c := range cases {
 		if got := c.on.stateDirectory(c.on.environment(c.env)); got != c.want {
-			t.Errorf("%v %v: got %q, want %q", c.on, c.env, got, c.want)
+			t.Errorf("the state directory on %+v with %q: got %q, want %q", c.on, c.env, got, c.want)
 		}
 	}
 }
@@ -360,7 +507,8 @@ func TestParseDuration(t *testing.T) {
 	for _, c := range cases {
 		got, err := ParseDuration(c.text)
 		if err != nil || got != c.want || formatDuration(got) != c.printed {
-			t.Errorf("%s: got %v (%s), %v", c.text, got, formatDuration(got), err)
+			t.Errorf("%s: got %v, printed as %s (%v), want %v, printed as %s",
+				c.text, got, formatDuration(got), err, c.want, c.printed)
 		}
 	}
 	for _, text := range []string{"", "d", "1", "-1s", "1d-1h", "65536d", "1.5d", "1d1", "2562048h", "1 d"} {
@@ -375,17 +523,27 @@ func TestParseSize(t *testing.T) {
 		text, printed string
 		want          Size
 	}{
-		{"0", "0", 0}, {"1", "1", 1}, {"10B", "10", 10}, {"64KiB", "64KiB", 65536}, {"65536", "64KiB", 65536},
-		{"1 mib", "1MiB", 1 << 20}, {"2GiB", "2GiB", 2 << 30}, {"1MB", "1000000", 1e6}, {"3KB", "3000", 3000},
+		{"0", "0", 0},
+		{"1", "1", 1},
+		{"10B", "10", 10},
+		{"64KiB", "64KiB", 65536},
+		{"65536", "64KiB", 65536},
+		{"1 mib", "1MiB", 1 << 20},
+		{"2GiB", "2GiB", 2 << 30},
+		{"1MB", "1000000", 1e6},
+		{"3KB", "3000", 3000},
 	}
 	for _, c := range cases {
 		var got Size
 		err := got.UnmarshalText([]byte(c.text))
 		if err != nil || got != c.want || got.String() != c.printed {
-			t.Errorf("%s: got %d (%s), %v", c.text, got, got, err)
+			t.Errorf("%s: got %d, printed as %s (%v), want %d, printed as %s",
+				c.text, got, got, err, c.want, c.printed)
 		}
 	}
-	for _, text := range []string{"", "B", "-1", "1.5MiB", "9223372036854775808", "9223372036854775807KiB", "1TiB", "MiB"} {
+	for _, text := range []string{
+		"", "B", "-1", "1.5MiB", "9223372036854775808", "9223372036854775807KiB", "1TiB", "MiB",
+	} {
 		var got Size
 		if err := got.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q: got %d, want an error", text, got)
@@ -393,8 +551,15 @@ func TestParseSize(t *testing.T) {
 	}
 }
 
+// FuzzParseTOML checks that no file makes the parser panic.
 func FuzzParseTOML(f *testing.F) {
-	for _, seed := range []string{"listen = ':1'\n[http]\nmax_body = 1\n", "[erp.sources]\na = 'b'\n", "a.b.c = {d = [1, {e = 2}]}\n", "[[http]]\n[http.x]\n", "\"\" = 1\n"} {
+	for _, seed := range []string{
+		"listen = ':1'\n[http]\nmax_body = 1\n",
+		"[erp.sources]\na = 'b'\n",
+		"a.b.c = {d = [1, {e = 2}]}\n",
+		"[[http]]\n[http.x]\n",
+		"\"\" = 1\n",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -406,6 +571,7 @@ func FuzzParseTOML(f *testing.F) {
 	})
 }
 
+// FuzzValues checks that a value that is printed and parsed again is the same.
 func FuzzValues(f *testing.F) {
 	for _, seed := range []string{"", "1d2h", "64KiB", "10.0.0.0/8,::1", "a=b,c=d", "UTC", "true"} {
 		f.Add(seed)
@@ -423,7 +589,7 @@ func FuzzValues(f *testing.F) {
 	})
 }
 
-// Reads the sample file with its settings uncommented.
+// TestSampleContainsDefaults reads the sample file with its settings uncommented.
 func TestSampleContainsDefaults(t *testing.T) {
 	want, err := input{}.load()
 	if err != nil {
@@ -440,7 +606,8 @@ func TestSampleContainsDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.File, got.origins = "", want.origins
+	got.File = ""
+	got.origins = want.origins
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -449,17 +616,20 @@ func TestSampleContainsDefaults(t *testing.T) {
 func TestTableIsValid(t *testing.T) {
 	names := make(map[string]bool)
 	for _, s := range Settings() {
-		if names[s.Name] || s.Help == "" || strings.HasSuffix(s.Help, ".") || strings.Contains(s.Help, "|") {
-			t.Errorf("%s: duplicate name, or help that is missing or contains a period or a bar", s.Name)
+		if names[s.Name] {
+			t.Errorf("%s: duplicate name", s.Name)
 		}
 		names[s.Name] = true
+		if s.Help == "" || strings.HasSuffix(s.Help, ".") || strings.Contains(s.Help, "|") {
+			t.Errorf("%s: the help %q is missing, ends with a period or contains a bar", s.Name, s.Help)
+		}
 		if s.Default != "" && s.assign(new(Config), s.Default) != nil {
 			t.Errorf("%s: the default is invalid", s.Name)
 		}
 	}
 }
 
-// Assigns the minimum, the maximum, and 0 if it means no limit.
+// TestBoundsAreAllowed assigns the minimum, the maximum, and 0 if it means no limit.
 func TestBoundsAreAllowed(t *testing.T) {
 	var c Config
 	for _, s := range Settings() {
@@ -474,7 +644,7 @@ func TestBoundsAreAllowed(t *testing.T) {
 		}
 		for _, text := range texts {
 			if err := s.assign(&c, text); err != nil {
-				t.Errorf("%s: %v", s.Name, err)
+				t.Errorf("assigning %s to %s: %v", text, s.Name, err)
 			}
 		}
 	}
@@ -495,22 +665,30 @@ func TestSecretsAreMasked(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "p", secret.P, "d", secret.D, "o", secret.O)
-	for _, text := range []string{string(body), log.String(), fmt.Sprint(secret), fmt.Sprintf("%+v %#v %s %q", secret, secret, secret.P, secret.D)} {
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	logger.Info("x", "p", secret.P, "d", secret.D, "o", secret.O)
+	for name, text := range map[string]string{
+		"JSON":    string(body),
+		"the log": log.String(),
+		"Sprint":  fmt.Sprint(secret),
+		"Sprintf": fmt.Sprintf("%+v %#v %s %q", secret, secret, secret.P, secret.D),
+	} {
 		if strings.Contains(text, "canary") || !strings.Contains(text, masked) {
-			t.Errorf("not masked: %s", text)
+			t.Errorf("%s is not masked: %s", name, text)
 		}
 	}
 }
 
 func TestCountAlways(t *testing.T) {
 	for args, want := range map[string]bool{
-		"": true, "--store sqlserver://db": false,
-		"--query-total asked": false, "--store sqlserver://db --query-total always": true,
+		"":                       true,
+		"--store sqlserver://db": false,
+		"--query-total asked":    false,
+		"--store sqlserver://db --query-total always": true,
 	} {
 		c, err := input{args: args}.load()
 		if err != nil || c.CountAlways() != want {
-			t.Errorf("%s: %v (%v), want %v", args, c.CountAlways(), err, want)
+			t.Errorf("CountAlways with %q: got %v (%v), want %v", args, c.CountAlways(), err, want)
 		}
 	}
 }

@@ -15,10 +15,14 @@ func TestParseOrigins(t *testing.T) {
 	} {
 		var origins WebOrigins
 		if err := origins.UnmarshalText([]byte(text)); err != nil || origins.String() != want {
-			t.Errorf("%q is %q (%v), want %q", text, origins, err, want)
+			t.Errorf("parsing %q: got %q (%v), want %q", text, origins, err, want)
 		}
 	}
-	for _, text := range []string{"*", "https://*.example", "null", "shop.example", "ftp://shop.example", "https://", "https://u:p@shop.example", "https://shop.example/path", "https://shop.example?x", "https://shop.example#x"} {
+	for _, text := range []string{
+		"*", "https://*.example", "null", "shop.example", "ftp://shop.example", "https://",
+		"https://u:p@shop.example", "https://shop.example/path", "https://shop.example?x",
+		"https://shop.example#x",
+	} {
 		var origins WebOrigins
 		if err := origins.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is parsed as %q, want an error", text, origins)
@@ -42,15 +46,20 @@ func TestParseRate(t *testing.T) {
 		"1000000/s+1": {Rate{PerSecond: 1e6, Burst: 1}, "1000000/s+1"},
 		"7/h+1000000": {Rate{PerSecond: 7. / 3600, Burst: 1e6}, "7/h+1000000"},
 	} {
-		var r, parsed Rate
+		var r Rate
 		if err := r.UnmarshalText([]byte(text)); err != nil || r != want.rate || r.String() != want.text {
-			t.Errorf("%q is %#v, %q (%v); want %#v", text, r, r, err, want)
+			t.Errorf("parsing %q: got %#v, printed as %q (%v), want %#v, printed as %q",
+				text, r, r, err, want.rate, want.text)
 		}
+		var parsed Rate
 		if err := parsed.UnmarshalText([]byte(r.String())); err != nil || parsed != r {
 			t.Errorf("%q is parsed as %#v (%v), want %#v", r, parsed, err, r)
 		}
 	}
-	for _, text := range []string{"", "x", "-1", "1.5/s", "1/d", "1/", "/s", "1/s+", "1/s+0", "1/s+-1", "1/s+x", "1000001/s", "1/s+1000001", "1+1+1"} {
+	for _, text := range []string{
+		"", "x", "-1", "1.5/s", "1/d", "1/", "/s", "1/s+", "1/s+0", "1/s+-1", "1/s+x",
+		"1000001/s", "1/s+1000001", "1+1+1",
+	} {
 		var r Rate
 		if err := r.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is parsed as %+v, want an error", text, r)
@@ -73,7 +82,7 @@ func TestParseHostNames(t *testing.T) {
 	}
 }
 
-// TestRateText: a rate without a text of its own has that of a rate near it.
+// TestRateText checks that a rate that no text describes exactly is printed as a rate near it.
 func TestRateText(t *testing.T) {
 	for want, rate := range map[string]Rate{
 		"444/h+5":     {PerSecond: 0.12345, Burst: 5},

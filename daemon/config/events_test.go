@@ -19,23 +19,40 @@ func TestPublishedEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, captured := WebhooksConfig{Events: EventNames{"JOB.created", "job.closed", "debtor.created"}}.PublishedEvents(kinds)
-	names := make(map[string]int)
+	config := WebhooksConfig{Events: EventNames{"JOB.created", "job.closed", "debtor.created"}}
+	events, captured := config.PublishedEvents(kinds)
+
+	counts := make(map[string]int)
 	for _, e := range events {
-		names[e.Name]++
+		counts[e.Name]++
 	}
-	for _, name := range []string{"Debtor.created", "Debtor.updated", "Debtor.deleted", "job.created", "job.updated", "job.deleted", "job.closed", "creditor.created"} {
-		if names[name] != 1 {
-			t.Errorf("%s: %d times", name, names[name])
+	for _, name := range []string{
+		"Debtor.created", "Debtor.updated", "Debtor.deleted",
+		"job.created", "job.updated", "job.deleted", "job.closed",
+		"creditor.created",
+	} {
+		if counts[name] != 1 {
+			t.Errorf("%s is published %d times, want once", name, counts[name])
 		}
 	}
-	if want := len(record.Events()) + 4; len(events) != want { // those of job
-		t.Errorf("%d events, want %d", len(events), want)
+	const ofJob = 4
+	if want := len(record.Events()) + ofJob; len(events) != want {
+		t.Errorf("got %d events, want %d", len(events), want)
 	}
-	for name, want := range map[string]string{"debtor.created": "DB_Main", "job.created": "JB_Main", "job.deleted": "JB_Main", "job.closed": "", "creditor.created": ""} {
-		kind := captured[name]
-		if kind == nil && want != "" || kind != nil && kind.Name != want {
-			t.Errorf("%s is of %v, want %q", name, kind, want)
+
+	for name, want := range map[string]string{
+		"debtor.created":   "DB_Main",
+		"job.created":      "JB_Main",
+		"job.deleted":      "JB_Main",
+		"job.closed":       "",
+		"creditor.created": "",
+	} {
+		got := ""
+		if kind := captured[name]; kind != nil {
+			got = kind.Name
+		}
+		if got != want {
+			t.Errorf("the kind of %s: got %q, want %q", name, got, want)
 		}
 	}
 }

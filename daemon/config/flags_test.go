@@ -21,17 +21,17 @@ func TestFlagsOfSettings(t *testing.T) {
 	}
 	for _, c := range cases {
 		l, err := parseFlags(strings.Fields(c.args))
-		var got []string
+		var assigned []string
 		for _, g := range l {
-			got = append(got, g.setting.Name+"="+g.text)
+			assigned = append(assigned, g.setting.Name+"="+g.text)
 		}
-		if err != nil || strings.Join(got, " ") != c.want {
-			t.Errorf("%s: %q, %v", c.args, got, err)
+		if got := strings.Join(assigned, " "); err != nil || got != c.want {
+			t.Errorf("%s: got %q (%v), want %q", c.args, got, err, c.want)
 		}
 	}
 	for _, args := range []string{"a", "--listen x a", "--lisen x", "--listen"} {
 		if _, err := parseFlags(strings.Fields(args)); err == nil {
-			t.Errorf("%s: no error", args)
+			t.Errorf("%s: got no error, want one", args)
 		}
 	}
 }
@@ -41,7 +41,10 @@ func parseFlags(args []string) (l Layer, err error) {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	for _, f := range Flags(&l) {
-		assign := func(text string) error { f.Set(text); return nil }
+		assign := func(text string) error {
+			f.Set(text)
+			return nil
+		}
 		if f.Argument == "" {
 			set.BoolFunc(f.Name, f.Help, assign)
 		} else {

@@ -7,14 +7,16 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 )
 
-// Without a settings file, or with one in a directory that is not writable, SaveStored
-// writes to the data directory.
+// TestSaveStoredInDataDirectory checks that SaveStored writes to the data directory without a
+// settings file, or with one in a directory that is not writable.
 func TestSaveStoredInDataDirectory(t *testing.T) {
-	for _, path := range []string{"", filepath.Join(t.TempDir(), "missing", "whd.toml")} {
-		c := Config{File: path, DataDir: t.TempDir()}
+	stored := []appdb.StoredSetting{{Name: "debug", Value: "true"}}
+	for _, file := range []string{"", filepath.Join(t.TempDir(), "missing", "whd.toml")} {
+		c := Config{File: file, DataDir: t.TempDir()}
+		want := filepath.Join(c.DataDir, fragmentName)
 		for range 2 { // the second call finds the same text and creates no file
-			if path, err := c.SaveStored([]appdb.StoredSetting{{Name: "debug", Value: "true"}}); err != nil || path != filepath.Join(c.DataDir, fragmentName) {
-				t.Errorf("%s (%v)", path, err)
+			if got, err := c.SaveStored(stored); err != nil || got != want {
+				t.Errorf("with the settings file %q: saved to %s (%v), want %s", file, got, err, want)
 			}
 		}
 	}

@@ -18,66 +18,94 @@ func TestConfigPath(t *testing.T) {
 		{platform{os: "windows"}, nil, ""},
 	} {
 		if got := c.on.configPath(c.on.environment(c.env)); got != c.want {
-			t.Errorf("%v %v: %q, want %q", c.on, c.env, got, c.want)
+			t.Errorf("the settings file on %+v with %q: got %q, want %q", c.on, c.env, got, c.want)
 		}
 	}
 }
 
-// An unreadable settings file is an error; a missing one is not.
+// TestUnreadableConfigIsAnError checks that an unreadable settings file is an error, unlike a
+// missing one.
 func TestUnreadableConfigIsAnError(t *testing.T) {
-	_, err := load(sources{nil, []string{"HOME=/home/erp"}, func(name string) ([]byte, error) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
-	}, platform{os: "linux"}})
-	if want := "setting config (default): cannot read the file /etc/whd/whd.toml: permission denied"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+	const want = "setting config (default): cannot read the file /etc/whd/whd.toml: permission denied"
+	_, err := load(sources{
+		env: []string{"HOME=/home/erp"},
+		readFile: func(name string) ([]byte, error) {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+		},
+		platform: platform{os: "linux"},
+	})
+	if err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
 	}
 }
 
-// Credentials of systemd override the settings file, and variables override credentials.
+// TestPrecedenceOfCredentials checks that credentials of systemd override the settings file,
+// that variables override credentials, and that settings that are not secret are ignored.
 func TestPrecedenceOfCredentials(t *testing.T) {
+	const dir = "/run/credentials/whd.service"
 	in := input{
 		args: "--config whd.toml",
-		env:  []string{"CREDENTIALS_DIRECTORY=/run/credentials/whd.service", "WHD_STORE_READ_DSN=sqlserver://by-variable"},
+		env:  []string{"CREDENTIALS_DIRECTORY=" + dir, "WHD_STORE_READ_DSN=sqlserver://by-variable"},
 		files: map[string]string{
-			"whd.toml": "store_file = 'other'\n", "other": "sqlserver://by-file",
-			"/run/credentials/whd.service/store":          "sqlserver://by-credential\n",
-			"/run/credentials/whd.service/store.read_dsn": "sqlserver://by-credential",
-			"/run/credentials/whd.service/admin_password": "s3cret-x",
-			"/run/credentials/whd.service/listen":         ":1",
+			"whd.toml":              "store_file = 'other'\n",
+			"other":                 "sqlserver://by-file",
+			dir + "/store":          "sqlserver://by-credential\n",
+			dir + "/store.read_dsn": "sqlserver://by-credential",
+			dir + "/admin_password": "s3cret-x",
+			dir + "/listen":         ":1",
 		},
 	}
-	got, err := in.load()
+	loaded, err := in.load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Store != "sqlserver://by-credential" || got.Origin("store") != "credential store" || got.AdminPassword != "s3cret-x" ||
-		got.Server.ReadDSN != "sqlserver://by-variable" || got.Listen != "127.0.0.1:5050" {
-		t.Errorf("got %#v, %q, listen %s", got, []string{string(got.Store), string(got.AdminPassword), string(got.Server.ReadDSN)}, got.Listen)
+	for _, c := range []struct{ name, got, want string }{
+		{"store", string(loaded.Store), "sqlserver://by-credential"},
+		{"the origin of store", string(loaded.Origin("store")), "credential store"},
+		{"store.read_dsn", string(loaded.Server.ReadDSN), "sqlserver://by-variable"},
+		{"admin_password", string(loaded.AdminPassword), "s3cret-x"},
+		{"listen", loaded.Listen, "127.0.0.1:5050"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, c.got, c.want)
+		}
 	}
 }
 
-// The settings file of a service is valid and sets data_dir.
+// TestServiceSampleSetsDataDir checks that the settings file of a service is valid, and sets
+// data_dir only.
 func TestServiceSampleSetsDataDir(t *testing.T) {
-	dataDirs := map[string]string{"linux": "/var/lib/whd", "windows": `C:\ProgramData\whd`}
-	for _, on := range []platform{{os: "linux", superuser: true}, {os: "windows"}} {
-		env := []string{`PROGRAMDATA=C:\ProgramData`}
-		var b strings.Builder
-		if err := serviceSample(&b, on, env); err != nil {
+	for on, want := range map[platform]string{
+		{os: "linux", superuser: true}: "/var/lib/whd",
+		{os: "windows"}:                `C:\ProgramData\whd`,
+	} {
+		var sample strings.Builder
+		if err := serviceSample(&sample, on, []string{`PROGRAMDATA=C:\ProgramData`}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := input{args: "--config whd.toml", files: file(b.String())}.load()
-		want := dataDirs[on.os]
-		if err != nil || got.DataDir != want || !strings.HasPrefix(string(got.Origin("data_dir")), "file whd.toml:") || got.Origin("listen") != byDefault {
-			t.Errorf("%s: %q, %v", on.os, got.DataDir, err)
+		got, err := input{args: "--config whd.toml", files: file(sample.String())}.load()
+		if err != nil {
+			t.Errorf("the file on %s: %v", on.os, err)
+			continue
+		}
+		if got.DataDir != want {
+			t.Errorf("the file on %s: got data_dir %q, want %q", on.os, got.DataDir, want)
+		}
+		if origin := string(got.Origin("data_dir")); !strings.HasPrefix(origin, "file whd.toml:") {
+			t.Errorf("the file on %s: got data_dir from %s, want it from the file", on.os, origin)
+		}
+		if origin := got.Origin("listen"); origin != byDefault {
+			t.Errorf("the file on %s: got listen from %s, want the default", on.os, origin)
 		}
 	}
 }
 
-// The settings file in the packages is the initial file of a service.
+// TestShippedSettings checks that the settings file in the packages is the initial file of a
+// service.
 func TestShippedSettings(t *testing.T) {
-	var b strings.Builder
-	if err := serviceSample(&b, platform{os: "linux", superuser: true}, nil); err != nil {
+	var sample strings.Builder
+	if err := serviceSample(&sample, platform{os: "linux", superuser: true}, nil); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "../../cmd/daemon/deploy/whd.toml", b.String())
+	golden(t, "../../cmd/daemon/deploy/whd.toml", sample.String())
 }

@@ -17,7 +17,7 @@ func TestLogsRequests(t *testing.T) {
 		c := Config{Log: LogConfig{Requests: test.requests, Level: test.level}}
 		c.RequestLog.Enabled = test.requestLog
 		if got := c.LogsRequests(); got != test.want {
-			t.Errorf("%+v: %v", test, got)
+			t.Errorf("%+v: got %v, want %v", test, got, test.want)
 		}
 	}
 }
