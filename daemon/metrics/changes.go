@@ -32,18 +32,29 @@ func (m *Metrics) WatchChanges(list func(context.Context) ([]wire.Capture, error
 }
 
 // Describe implements prometheus.Collector.
-func (c *captures) Describe(to chan<- *prometheus.Desc) { to <- c.lag; to <- c.changes; to <- c.swept }
+func (c *captures) Describe(to chan<- *prometheus.Desc) {
+	to <- c.lag
+	to <- c.changes
+	to <- c.swept
+}
 
 // Collect implements prometheus.Collector. Without the state there are no values.
 func (c *captures) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
 	defer cancel()
-	all, _ := c.list(ctx)
-	for _, k := range all {
-		to <- prometheus.MustNewConstMetric(c.lag, prometheus.GaugeValue, time.Duration(k.Lag).Seconds(), k.Kind)
-		to <- prometheus.MustNewConstMetric(c.swept, prometheus.CounterValue, float64(k.SweptRows), k.Kind)
-		for op, n := range map[string]int64{wire.OpCreated: k.Created, wire.OpUpdated: k.Updated, wire.OpDeleted: k.Deleted} {
-			to <- prometheus.MustNewConstMetric(c.changes, prometheus.CounterValue, float64(n), k.Kind, op)
+	list, _ := c.list(ctx)
+	for _, capture := range list {
+		kind := capture.Kind
+		lag := time.Duration(capture.Lag).Seconds()
+		to <- prometheus.MustNewConstMetric(c.lag, prometheus.GaugeValue, lag, kind)
+		swept := float64(capture.SweptRows)
+		to <- prometheus.MustNewConstMetric(c.swept, prometheus.CounterValue, swept, kind)
+		for op, n := range map[string]int64{
+			wire.OpCreated: capture.Created,
+			wire.OpUpdated: capture.Updated,
+			wire.OpDeleted: capture.Deleted,
+		} {
+			to <- prometheus.MustNewConstMetric(c.changes, prometheus.CounterValue, float64(n), kind, op)
 		}
 	}
 }

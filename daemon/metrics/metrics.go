@@ -62,8 +62,10 @@ func New(c Config) *Metrics {
 			Name: "whd_http_reply_bytes_total",
 			Help: "Bytes of response bodies.",
 		}),
-		ignored: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "whd_http_requests_with_ignored_members_total",
-			Help: "Requests with members that were ignored, by operation and by user or API key: empty without a login, " + otherAccounts + " beyond " + strconv.Itoa(maxAccounts) + " names; " + hiddenAccount + " instead of names unless metrics.listen is set."}, []string{"operation", "account"}),
+		ignored: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "whd_http_requests_with_ignored_members_total",
+			Help: ignoredHelp,
+		}, []string{"operation", "account"}),
 
 		Misdirected: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "whd_http_misdirected_requests_total",
@@ -106,9 +108,13 @@ func (m *Metrics) Ignored(operation, account string) {
 // hiddenAccount replaces the names of users and API keys in metrics that are public.
 const hiddenAccount = "***"
 
+const ignoredHelp = "Requests with members that were ignored, by operation and by user or API key:" +
+	" empty without a login, " + otherAccounts + " beyond 100 names;" +
+	" " + hiddenAccount + " instead of names unless metrics.listen is set."
+
 // maxAccounts limits the number of names in a label. Other names are otherAccounts.
 const (
-	maxAccounts   = 100
+	maxAccounts   = 100 // also in ignoredHelp
 	otherAccounts = "other"
 )
 
@@ -122,15 +128,16 @@ type accounts struct {
 func (a *accounts) label(name string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.names[name] {
-		if len(a.names) >= maxAccounts {
-			return otherAccounts
-		}
-		if a.names == nil {
-			a.names = make(map[string]bool)
-		}
-		a.names[name] = true
+	if a.names[name] {
+		return name
 	}
+	if len(a.names) >= maxAccounts {
+		return otherAccounts
+	}
+	if a.names == nil {
+		a.names = make(map[string]bool)
+	}
+	a.names[name] = true
 	return name
 }
 
@@ -164,7 +171,8 @@ func (m *Metrics) WatchReplies(held func() float64) {
 // WatchClients exports the number of connections from clients, of those that were closed to make
 // room for others, and of those that were refused.
 func (m *Metrics) WatchClients(open func() int, closed, refused func() int64) {
-	m.gauge("whd_http_connections", "Open connections from clients.", func() float64 { return float64(open()) })
+	m.gauge("whd_http_connections", "Open connections from clients.",
+		func() float64 { return float64(open()) })
 	m.counter("whd_http_connections_closed_total",
 		"Silent connections closed because there were too many.", nil, closed)
 	m.counter("whd_http_connections_refused_total",
@@ -181,39 +189,43 @@ func (m *Metrics) WatchSpill(s *spill.Space) {
 		nil, s.Aborted)
 }
 
-// WatchLines adds the metric of lines of the daemon's own log, nil for none dropped.
+// WatchLines adds the metric of lines of the daemon's own log; lost is nil if none are dropped.
 func (m *Metrics) WatchLines(lost func() int64) {
 	if lost == nil {
 		lost = func() int64 { return 0 }
 	}
-	m.counter("whd_log_lines_dropped_total", "Lines of the log dropped because standard error was not read.", nil, lost)
+	m.counter("whd_log_lines_dropped_total",
+		"Lines of the log dropped because standard error was not read.", nil, lost)
 }
 
 // WatchLog exports the counters and the buffer size of the request log.
 func (m *Metrics) WatchLog(r *requestlog.Recorder) {
-	m.counter("whd_requestlog_entries_written_total", "Request log entries written.", nil, func() int64 {
-		return r.Counts().Written
-	})
-	m.counter("whd_requestlog_entries_dropped_total", "Request log entries dropped.", nil, func() int64 {
-		return r.Counts().Dropped
-	})
-	m.counter("whd_requestlog_write_failures_total", "Failed writes of the request log.", nil, func() int64 {
-		return r.Counts().Failures
-	})
-	m.gauge("whd_requestlog_buffered_entries", "Request log entries waiting to be written.", func() float64 {
-		return float64(r.Depth().Entries)
-	})
+	m.counter("whd_requestlog_entries_written_total",
+		"Request log entries written.",
+		nil, func() int64 { return r.Counts().Written })
+	m.counter("whd_requestlog_entries_dropped_total",
+		"Request log entries dropped.",
+		nil, func() int64 { return r.Counts().Dropped })
+	m.counter("whd_requestlog_write_failures_total",
+		"Failed writes of the request log.",
+		nil, func() int64 { return r.Counts().Failures })
+	m.gauge("whd_requestlog_buffered_entries",
+		"Request log entries waiting to be written.",
+		func() float64 { return float64(r.Depth().Entries) })
 }
 
 // WatchStreams exports the metrics of live streams, and why the service dropped or
 // refused them.
 func (m *Metrics) WatchStreams(h *live.Hub) {
-	const dropped = "whd_streams_dropped_total"
-	help := "Live streams dropped or refused by the service."
-	m.gauge("whd_streams", "Open live streams.", func() float64 { return float64(h.Counts().Readers) })
-	m.counter(dropped, help, prometheus.Labels{"cause": "behind"}, func() int64 { return h.Counts().Behind })
-	m.counter(dropped, help, prometheus.Labels{"cause": "stalled"}, func() int64 { return h.Counts().Stalled })
-	m.counter(dropped, help, prometheus.Labels{"cause": "refused"}, func() int64 { return h.Counts().Refused })
+	m.gauge("whd_streams", "Open live streams.",
+		func() float64 { return float64(h.Counts().Readers) })
+	dropped := func(cause string, value func() int64) {
+		m.counter("whd_streams_dropped_total", "Live streams dropped or refused by the service.",
+			prometheus.Labels{"cause": cause}, value)
+	}
+	dropped("behind", func() int64 { return h.Counts().Behind })
+	dropped("stalled", func() int64 { return h.Counts().Stalled })
+	dropped("refused", func() int64 { return h.Counts().Refused })
 	m.counter("whd_stream_events_skipped_total",
 		"Statistics and request events skipped for slow live streams.",
 		nil, func() int64 { return h.Counts().Skipped })

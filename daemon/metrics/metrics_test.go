@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -16,11 +17,18 @@ func TestAccountsAreBounded(t *testing.T) {
 		}
 	}
 	if got := testutil.CollectAndCount(m.ignored); got != maxAccounts+1 {
-		t.Errorf("%d series, want %d", got, maxAccounts+1)
+		t.Errorf("got %d series, want %d", got, maxAccounts+1)
 	}
 	for label, want := range map[string]float64{"user 0": 2, "user 99": 2, otherAccounts: 40} {
 		if got := testutil.ToFloat64(m.ignored.WithLabelValues("Q", label)); got != want {
-			t.Errorf("%s: %v, want %v", label, got, want)
+			t.Errorf("requests of %s: got %v, want %v", label, got, want)
 		}
+	}
+}
+
+// TestIgnoredHelp checks that the help has the limit of names.
+func TestIgnoredHelp(t *testing.T) {
+	if want := fmt.Sprintf("beyond %d names", maxAccounts); !strings.Contains(ignoredHelp, want) {
+		t.Errorf("the help is %q, want %q in it", ignoredHelp, want)
 	}
 }
