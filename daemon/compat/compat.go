@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ type Entry struct {
 	Method string
 	Path   string
 	Status int  // 0 if the log has none
-	OfHost bool // the path is that on the host, not below the path of the service
+	OfHost bool // the path starts at the host, not below the path of the service
 }
 
 // Count is the number of requests for an operation.
@@ -94,17 +95,19 @@ const maxNames = 10_000
 
 const otherNames = "(other paths)"
 
-func count(all map[string]*Count, name string, e Entry) {
+// count counts a request for an operation. Letter case of its name does not matter.
+func count(counts map[string]*Count, name string, e Entry) {
 	key := strings.ToLower(name)
-	if all[key] == nil && len(all) >= maxNames {
-		key, name = otherNames, otherNames
+	if counts[key] == nil && len(counts) >= maxNames {
+		key = otherNames
+		name = otherNames
 	}
-	if all[key] == nil {
-		all[key] = &Count{Operation: name}
+	if counts[key] == nil {
+		counts[key] = &Count{Operation: name}
 	}
-	all[key].Requests++
-	if e.Status == 404 || e.Status == 405 {
-		all[key].missing++
+	counts[key].Requests++
+	if e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed {
+		counts[key].missing++
 	}
 }
 
@@ -164,6 +167,7 @@ func Total(counts []Count) (n int) {
 
 // Write writes the counts by operation, and their totals.
 func (r Report) Write(w io.Writer) error {
+	var text strings.Builder
 	for _, part := range []struct {
 		title  string
 		counts []Count
@@ -172,19 +176,16 @@ func (r Report) Write(w io.Writer) error {
 		{"requests not served", r.NotServed},
 		{"requests not found by the existing service either", r.NotFound},
 	} {
-		if _, err := fmt.Fprintf(w, "%s: %d, operations: %d\n", part.title, Total(part.counts), len(part.counts)); err != nil {
-			return err
-		}
+		fmt.Fprintf(&text, "%s: %d, operations: %d\n",
+			part.title, Total(part.counts), len(part.counts))
 		for _, c := range part.counts {
-			if _, err := fmt.Fprintf(w, "%10d  %s\n", c.Requests, printable(c.Operation)); err != nil {
-				return err
-			}
+			fmt.Fprintf(&text, "%10d  %s\n", c.Requests, printable(c.Operation))
 		}
 	}
-	if r.Elsewhere == 0 {
-		return nil
+	if r.Elsewhere > 0 {
+		fmt.Fprintf(&text, "requests not below the path of the service: %d\n", r.Elsewhere)
 	}
-	_, err := fmt.Fprintf(w, "requests not below the path of the service: %d\n", r.Elsewhere)
+	_, err := io.WriteString(w, text.String())
 	return err
 }
 

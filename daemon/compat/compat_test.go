@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// served are the requests that this service serves, in these tests.
-// operations are the names of served operations, by method and path.
+// operations are the names of served operations in these tests, by method and path.
 var operations = map[string]string{
 	"POST /json/reply/DB_ClassQuery": "DB_ClassQuery",
 	"GET /Queries/DB_Class":          "DB_ClassQuery",
@@ -16,6 +15,7 @@ var operations = map[string]string{
 	"GET /":                          "Home",
 }
 
+// served returns the name of a served operation.
 func served(method, path string) (string, bool) {
 	name, ok := operations[method+" "+path]
 	return name, ok
@@ -45,36 +45,54 @@ requests not served: 1, operations: 1
 requests not found by the existing service either: 0, operations: 0
 `
 
+// Logs of the existing service with a request for DB_ClassQuery and one for DB_MainQuery.
+const (
+	csvHead = "Id,DateTime,StatusCode,StatusDescription,HttpMethod,AbsoluteUri,PathInfo,RequestBody,RequestDto\r\n"
+	csvRow1 = `1,2026-10-01T00:00:01.0000000Z,200,OK,POST,http://erp:5050/json/reply/DB_ClassQuery,` +
+		`/json/reply/DB_ClassQuery,,"{ClassIn:[""a"",b]}"` + "\r\n"
+	csvRow2 = "2,2026-10-01T00:00:02.0000000Z,200,OK,GET,http://erp:5050/csv/reply/DB_MainQuery?Take=1," +
+		"/csv/reply/DB_MainQuery,\"two\nlines\",{}\r\n"
+	csvURLs = "HttpMethod,AbsoluteUri\n" +
+		"POST,http://erp/json/reply/DB_ClassQuery\n" +
+		"GET,http://erp/json/reply/DB_MainQuery?x=1\n"
+
+	classEntry = `{"Id":1,"StatusCode":200,"HttpMethod":"POST",` +
+		`"AbsoluteUri":"http://erp:5050/json/reply/DB_ClassQuery",` +
+		`"PathInfo":"/json/reply/DB_ClassQuery","Headers":{"Accept":"*/*"}}`
+	mainEntry = `{"id":2,"statusCode":200,"httpMethod":"GET",` +
+		`"pathInfo":"/csv/reply/DB_MainQuery","items":{}}`
+	withoutPath = `{"StatusCode":200,"HttpMethod":"GET",` +
+		`"AbsoluteUri":"http://erp:5050/xml/reply/DB_MainQuery?PathInfo=x"}`
+
+	w3c = "#Software: Microsoft Internet Information Services 10.0\r\n#Version: 1.0\r\n" +
+		"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip" +
+		" cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken\r\n" +
+		"2026-10-01 00:00:01 10.1.2.3 POST /json/reply/DB_ClassQuery - 5050 - 10.1.2.9" +
+		" python-requests/2.31.0 - 200 0 0 15\r\n" +
+		"#Fields: cs-uri-stem cs-method\r\n/jsv/oneway/DB_MainQuery[] PUT\r\n"
+)
+
 // TestFormatsOfLogs reads the same requests in each format.
 func TestFormatsOfLogs(t *testing.T) {
-	const (
-		head = "Id,DateTime,StatusCode,StatusDescription,HttpMethod,AbsoluteUri,PathInfo,RequestBody,RequestDto\r\n"
-		rows = `1,2026-10-01T00:00:01.0000000Z,200,OK,POST,http://erp:5050/json/reply/DB_ClassQuery,/json/reply/DB_ClassQuery,,"{ClassIn:[""a"",b]}"` + "\r\n" +
-			"2,2026-10-01T00:00:02.0000000Z,200,OK,GET,http://erp:5050/csv/reply/DB_MainQuery?Take=1,/csv/reply/DB_MainQuery,\"two\nlines\",{}\r\n"
-		classEntry  = `{"Id":1,"StatusCode":200,"HttpMethod":"POST","AbsoluteUri":"http://erp:5050/json/reply/DB_ClassQuery","PathInfo":"/json/reply/DB_ClassQuery","Headers":{"Accept":"*/*"}}`
-		mainEntry   = `{"id":2,"statusCode":200,"httpMethod":"GET","pathInfo":"/csv/reply/DB_MainQuery","items":{}}`
-		withoutPath = `{"StatusCode":200,"HttpMethod":"GET","AbsoluteUri":"http://erp:5050/xml/reply/DB_MainQuery?PathInfo=x"}`
-		w3c         = "#Software: Microsoft Internet Information Services 10.0\r\n#Version: 1.0\r\n" +
-			"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken\r\n" +
-			"2026-10-01 00:00:01 10.1.2.3 POST /json/reply/DB_ClassQuery - 5050 - 10.1.2.9 python-requests/2.31.0 - 200 0 0 15\r\n" +
-			"#Fields: cs-uri-stem cs-method\r\n/jsv/oneway/DB_MainQuery[] PUT\r\n"
-	)
+	response := func(entries string) string {
+		return `{"Offset":0,"Results":[` + entries + `],"Total":2,"Meta":{},"ResponseStatus":{}}`
+	}
 	for name, logs := range map[string][]string{
-		"CSV":                       {head + rows},
-		"CSV with a mark":           {"\ufeff" + head + rows},
-		"CSV with a second header":  {head + rows[:strings.Index(rows, "2,")] + head + rows[strings.Index(rows, "\r\n2,")+2:]},
-		"CSV without PathInfo":      {"HttpMethod,AbsoluteUri\nPOST,http://erp/json/reply/DB_ClassQuery\nGET,http://erp/json/reply/DB_MainQuery?x=1\n"},
-		"a response":                {`{"Offset":0,"Results":[` + classEntry + "," + mainEntry + `],"Total":2,"Meta":{},"ResponseStatus":{}}`},
+		"CSV":                       {csvHead + csvRow1 + csvRow2},
+		"CSV with a mark":           {"\ufeff" + csvHead + csvRow1 + csvRow2},
+		"CSV with a second header":  {csvHead + csvRow1 + csvHead + csvRow2},
+		"CSV without PathInfo":      {csvURLs},
+		"a response":                {response(classEntry + "," + mainEntry)},
 		"a response in camelCase":   {`{"offset":0,"results":[` + classEntry + "," + mainEntry + `]}`},
 		"a list":                    {"[" + classEntry + ", " + withoutPath + "]"},
 		"lines":                     {classEntry + "\n" + mainEntry + "\n"},
 		"one entry in each file":    {classEntry, " \r\n" + withoutPath},
 		"two responses in one file": {`{"Results":[` + classEntry + `]} {"Results":[` + mainEntry + `]}`},
 		"IIS":                       {w3c},
-		"CSV, IIS and JSON":         {head, w3c, "[]"},
+		"CSV, IIS and JSON":         {csvHead, w3c, "[]"},
 	} {
 		if got, err := reportOf(t, "", logs...); err != nil || got != oneOfEach {
-			t.Errorf("%s: %v\n%s", name, err, got)
+			t.Errorf("%s: got\n%s(%v), want\n%s", name, got, err, oneOfEach)
 		}
 	}
 }
@@ -98,7 +116,7 @@ func TestUnreadableLogs(t *testing.T) {
 		"#Fields: date cs-method\n2026-10-01 GET\n":                         "line 1: the log lacks cs-method or cs-uri-stem",
 	} {
 		if got, err := reportOf(t, "", log); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s\n%s", log, err, want, got)
+			t.Errorf("%q: got error %v and report %q, want error %q", log, err, got, want)
 		}
 	}
 }
@@ -107,25 +125,29 @@ func TestUnreadableLogs(t *testing.T) {
 // others are read.
 func TestDamagedLines(t *testing.T) {
 	const head = "#Fields: cs-method cs-uri-stem sc-status\n"
-	for name, test := range map[string]struct {
+	const request = "GET /auth 200\n"
+	long := strings.Repeat("x", 3*maxLine)
+	for _, test := range []struct {
+		name  string
 		log   string
-		lines int
-		first string
+		lines int    // number of damaged lines
+		first string // problem of the first one
 	}{
-		"a line that is being written": {head + "GET /auth 200\nGET /au", 1, "line 3 has 2 values, and #Fields before it 3"},
-		"zeros":                        {head + "\x00\x00\x00\x00\nGET /auth 200\n", 1, "line 2 has 1 values"},
-		"a long line":                  {head + "GET /" + strings.Repeat("x", 3*maxLine) + " 200\nGET /auth 200\n", 1, "line 2 has more than 1048576 bytes"},
-		"a long line at the end":       {head + "GET /auth 200\n" + strings.Repeat("x", maxLine+1), 1, "line 3 has more than 1048576 bytes"},
-		"two lines":                    {head + "GET\nGET /auth 200\nGET\n", 2, "line 2 has 1 values"},
+		{"a line that is being written", request + "GET /au", 1, "line 3 has 2 values, and #Fields before it 3"},
+		{"zeros", "\x00\x00\x00\x00\n" + request, 1, "line 2 has 1 values"},
+		{"a long line", "GET /" + long + " 200\n" + request, 1, "line 2 has more than 1048576 bytes"},
+		{"a long line at the end", request + long[:maxLine+1], 1, "line 3 has more than 1048576 bytes"},
+		{"two lines", "GET\n" + request + "GET\n", 2, "line 2 has 1 values"},
 	} {
 		c := NewCounter("", served)
-		err := c.Read(strings.NewReader(test.log))
+		err := c.Read(strings.NewReader(head + test.log))
 		damaged, ok := errors.AsType[*Damaged](err)
 		if !ok || damaged.Lines != test.lines || !strings.Contains(err.Error(), test.first) {
-			t.Errorf("%s: error %v, want one for %d lines with %q", name, err, test.lines, test.first)
+			t.Errorf("%s: got error %v, want one for %d lines with %q",
+				test.name, err, test.lines, test.first)
 		}
 		if n := Total(c.Report().Served); n != 1 {
-			t.Errorf("%s: %d requests are counted, want 1", name, n)
+			t.Errorf("%s: %d requests are counted, want 1", test.name, n)
 		}
 	}
 }
@@ -163,24 +185,36 @@ requests not below the path of the service: 2
 `
 	for _, basePath := range []string{"/api", "api/", "/API/"} {
 		if got, err := reportOf(t, basePath, log); err != nil || got != want {
-			t.Errorf("below %s: %v\n%s", basePath, err, got)
+			t.Errorf("below %s: got\n%s(%v), want\n%s", basePath, got, err, want)
 		}
 	}
 }
 
-// TestReportIsBounded checks that a log full of different paths needs little memory, and that
-// no text of a log reaches a terminal as a command.
+// TestReportIsBounded checks that a log full of different paths needs little memory: further
+// ones are counted together.
 func TestReportIsBounded(t *testing.T) {
+	const further = 100
 	c := NewCounter("", served)
-	for i := range maxNames + 100 {
-		c.add(Entry{Method: "GET", Path: "/x" + strings.Repeat("a", i%150) + "/" + strings.Repeat("b", i/150)})
+	for i := range maxNames + further {
+		path := "/x" + strings.Repeat("a", i%150) + "/" + strings.Repeat("b", i/150)
+		c.add(Entry{Method: "GET", Path: path})
 	}
-	c.add(Entry{Method: "GET", Path: "/\x1b[2J\u009b" + strings.Repeat("y", 300)})
 	r := c.Report()
-	if len(r.NotServed) != maxNames+1 || r.NotServed[0].Operation != otherNames || Total(r.NotServed) != maxNames+101 {
-		t.Errorf("%d names, the first is %+v, of %d requests", len(r.NotServed), r.NotServed[0], Total(r.NotServed))
+	if n := len(r.NotServed); n != maxNames+1 {
+		t.Errorf("got %d names, want %d", n, maxNames+1)
 	}
-	if got := printable("a\x1b[2J\u009b" + strings.Repeat("y", 300)); strings.ContainsAny(got, "\x1b\u009b") || len(got) > 210 {
-		t.Errorf("%q", got)
+	if got, want := r.NotServed[0], (Count{Operation: otherNames, Requests: further}); got != want {
+		t.Errorf("the most frequent requests: got %+v, want %+v", got, want)
+	}
+	if n := Total(r.NotServed); n != maxNames+further {
+		t.Errorf("got %d requests, want %d", n, maxNames+further)
+	}
+}
+
+// TestPrintable checks that no text of a log reaches a terminal as a command.
+func TestPrintable(t *testing.T) {
+	got := printable("a\x1b[2J\u009b" + strings.Repeat("y", 300))
+	if strings.ContainsAny(got, "\x1b\u009b") || len(got) > 210 {
+		t.Errorf("got %q, want a short text without control characters", got)
 	}
 }

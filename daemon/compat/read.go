@@ -26,28 +26,17 @@ const (
 // as CSV, or as JSON with one or many entries in a value, and the W3C log of IIS.
 func read(log io.Reader, each func(Entry) error) error {
 	in := bufio.NewReaderSize(log, 64<<10)
-	start, err := in.Peek(3)
-	if bytes.HasPrefix(start, []byte("\xff\xfe")) || bytes.HasPrefix(start, []byte("\xfe\xff")) {
-		return errors.New("the file is in UTF-16: save it as UTF-8")
-	}
-	if string(start) == "\ufeff" {
-		_, _ = in.Discard(len(start)) // the bytes are in the buffer
-		start, err = in.Peek(1)
-	}
-	for err == nil || errors.Is(err, io.EOF) {
-		if len(start) == 0 {
-			return errors.New("the file is empty")
-		}
-		if !strings.ContainsRune(" \t\r\n", rune(start[0])) {
-			break
-		}
-		_, _ = in.Discard(1)
-		start, err = in.Peek(1)
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err := skipMark(in); err != nil {
 		return err
 	}
-	switch start[0] {
+	first, err := skipSpace(in)
+	if errors.Is(err, io.EOF) {
+		return errors.New("the file is empty")
+	}
+	if err != nil {
+		return err
+	}
+	switch first {
 	case '{', '[':
 		if err := readJSON(in, each); err != nil {
 			return fmt.Errorf("this is not a request log in JSON: %w", err)
@@ -60,10 +49,41 @@ func read(log io.Reader, each func(Entry) error) error {
 	}
 }
 
+// skipMark skips the byte order mark of UTF-8. A file in UTF-16 is an error.
+func skipMark(in *bufio.Reader) error {
+	const mark = "\ufeff"
+	start, err := in.Peek(len(mark))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if bytes.HasPrefix(start, []byte("\xff\xfe")) || bytes.HasPrefix(start, []byte("\xfe\xff")) {
+		return errors.New("the file is in UTF-16: save it as UTF-8")
+	}
+	if string(start) == mark {
+		_, _ = in.Discard(len(mark)) // the bytes are in the buffer
+	}
+	return nil
+}
+
+// skipSpace skips white space and returns the byte after it, which it does not skip.
+func skipSpace(in *bufio.Reader) (byte, error) {
+	for {
+		c, err := in.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(c)) {
+			return c, in.UnreadByte()
+		}
+	}
+}
+
 // entryOf returns the entry for the columns of ServiceStack's log.
 func entryOf(method, path, address, status string) (Entry, error) {
-	if method == "" || path == "" && address == "" {
-		return Entry{}, fmt.Errorf("an entry has no %s, or neither %s nor %s", columnMethod, columnPath, columnURL)
+	hasPath := path != "" || address != ""
+	if method == "" || !hasPath {
+		return Entry{}, fmt.Errorf("an entry has no %s, or neither %s nor %s",
+			columnMethod, columnPath, columnURL)
 	}
 	e := Entry{Method: method, Path: path}
 	if path == "" {
@@ -71,7 +91,8 @@ func entryOf(method, path, address, status string) (Entry, error) {
 		if err != nil {
 			return e, fmt.Errorf("%s %.100q is not a URL", columnURL, address)
 		}
-		e.Path, e.OfHost = u.EscapedPath(), true
+		e.Path = u.EscapedPath()
+		e.OfHost = true
 	}
 	e.Status, _ = strconv.Atoi(status) // 0 for none
 	return e, nil
@@ -94,10 +115,11 @@ func readCSV(in io.Reader, each func(Entry) error) error {
 	path := column(columnPath)
 	address := column(columnURL)
 	status := column(columnStatus)
-	if method < 0 || path < 0 && address < 0 {
+	hasPath := path >= 0 || address >= 0
+	if method < 0 || !hasPath {
 		return fmt.Errorf("this is not a request log: the first line has no columns %s and %s or %s, "+
-			"as CSV of the existing service, and does not begin with #, as logs of IIS", columnMethod,
-			columnPath, columnURL)
+			"as CSV of the existing service, and does not begin with #, as logs of IIS",
+			columnMethod, columnPath, columnURL)
 	}
 	rows.ReuseRecord = true
 	for {
@@ -181,13 +203,15 @@ func readList(d *json.Decoder, each func(Entry) error) error {
 
 // readObject reads the rest of an entry, or of a response with entries.
 func readObject(d *json.Decoder, each func(Entry) error) error {
-	members, isResponse := make(map[string]json.RawMessage), false
+	members := make(map[string]json.RawMessage)
+	isResponse := false
 	for d.More() {
-		name, err := d.Token()
+		token, err := d.Token()
 		if err != nil {
 			return err
 		}
-		if strings.EqualFold(name.(string), results) { // names of members are strings
+		name := token.(string) // as the names of all members
+		if strings.EqualFold(name, results) {
 			isResponse = true
 			start, err := d.Token()
 			if err == nil && start == json.Delim('[') {
@@ -202,7 +226,7 @@ func readObject(d *json.Decoder, each func(Entry) error) error {
 		if err := d.Decode(&value); err != nil {
 			return err
 		}
-		members[name.(string)] = value
+		members[name] = value
 	}
 	if _, err := d.Token(); err != nil || isResponse {
 		return err
@@ -277,8 +301,8 @@ func readW3C(in io.Reader, each func(Entry) error) error {
 		if names, ok := strings.CutPrefix(line, "#Fields:"); ok {
 			fields = strings.Fields(names)
 			if !slices.Contains(fields, fieldMethod) || !slices.Contains(fields, fieldPath) {
-				return fmt.Errorf("line %d: the log lacks %s or %s: select these fields in IIS, and log some days",
-					number, fieldMethod, fieldPath)
+				return fmt.Errorf("line %d: the log lacks %s or %s:"+
+					" select these fields in IIS, and log some days", number, fieldMethod, fieldPath)
 			}
 		}
 		if line == "" || line[0] == '#' {
@@ -289,7 +313,8 @@ func readW3C(in io.Reader, each func(Entry) error) error {
 		}
 		values := strings.Fields(line)
 		if len(values) != len(fields) {
-			damaged.add(fmt.Errorf("line %d has %d values, and #Fields before it %d", number, len(values), len(fields)))
+			damaged.add(fmt.Errorf("line %d has %d values, and #Fields before it %d",
+				number, len(values), len(fields)))
 			continue
 		}
 		if err := each(entryOfW3C(fields, values)); err != nil {
