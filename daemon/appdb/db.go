@@ -295,7 +295,7 @@ func (o *DB) LockKey(ctx context.Context, key string) (unlock func(), err error)
 }
 
 // Fault wraps an error of the service's tables into one that is safe to return to
-// clients; action is what failed, such as "adding a user".
+// clients; action describes the failed action, such as "adding a user".
 func (o *DB) Fault(err error, action string) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err

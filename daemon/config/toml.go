@@ -86,7 +86,7 @@ func (f *tomlFile) readKey(path []string, origin Origin) {
 		}
 		g, isKnown := f.known[name]
 		_, isTable := f.lookup(name).(map[string]any)
-		isNamedGroup := isTable && isGroup(name) // such as [store], beside the setting store
+		isNamedGroup := isTable && isGroup(name) // such as [store], which is also a setting
 		if isKnown && !isNamedGroup {
 			f.seen[name] = true
 			g.origin = origin

@@ -217,7 +217,7 @@ func TestDifferencesAreOfChecks(t *testing.T) {
 			t.Errorf("the check %s has %d functions, want 1", c.name, functions)
 		}
 		if c.proves == "" {
-			t.Errorf("the check %s does not say what it proves", c.name)
+			t.Errorf("the check %s lacks the statement that it proves", c.name)
 		}
 		if (c.units != "") != (c.kind != nil) {
 			t.Errorf("the check %s has units %q; want units exactly if it runs for each kind", c.name, c.units)

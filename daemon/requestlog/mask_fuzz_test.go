@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzMaskQuery checks that the value of a sensitive member is masked wherever it is in a
+// FuzzMaskQuery checks that the value of a sensitive member is masked anywhere in a
 // query, that no members are lost, and that masking is idempotent.
 func FuzzMaskQuery(f *testing.F) {
 	f.Add("", "", "Password")
