@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,39 +29,55 @@ func TestBackupAndRestore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Program != "whd test" || len(m.Members) != 2 || !strings.Contains(m.Names(), "records.db, whd.db (version ") {
-			t.Errorf("got %+v", m)
+		if want := "whd test"; m.Program != want {
+			t.Errorf("the backup is made by %q, want %q", m.Program, want)
+		}
+		if want := "records.db, whd.db (version "; !strings.HasPrefix(m.Names(), want) || len(m.Members) != 2 {
+			t.Errorf("the backup has the files %s, want %s...)", m.Names(), want)
 		}
 	}
 	if got := names(t, filepath.Dir(file)); len(got) != 1 {
-		t.Errorf("the directory has %q", got)
+		t.Errorf("the directory of the backup has %q, want only the backup", got)
 	}
-	if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
 	}
+	if runtime.GOOS != "windows" && info.Mode() != 0o600 {
+		t.Errorf("the backup has the mode %v, want 0600", info.Mode())
+	}
+
 	to := backup.Target{Dir: filepath.Join(t.TempDir(), "new", "place"), Files: s.Files}
 	r, err := backup.Restore(t.Context(), to, file)
 	if err != nil || r.ReplacedDir != "" {
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("restoring into a new directory: got replaced files in %q (%v), want none",
+			r.ReplacedDir, err)
 	}
-	if got := names(t, to.Dir); !slices.Equal(got, []string{"records.db", "whd.db", "whd.lock"}) {
-		t.Errorf("got %q", got)
-	}
+	wantNames(t, to.Dir, "records.db", "whd.db", "whd.lock")
 	opens(t, to.Dir)
+}
+
+// wantNames expects exactly the given names of files in a directory.
+func wantNames(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	if got := names(t, dir); !slices.Equal(got, want) {
+		t.Errorf("the directory %s has %q, want %q", dir, got, want)
+	}
 }
 
 // opens checks that a store can be used and has records.
 func opens(t *testing.T, dir string) {
 	t.Helper()
-	st, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
+	config := storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 1}
+	store, err := storage.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if empty, err := st.Empty(t.Context()); empty || err != nil {
-		t.Errorf("empty %v, %v", empty, err)
+	if isEmpty, err := store.Empty(t.Context()); isEmpty || err != nil {
+		t.Errorf("the store in %s: got empty %v (%v), want records", dir, isEmpty, err)
 	}
-	if err := errors.Join(st.Ready(t.Context()), st.Close()); err != nil {
-		t.Error(err)
+	if err := errors.Join(store.Ready(t.Context()), store.Close()); err != nil {
+		t.Errorf("the store in %s: %v", dir, err)
 	}
 }
 
@@ -76,6 +93,7 @@ func TestRestoreOverStore(t *testing.T) {
 	refused(t, to, file, "already contains a store: demo-key; --force")
 	fill(t, to.Dir)
 	refused(t, to, file, "already contains a store: records.db, whd.db, demo-key; --force")
+
 	to.Force = true
 	working, err := datadir.LockShared(to.Dir)
 	if err != nil {
@@ -85,16 +103,13 @@ func TestRestoreOverStore(t *testing.T) {
 	if err := working.Release(); err != nil {
 		t.Fatal(err)
 	}
+
 	r, err := backup.Restore(t.Context(), to, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := names(t, r.ReplacedDir); !slices.Equal(got, []string{"demo-key", "records.db", "whd.db"}) {
-		t.Errorf("moved to the subdirectory: %q", got)
-	}
-	if got := names(t, to.Dir); !slices.Equal(got, []string{"records.db", filepath.Base(r.ReplacedDir), "whd.db", "whd.lock"}) {
-		t.Errorf("the directory has %q", got)
-	}
+	wantNames(t, r.ReplacedDir, "demo-key", "records.db", "whd.db")
+	wantNames(t, to.Dir, "records.db", filepath.Base(r.ReplacedDir), "whd.db", "whd.lock")
 	opens(t, to.Dir)
 }
 
@@ -103,13 +118,18 @@ func TestRestoreOverStore(t *testing.T) {
 func TestInterruptedRestore(t *testing.T) {
 	s := source(t)
 	file := saved(t, s)
-	to := backup.Target{Dir: t.TempDir(), Files: s.Files, OtherFiles: []string{"below/file"}, Force: true} // cannot be moved
+	to := backup.Target{
+		Dir:        t.TempDir(),
+		Files:      s.Files,
+		OtherFiles: []string{"below/file"}, // cannot be moved
+		Force:      true,
+	}
 	must(0, os.Mkdir(filepath.Join(to.Dir, "below"), 0o700))(t)
 	must(0, os.WriteFile(filepath.Join(to.Dir, "below", "file"), nil, 0o600))(t)
 	must(0, os.WriteFile(filepath.Join(to.Dir, "records.db"), nil, 0o600))(t)
 	refused(t, to, file, "below/file")
-	whole := must(datadir.LockShared(to.Dir))(t)
-	must(0, whole.Release())(t)
+	shared := must(datadir.LockShared(to.Dir))(t) // the store is not marked
+	must(0, shared.Release())(t)
 
 	exclusive := must(datadir.LockExclusive(to.Dir))(t)
 	must(exclusive.MarkUnfinished())(t)
@@ -124,16 +144,17 @@ func TestInterruptedRestore(t *testing.T) {
 }
 
 // refused checks that a restore fails with an error and changes nothing.
-func refused(t *testing.T, to backup.Target, file, why string) {
+func refused(t *testing.T, to backup.Target, file, want string) {
 	t.Helper()
-	before := names(t, to.Dir)
+	isLock := func(name string) bool { return name == "whd.lock" }
+	before := slices.DeleteFunc(names(t, to.Dir), isLock)
 	_, err := backup.Restore(t.Context(), to, file)
-	if err == nil || !strings.Contains(err.Error(), why) {
-		t.Errorf("got %v, want %q", err, why)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("restoring: got error %v, want one with %q", err, want)
 	}
-	after := slices.DeleteFunc(names(t, to.Dir), func(name string) bool { return name == "whd.lock" })
-	if !slices.Equal(after, slices.DeleteFunc(before, func(name string) bool { return name == "whd.lock" })) {
-		t.Errorf("%q became %q", before, after)
+	after := slices.DeleteFunc(names(t, to.Dir), isLock)
+	if !slices.Equal(after, before) {
+		t.Errorf("after a refused restore: the directory has %q, want %q as before", after, before)
 	}
 }
 
@@ -160,8 +181,9 @@ func TestDamagedBackups(t *testing.T) {
 		"another last byte":  altered(whole, n-1),
 		"something behind":   append(bytes.Clone(whole), "more"...),
 	}
-	for at := 1; at < 10; at++ {
-		cases["another byte, place "+string(rune('A'+at))] = altered(whole, n*at/10)
+	for tenth := 1; tenth < 10; tenth++ {
+		name := fmt.Sprintf("another byte, place %c", 'A'+tenth)
+		cases[name] = altered(whole, n*tenth/10)
 	}
 	for name, content := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +200,7 @@ func TestDamagedBackups(t *testing.T) {
 
 // altered changes one byte at a position, or the next byte if the archive still
 // decompresses to the same content: within a run of zeros, another match offset does.
-func altered(whole []byte, at int) []byte {
+func altered(whole []byte, position int) []byte {
 	plain, err := zstd.NewReader(nil)
 	if err != nil {
 		panic(err)
@@ -188,15 +210,18 @@ func altered(whole []byte, at int) []byte {
 	if err != nil {
 		panic(err)
 	}
-	for ; ; at++ {
-		other := bytes.Clone(whole)
-		other[at] ^= 0x10
-		if got, err := plain.DecodeAll(other, nil); err != nil || !bytes.Equal(got, want) {
-			return other
+	for {
+		changed := bytes.Clone(whole)
+		changed[position] ^= 0x10
+		got, err := plain.DecodeAll(changed, nil)
+		if err != nil || !bytes.Equal(got, want) {
+			return changed
 		}
+		position++
 	}
 }
 
+// must returns a function that ends the test if there is an error, else returns the value.
 func must[T any](value T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -215,11 +240,12 @@ func TestBackupOfNewerSchema(t *testing.T) {
 	for i := range older {
 		older[i].MaxSchema = min(older[i].MaxSchema, 1)
 	}
-	refused(t, backup.Target{Dir: t.TempDir(), Files: older}, file, "supports only up to version 1; restore with whd test or later")
+	refused(t, backup.Target{Dir: t.TempDir(), Files: older}, file,
+		"supports only up to version 1; restore with whd test or later")
 	refused(t, backup.Target{Dir: t.TempDir(), Files: older[:1]}, file, `unexpected file "whd.db"`)
 }
 
-// TestStoreWithoutRecords backs up and restores a store whose records are on a server, and
+// TestStoreWithoutRecords backs up and restores a store with its records on a server, and
 // restores the backup over one with demo records.
 func TestStoreWithoutRecords(t *testing.T) {
 	s := source(t)
@@ -236,37 +262,43 @@ func TestStoreWithoutRecords(t *testing.T) {
 	}
 }
 
-// TestIncompleteFile: SQLite leaves a write-ahead log if the disk is full when the last
-// connection is closed. The file is incomplete without it.
+// TestIncompleteFile checks that a file with a write-ahead log is refused: SQLite leaves the log
+// if the disk is full when the last connection is closed.
 func TestIncompleteFile(t *testing.T) {
 	to := backup.Target{Dir: t.TempDir(), Files: source(t).Files}
 	_, err := to.Replace("copy", func(dir string) error {
-		return errors.Join(os.WriteFile(filepath.Join(dir, "whd.db"), nil, 0o600), os.WriteFile(filepath.Join(dir, "whd.db-wal"), nil, 0o600))
+		return errors.Join(
+			os.WriteFile(filepath.Join(dir, "whd.db"), nil, 0o600),
+			os.WriteFile(filepath.Join(dir, "whd.db-wal"), nil, 0o600))
 	})
-	if err == nil || !strings.Contains(err.Error(), "whd.db could not be completed; the disk may be full") {
-		t.Errorf("got %v", err)
+	const want = "whd.db could not be completed; the disk may be full"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("replacing the store: got error %v, want one with %q", err, want)
 	}
-	if left := names(t, to.Dir); !slices.Equal(left, []string{"whd.lock"}) {
-		t.Errorf("left %q", left)
-	}
+	wantNames(t, to.Dir, "whd.lock")
 }
 
 func TestInvalidBackupTargets(t *testing.T) {
 	s := source(t)
-	for name, at := range map[string]string{
+	for name, path := range map[string]string{
 		"no such directory": filepath.Join(t.TempDir(), "missing", "file"),
 		"a directory":       t.TempDir(),
 		"another file":      filepath.Join(s.Dir, "whd.db"),
 	} {
-		if _, err := backup.Write(t.Context(), s, at); err == nil {
-			t.Errorf("%s: no error", name)
+		if _, err := backup.Write(t.Context(), s, path); err == nil {
+			t.Errorf("a backup to %s: got no error, want one", name)
 		}
 	}
 	opens(t, s.Dir)
-	s.Dir = t.TempDir()
+}
+
+// TestBackupOfEmptyDirectory checks that a directory without a store is not backed up.
+func TestBackupOfEmptyDirectory(t *testing.T) {
+	s := backup.Source{Dir: t.TempDir(), Files: files(t)}
 	file := filepath.Join(t.TempDir(), "file")
-	if _, err := backup.Write(t.Context(), s, file); err == nil || !strings.Contains(err.Error(), "whd.db is missing") {
-		t.Errorf("empty directory: %v", err)
+	_, err := backup.Write(t.Context(), s, file)
+	if err == nil || !strings.Contains(err.Error(), "whd.db is missing") {
+		t.Errorf("a backup of an empty directory: got error %v, want whd.db is missing", err)
 	}
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an incomplete file is left (%v)", err)
@@ -278,19 +310,19 @@ func TestBackupOfDamagedStore(t *testing.T) {
 	s := source(t)
 	path := filepath.Join(s.Dir, "records.db")
 	content := must(os.ReadFile(path))(t)
-	for at := 3 * 4096; at < len(content); at += 4096 {
-		copy(content[at:], bytes.Repeat([]byte{0xEE}, 200))
+	const page = 4096
+	for start := 3 * page; start < len(content); start += page {
+		copy(content[start:], bytes.Repeat([]byte{0xEE}, 200))
 	}
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if _, err := backup.Write(t.Context(), s, file); err == nil || !strings.Contains(err.Error(), "records.db") {
-		t.Errorf("got %v", err)
+	_, err := backup.Write(t.Context(), s, file)
+	if err == nil || !strings.Contains(err.Error(), "records.db") {
+		t.Errorf("a backup of a damaged store: got error %v, want one with records.db", err)
 	}
-	if left := names(t, filepath.Dir(file)); left != nil {
-		t.Errorf("files are left: %q", left)
-	}
+	wantNames(t, filepath.Dir(file))
 }
 
 // TestBackupWithDamagedRequestLog checks that the error names the damaged request
@@ -300,9 +332,16 @@ func TestBackupWithDamagedRequestLog(t *testing.T) {
 	log := filepath.Join(s.Dir, "requestlog.db")
 	must(0, os.WriteFile(log, []byte("no database"), 0o600))(t)
 	file := filepath.Join(t.TempDir(), "file")
-	if _, err := backup.Write(t.Context(), s, file); err == nil || !strings.Contains(err.Error(), log) || !strings.Contains(err.Error(), "works without requestlog.db") {
-		t.Errorf("got %v", err)
+	_, err := backup.Write(t.Context(), s, file)
+	if err == nil {
+		t.Fatal("a backup with a damaged request log: got no error, want one")
 	}
+	for _, part := range []string{log, "works without requestlog.db"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("a backup with a damaged request log: got error %v, want %q in it", err, part)
+		}
+	}
+
 	must(0, os.Rename(log, log+".damaged"))(t)
 	must(backup.Write(t.Context(), s, file))(t)
 }
@@ -314,13 +353,13 @@ func TestCancelledRunsLeaveNoFiles(t *testing.T) {
 	cancel()
 	other := filepath.Join(t.TempDir(), "other")
 	if _, err := backup.Write(ended, s, other); err == nil {
-		t.Error("the cancelled backup succeeded")
+		t.Error("a cancelled backup: got no error, want one")
 	}
+	wantNames(t, filepath.Dir(other))
+
 	to := backup.Target{Dir: t.TempDir(), Files: s.Files}
 	if _, err := backup.Restore(ended, to, file); !errors.Is(err, context.Canceled) {
-		t.Errorf("the cancelled restore returned %v", err)
+		t.Errorf("a cancelled restore: got error %v, want %v", err, context.Canceled)
 	}
-	if left := append(names(t, filepath.Dir(other)), names(t, to.Dir)...); !slices.Equal(left, []string{"whd.lock"}) {
-		t.Errorf("left: %q", left)
-	}
+	wantNames(t, to.Dir, "whd.lock")
 }

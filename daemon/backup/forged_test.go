@@ -19,39 +19,84 @@ import (
 func TestForgedBackups(t *testing.T) {
 	s := source(t)
 	genuine := must(os.ReadFile(saved(t, s)))(t)
-	for name, c := range map[string]struct {
-		forge func(n int, head *tar.Header, body []byte) []byte
-		why   string
+	setFirst := func(change func(*backup.Member)) forgery {
+		return manifestWith(func(m *backup.Manifest) { change(&m.Members[0]) })
+	}
+	for _, c := range []struct {
+		name  string
+		forge forgery
+		want  string // error
 	}{
-		"another content": {func(n int, _ *tar.Header, body []byte) []byte {
-			if n == 2 {
-				body[len(body)/2] ^= 1
-			}
-			return body
-		}, "damaged at whd.db: checksum mismatch"},
-		"another name": {func(n int, head *tar.Header, body []byte) []byte {
-			if n == 1 {
-				head.Name = "../records.db"
-			}
-			return body
-		}, "found another file in its place"},
-		"a name outside": {manifestWith(func(m *backup.Manifest) { m.Members[0].Name = "../records.db" }), `unexpected file "../records.db"`},
-		"a file twice":   {manifestWith(func(m *backup.Manifest) { m.Members[0].Name = "whd.db" }), `unexpected file "whd.db"`},
-		"a file missing": {manifestWith(func(m *backup.Manifest) { m.Members = m.Members[:1] }), "whd.db is missing from the backup"},
-		"another schema": {manifestWith(func(m *backup.Manifest) { m.Members[1].Schema = 3 }), "schema version is"},
-		"a later form":   {manifestWith(func(m *backup.Manifest) { m.Format = 2 }), "unsupported backup format"},
-		"a huge size":    {manifestWith(func(m *backup.Manifest) { m.Members[0].Size = 1 << 60 }), "bytes required"},
-		"huge sizes": {manifestWith(func(m *backup.Manifest) {
-			m.Members[0].Size, m.Members[1].Size = 1<<62, 1<<62
-		}), "total size of its files is too large"},
-		"a size below 0": {manifestWith(func(m *backup.Manifest) { m.Members[0].Size = -1 }), "unexpected file"},
+		{
+			"another content",
+			func(n int, _ *tar.Header, body []byte) []byte {
+				if n == 2 {
+					body[len(body)/2] ^= 1
+				}
+				return body
+			},
+			"damaged at whd.db: checksum mismatch",
+		},
+		{
+			"another name",
+			func(n int, head *tar.Header, body []byte) []byte {
+				if n == 1 {
+					head.Name = "../records.db"
+				}
+				return body
+			},
+			"found another file in its place",
+		},
+		{
+			"a name outside",
+			setFirst(func(m *backup.Member) { m.Name = "../records.db" }),
+			`unexpected file "../records.db"`,
+		},
+		{
+			"a file twice",
+			setFirst(func(m *backup.Member) { m.Name = "whd.db" }),
+			`unexpected file "whd.db"`,
+		},
+		{
+			"a file missing",
+			manifestWith(func(m *backup.Manifest) { m.Members = m.Members[:1] }),
+			"whd.db is missing from the backup",
+		},
+		{
+			"another schema",
+			manifestWith(func(m *backup.Manifest) { m.Members[1].Schema = 3 }),
+			"schema version is",
+		},
+		{
+			"a later form",
+			manifestWith(func(m *backup.Manifest) { m.Format = 2 }),
+			"unsupported backup format",
+		},
+		{
+			"a huge size",
+			setFirst(func(m *backup.Member) { m.Size = 1 << 60 }),
+			"bytes required",
+		},
+		{
+			"huge sizes",
+			manifestWith(func(m *backup.Manifest) {
+				m.Members[0].Size = 1 << 62
+				m.Members[1].Size = 1 << 62
+			}),
+			"total size of its files is too large",
+		},
+		{
+			"a size below 0",
+			setFirst(func(m *backup.Member) { m.Size = -1 }),
+			"unexpected file",
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "forged")
 			if err := os.WriteFile(file, repacked(t, genuine, c.forge), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, c.why)
+			refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, c.want)
 		})
 	}
 }
@@ -67,8 +112,10 @@ func TestExtraFile(t *testing.T) {
 	forged := must(tarOf("../more"))(t)
 	small := must(zstd.NewWriter(nil))(t)
 	file := filepath.Join(t.TempDir(), "forged")
-	must(0, os.WriteFile(file, small.EncodeAll(append(content, forged...), nil), 0o600))(t)
-	refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, `damaged at the end: unexpected file "../more"`)
+	extended := small.EncodeAll(append(content, forged...), nil)
+	must(0, os.WriteFile(file, extended, 0o600))(t)
+	refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file,
+		`damaged at the end: unexpected file "../more"`)
 }
 
 // tarOf returns an archive with an empty file.
@@ -79,8 +126,11 @@ func tarOf(name string) ([]byte, error) {
 	return b.Bytes(), errors.Join(err, w.Close())
 }
 
-// manifestWith returns a function that changes the manifest, the first member.
-func manifestWith(change func(*backup.Manifest)) func(int, *tar.Header, []byte) []byte {
+// forgery changes the header and returns the new body of file n of an archive.
+type forgery func(n int, head *tar.Header, body []byte) []byte
+
+// manifestWith returns a forgery of the manifest, which is the first file.
+func manifestWith(change func(*backup.Manifest)) forgery {
 	return func(n int, _ *tar.Header, body []byte) []byte {
 		if n != 0 {
 			return body
@@ -98,14 +148,15 @@ func manifestWith(change func(*backup.Manifest)) func(int, *tar.Header, []byte) 
 	}
 }
 
-// repacked returns an archive with each member as returned by forge.
-func repacked(t *testing.T, whole []byte, forge func(n int, head *tar.Header, body []byte) []byte) []byte {
+// repacked returns an archive with each file as returned by forge.
+func repacked(t *testing.T, whole []byte, forge forgery) []byte {
 	t.Helper()
 	plain := must(zstd.NewReader(bytes.NewReader(whole)))(t)
 	defer plain.Close()
 	var out bytes.Buffer
 	small := must(zstd.NewWriter(&out))(t)
-	from, to := tar.NewReader(plain), tar.NewWriter(small)
+	from := tar.NewReader(plain)
+	to := tar.NewWriter(small)
 	for n := 0; ; n++ {
 		head, err := from.Next()
 		if err == io.EOF {

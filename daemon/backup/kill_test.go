@@ -38,7 +38,7 @@ func TestKilledProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := names(t, filepath.Dir(file)); len(got) != 1 {
-		t.Errorf("the directory has %q", got)
+		t.Errorf("the directory of the backup has %q, want only the backup", got)
 	}
 
 	to := backup.Target{Dir: filepath.Join(t.TempDir(), "place"), Files: s.Files, Force: true}
@@ -47,12 +47,12 @@ func TestKilledProcesses(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(to.Dir, "restore-unfinished")); err == nil {
 			return false // daemons cannot open the store
 		}
-		_, records := os.Stat(filepath.Join(to.Dir, "records.db"))
-		_, service := os.Stat(filepath.Join(to.Dir, "whd.db"))
-		if (records == nil) != (service == nil) {
-			t.Fatal("an incomplete store is in place")
+		_, recordsErr := os.Stat(filepath.Join(to.Dir, "records.db"))
+		_, serviceErr := os.Stat(filepath.Join(to.Dir, "whd.db"))
+		if (recordsErr == nil) != (serviceErr == nil) {
+			t.Fatalf("an incomplete store is in place: records.db (%v), whd.db (%v)", recordsErr, serviceErr)
 		}
-		return service == nil
+		return serviceErr == nil
 	}, "restore", "--data-dir", to.Dir, file)
 	t.Logf("restore: %d of %d runs finished", finished, kills)
 	if _, err := backup.Restore(t.Context(), to, file); err != nil {
@@ -61,6 +61,7 @@ func TestKilledProcesses(t *testing.T) {
 	opens(t, to.Dir)
 }
 
+// kills is the number of times that each command is killed.
 const kills = 4
 
 // rounds runs a command and kills it, each time a little later, and counts how

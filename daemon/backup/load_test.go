@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +46,11 @@ func (s *shop) has(body string) bool {
 }
 
 // settings make the schedule long enough for a receiver that is closed for two minutes.
-var settings = []string{"--demo", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", strings.Repeat("2s,", 99) + "2s"}
+var settings = []string{
+	"--demo",
+	"--webhooks-allow-targets", "127.0.0.0/8",
+	"--webhooks-retry-schedule", strings.Repeat("2s,", 99) + "2s",
+}
 
 // publisher publishes events until it is stopped.
 type publisher struct {
@@ -57,6 +62,7 @@ type publisher struct {
 	grown    chan struct{} // receives a value for each event, unless it is full
 }
 
+// work publishes events, each with another body, until ctx is done.
 func (p *publisher) work(ctx context.Context) error {
 	for n := 0; ctx.Err() == nil; n++ {
 		body := fmt.Sprintf("event %d of %d", n, p.name)
@@ -74,10 +80,64 @@ func (p *publisher) work(ctx context.Context) error {
 	return nil
 }
 
+// list returns the bodies of the accepted events.
 func (p *publisher) list() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.accepted[:len(p.accepted):len(p.accepted)]
+	return slices.Clone(p.accepted)
+}
+
+// load is a number of publishers, and a reader of all records.
+type load struct {
+	publishers []*publisher
+	end        context.CancelFunc
+	group      sync.WaitGroup
+}
+
+// startLoad starts to publish events and to read all records.
+func startLoad(t *testing.T, c *client.Client) *load {
+	const publishers = 8
+	ctx, end := context.WithCancel(t.Context())
+	l := &load{end: end}
+	for n := range publishers {
+		p := &publisher{client: c, name: n, grown: make(chan struct{}, 1)}
+		l.publishers = append(l.publishers, p)
+		l.group.Go(func() {
+			if err := p.work(ctx); err != nil {
+				t.Errorf("publisher %d: %v", n, err)
+			}
+		})
+	}
+	l.group.Go(func() {
+		kinds := record.Builtin().Kinds()
+		for n := 0; ctx.Err() == nil; n++ {
+			download(t, c, kinds[n%len(kinds)])
+		}
+	})
+	return l
+}
+
+// await waits until each publisher has published further events.
+func (l *load) await(events int) {
+	for range events {
+		for _, p := range l.publishers {
+			<-p.grown
+		}
+	}
+}
+
+// accepted returns the bodies of all accepted events.
+func (l *load) accepted() (bodies []string) {
+	for _, p := range l.publishers {
+		bodies = append(bodies, p.list()...)
+	}
+	return bodies
+}
+
+// stop waits for the publishers and the reader.
+func (l *load) stop() {
+	l.end()
+	l.group.Wait()
 }
 
 // TestBackupUnderLoad backs up a daemon that accepts events and queries, and starts
@@ -91,69 +151,38 @@ func TestBackupUnderLoad(t *testing.T) {
 	subscribe(t, c, target.URL)
 	records := everything(t, c)
 
-	ctx, end := context.WithCancel(t.Context())
-	var all []*publisher
-	var work sync.WaitGroup
-	for n := range 8 {
-		p := &publisher{client: c, name: n, grown: make(chan struct{}, 1)}
-		all = append(all, p)
-		work.Go(func() {
-			if err := p.work(ctx); err != nil {
-				t.Error(err)
-			}
-		})
+	load := startLoad(t, c)
+	load.await(6)
+	events := load.accepted()
+	file := saved(t, backup.Source{Dir: first.Dir, Files: files(t), Program: "whd test"})
+	load.await(2) // the daemon still accepts events
+	over := backup.Target{Dir: first.Dir, Files: files(t), Force: true}
+	_, err := backup.Restore(t.Context(), over, file)
+	if err == nil || !strings.Contains(err.Error(), "stop it first") {
+		t.Errorf("restoring while the daemon runs: got error %v, want one with stop it first", err)
 	}
-	work.Go(func() { // reads all records
-		for ctx.Err() == nil {
-			for _, kind := range record.Builtin().Kinds() {
-				if ctx.Err() != nil {
-					break
-				}
-				download(t, c, kind)
-			}
-		}
-	})
-	for range 6 {
-		for _, p := range all {
-			<-p.grown
-		}
-	}
-	var before []string
-	for _, p := range all {
-		before = append(before, p.list()...)
-	}
-	source := backup.Source{Dir: first.Dir, Files: files(t), Program: "whd test"}
-	file := saved(t, source)
-	for _, p := range all { // the daemon still accepts events
-		<-p.grown
-		<-p.grown
-	}
-	to := backup.Target{Dir: first.Dir, Files: files(t), Force: true}
-	if _, err := backup.Restore(t.Context(), to, file); err == nil || !strings.Contains(err.Error(), "stop it first") {
-		t.Errorf("restore while the daemon runs: %v", err)
-	}
-	end()
-	work.Wait()
+	load.stop()
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	to.Dir, to.Force = filepath.Join(t.TempDir(), "elsewhere"), false
-	if _, err := backup.Restore(t.Context(), to, file); err != nil {
+
+	elsewhere := backup.Target{Dir: filepath.Join(t.TempDir(), "elsewhere"), Files: files(t)}
+	if _, err := backup.Restore(t.Context(), elsewhere, file); err != nil {
 		t.Fatal(err)
 	}
 	receiver.mu.Lock()
 	receiver.open = true
 	receiver.mu.Unlock()
-	second := daemontest.StartIn(t, to.Dir, settings...)
+	second := daemontest.StartIn(t, elsewhere.Dir, settings...)
 	restored := clientOf(t, second, client.Options{Token: second.Key(t, "admin")})
 	after := everything(t, restored)
 	for kind, want := range records {
 		if got := after[kind]; got != want || want == "" {
-			t.Errorf("%s: %d bytes, not equal to the %d before the backup", kind, len(got), len(want))
+			t.Errorf("%s: got %d bytes, want the %d before the backup", kind, len(got), len(want))
 		}
 	}
-	delivered(t, receiver, before)
-	t.Logf("%d events had been accepted before the backup; all of them were in it, and were delivered by another daemon", len(before))
+	delivered(t, receiver, events)
+	t.Logf("all %d events that were accepted before the backup were delivered", len(events))
 }
 
 func clientOf(t *testing.T, i *daemontest.Instance, o client.Options) *client.Client {
@@ -169,24 +198,26 @@ func clientOf(t *testing.T, i *daemontest.Instance, o client.Options) *client.Cl
 
 func subscribe(t *testing.T, c *client.Client, to string) {
 	t.Helper()
-	name, event := "Shop", "*"
+	name := "Shop"
+	event := "*"
 	s, err := c.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.AddSubscription(t.Context(), s.RecID, wire.SubscriptionRequest{URL: &to, EventName: &event}); err != nil {
+	request := wire.SubscriptionRequest{URL: &to, EventName: &event}
+	if _, err := c.AddSubscription(t.Context(), s.RecID, request); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// everything returns all records of all kinds, as responses.
+// everything returns all records in CSV, by kind.
 func everything(t *testing.T, c *client.Client) map[string]string {
 	t.Helper()
-	all := make(map[string]string)
+	records := make(map[string]string)
 	for _, kind := range record.Builtin().Kinds() {
-		all[kind.Name] = download(t, c, kind)
+		records[kind.Name] = download(t, c, kind)
 	}
-	return all
+	return records
 }
 
 // download returns all records of a kind.

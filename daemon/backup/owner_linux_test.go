@@ -28,13 +28,13 @@ func TestOwnerOfRestoredFiles(t *testing.T) {
 		ownedBy(t, daemon, filepath.Join(s.Dir, name))
 	}
 	if info := must(os.Stat(r.ReplacedDir))(t); info.Mode().Perm() != 0o700 {
-		t.Errorf("%v", info.Mode())
+		t.Errorf("the directory of the replaced files has the mode %v, want 0700", info.Mode())
 	}
 }
 
 func ownedBy(t *testing.T, user uint32, path string) {
 	t.Helper()
 	if got := must(os.Lstat(path))(t).Sys().(*syscall.Stat_t).Uid; got != user {
-		t.Errorf("%s belongs to %d", path, got)
+		t.Errorf("%s belongs to the user %d, want %d", path, got, user)
 	}
 }

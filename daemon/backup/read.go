@@ -22,6 +22,7 @@ type archive struct {
 	tar   *tar.Reader
 }
 
+// open opens a backup and reads its manifest.
 func open(path string) (*archive, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -32,7 +33,8 @@ func open(path string) (*archive, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	a := &archive{file: file, plain: plain, tar: tar.NewReader(plain)}
-	if a.Manifest, err = readManifest(a.tar); err != nil {
+	a.Manifest, err = readManifest(a.tar)
+	if err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
@@ -85,22 +87,26 @@ func (a *archive) unpack(ctx context.Context, dir string) error {
 	if err != io.EOF {
 		return damaged("the end", err)
 	}
-	_, err = io.Copy(io.Discard, contextReader{ctx, a.plain}) // verifies the checksum of the zstd frame
+	// The end of the zstd frame has its checksum, which the decoder verifies.
+	_, err = io.Copy(io.Discard, contextReader{ctx, a.plain})
 	if err != nil {
 		return damaged("the end", err)
 	}
 	return nil
 }
 
+// unpackMember writes the current member of the archive and compares it with the manifest.
 func (a *archive) unpackMember(ctx context.Context, m Member, to io.Writer) error {
 	hash := sha256.New()
-	from := &errorReader{from: a.tar}
-	switch _, err := copyInto(ctx, io.MultiWriter(to, hash), from); {
-	case from.err != nil:
-		return damaged(m.Name, from.err)
-	case err != nil:
+	member := &errorReader{from: a.tar}
+	_, err := copyInto(ctx, io.MultiWriter(to, hash), member)
+	if member.err != nil {
+		return damaged(m.Name, member.err)
+	}
+	if err != nil {
 		return err
-	case hex.EncodeToString(hash.Sum(nil)) != m.SHA256:
+	}
+	if hex.EncodeToString(hash.Sum(nil)) != m.SHA256 {
 		return damaged(m.Name, errors.New("checksum mismatch"))
 	}
 	return nil
@@ -112,21 +118,23 @@ type errorReader struct {
 	err  error
 }
 
-func (f *errorReader) Read(b []byte) (int, error) {
-	n, err := f.from.Read(b)
+func (r *errorReader) Read(b []byte) (int, error) {
+	n, err := r.from.Read(b)
 	if err != nil && err != io.EOF {
-		f.err = err
+		r.err = err
 	}
 	return n, err
 }
 
 // copyInto copies until the end of from or until ctx is done.
 func copyInto(ctx context.Context, to io.Writer, from io.Reader) (int64, error) {
-	return io.CopyBuffer(struct{ io.Writer }{to}, contextReader{ctx, from}, make([]byte, copyBuffer))
+	writer := struct{ io.Writer }{to} // without ReadFrom, which would not use the buffer
+	return io.CopyBuffer(writer, contextReader{ctx, from}, make([]byte, copyBuffer))
 }
 
-const copyBuffer = 1 << 20
+const copyBuffer = 1 << 20 // bytes
 
+// damaged returns the error for damage at a part of a backup.
 func damaged(part string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
 		return fmt.Errorf("the backup is damaged: truncated at %s", part)

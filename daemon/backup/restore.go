@@ -80,12 +80,8 @@ func (t Target) Replace(purpose string, build func(tempDir string) error) (repla
 	if err := build(tempDir); err != nil {
 		return "", err
 	}
-	for _, f := range t.Files {
-		// SQLite ignores an error when it closes a file, such as a full disk, and leaves
-		// this one.
-		if _, err := os.Stat(filepath.Join(tempDir, f.Name+"-wal")); !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("%s could not be completed; the disk may be full", f.Name)
-		}
+	if err := t.checkClosed(tempDir); err != nil {
+		return "", err
 	}
 	if err := datadir.Sync(tempDir); err != nil {
 		return "", err
@@ -93,17 +89,35 @@ func (t Target) Replace(purpose string, build func(tempDir string) error) (repla
 	return t.replace(lock, existing, tempDir)
 }
 
+// checkClosed returns an error if the new files are incomplete: SQLite ignores an error when it
+// closes a file, such as a full disk, and leaves its write-ahead log.
+func (t Target) checkClosed(tempDir string) error {
+	for _, f := range t.Files {
+		wal := filepath.Join(tempDir, f.Name+"-wal")
+		if _, err := os.Stat(wal); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s could not be completed; the disk may be full", f.Name)
+		}
+	}
+	return nil
+}
+
 // validate returns an error if this program cannot use the backup.
 func (t Target) validate(m Manifest) error {
+	files := make(map[string]File)
+	for _, f := range t.Files {
+		files[f.Name] = f
+	}
+	members := make(map[string]bool)
 	var total int64
-	for i, member := range m.Members {
-		at := slices.IndexFunc(t.Files, func(f File) bool { return f.Name == member.Name })
-		duplicate := slices.ContainsFunc(m.Members[:i], func(before Member) bool { return before.Name == member.Name })
-		if at < 0 || duplicate || member.Size < 0 {
+	for _, member := range m.Members {
+		file, isKnown := files[member.Name]
+		if !isKnown || members[member.Name] || member.Size < 0 {
 			return fmt.Errorf("unexpected file %q", member.Name)
 		}
-		if maxSchema := t.Files[at].MaxSchema; member.Schema > maxSchema {
-			return fmt.Errorf("%s has schema version %d, but this program supports only up to version %d; restore with %s or later", member.Name, member.Schema, maxSchema, m.Program)
+		members[member.Name] = true
+		if member.Schema > file.MaxSchema {
+			return fmt.Errorf("%s has schema version %d, but this program supports only up to version %d;"+
+				" restore with %s or later", member.Name, member.Schema, file.MaxSchema, m.Program)
 		}
 		if member.Size > math.MaxInt64-total {
 			return errors.New("the total size of its files is too large")
@@ -111,7 +125,7 @@ func (t Target) validate(m Manifest) error {
 		total += member.Size
 	}
 	for _, f := range t.Files {
-		if f.Required && !slices.ContainsFunc(m.Members, func(member Member) bool { return member.Name == f.Name }) {
+		if f.Required && !members[f.Name] {
 			return fmt.Errorf("%s is missing from the backup", f.Name)
 		}
 	}
@@ -148,8 +162,9 @@ func (t Target) prepare(ctx context.Context, a *archive, tempDir string) error {
 	if err := a.unpack(ctx, tempDir); err != nil {
 		return err
 	}
+	reindex := a.Unicode != unicode.Version
 	for _, m := range a.Members {
-		schema, err := checkIntegrity(ctx, filepath.Join(tempDir, m.Name), a.Unicode != unicode.Version)
+		schema, err := checkIntegrity(ctx, filepath.Join(tempDir, m.Name), reindex)
 		if err != nil {
 			return damaged(m.Name, err)
 		}
@@ -160,13 +175,15 @@ func (t Target) prepare(ctx context.Context, a *archive, tempDir string) error {
 	return nil
 }
 
+// checkFreeSpace returns an error if a directory has too little space for the members.
 func checkFreeSpace(members []Member, dir string) error {
 	var required int64
 	for _, m := range members {
 		required += m.Size
 	}
 	if free, err := datadir.FreeSpace(dir); err == nil && free < required {
-		return fmt.Errorf("not enough space in %s: %d bytes required, %d free", filepath.Dir(dir), required, free)
+		return fmt.Errorf("not enough space in %s: %d bytes required, %d free",
+			filepath.Dir(dir), required, free)
 	}
 	return nil
 }
@@ -182,7 +199,8 @@ func (t Target) replace(lock *datadir.Lock, existing []string, tempDir string) (
 		return "", err
 	}
 	if len(existing) > 0 {
-		replacedDir = filepath.Join(t.Dir, "replaced-"+time.Now().UTC().Format("20060102T150405.000Z"))
+		now := time.Now().UTC().Format("20060102T150405.000Z")
+		replacedDir = filepath.Join(t.Dir, "replaced-"+now)
 	}
 	var done moves
 	err = t.exchange(&done, existing, replacedDir, tempDir)
@@ -232,20 +250,21 @@ func (t Target) exchange(done *moves, existing []string, replacedDir, tempDir st
 	return nil
 }
 
-// moves records renamings, so that they can be undone.
-type moves [][2]string
+// moves records renamed files, so that they can be renamed back.
+type moves []struct{ from, to string }
 
 func (m *moves) move(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	*m = append(*m, [2]string{from, to})
+	*m = append(*m, struct{ from, to string }{from, to})
 	return nil
 }
 
-func (m moves) undo() (err error) {
+func (m moves) undo() error {
+	var errs []error
 	for _, move := range slices.Backward(m) {
-		err = errors.Join(err, os.Rename(move[1], move[0]))
+		errs = append(errs, os.Rename(move.to, move.from))
 	}
-	return err
+	return errors.Join(errs...)
 }

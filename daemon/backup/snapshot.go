@@ -34,6 +34,7 @@ func snapshot(ctx context.Context, from, to string) (Member, error) {
 	return m, err
 }
 
+// copyDatabase copies a database file into a new one, without free pages.
 func copyDatabase(ctx context.Context, from, to string) error {
 	conn, err := sqlite.Open(from, sqlite.Options{ReadOnly: true, BusyTimeout: busyTimeout})
 	if err != nil {
@@ -87,13 +88,17 @@ func Version(ctx context.Context, path string) (n int64, err error) {
 }
 
 func version(conn *sqlite.Conn) (n int64, err error) {
-	_, found, err := conn.QueryInt("SELECT 1 FROM sqlite_schema WHERE name = '" + migrationTable + "'")
-	if found {
-		n, _, err = conn.QueryInt("SELECT MAX(version_id) FROM " + migrationTable + " WHERE is_applied = 1")
+	_, hasVersion, err := conn.QueryInt(
+		"SELECT 1 FROM sqlite_schema WHERE name = '" + migrationTable + "'")
+	if err != nil || !hasVersion {
+		return 0, err
 	}
+	n, _, err = conn.QueryInt(
+		"SELECT MAX(version_id) FROM " + migrationTable + " WHERE is_applied = 1")
 	return n, err
 }
 
+// digest returns the size and the SHA-256 sum of a file.
 func digest(ctx context.Context, path string) (size int64, sum string, err error) {
 	hash := sha256.New()
 	size, err = copyFile(ctx, hash, path)

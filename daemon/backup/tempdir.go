@@ -9,26 +9,38 @@ import (
 	"github.com/bizhook/whd/daemon/datadir"
 )
 
+const tempSuffix = ".draft"
+
 // newTempDir creates a hidden directory for unfinished files, and returns a
 // function that removes it. First it removes the directories that killed processes
-// entry for the same purpose: each can be as large as the store.
+// left for the same purpose: each can be as large as the store.
 func newTempDir(dir, purpose string) (path string, remove func() error, err error) {
-	entries, _ := os.ReadDir(dir)
-	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), "."+purpose+".") || !strings.HasSuffix(entry.Name(), ".draft") {
-			continue
-		}
-		stale := filepath.Join(dir, entry.Name())
-		if lock, err := datadir.LockExclusive(stale); err == nil {
-			_ = errors.Join(lock.Release(), os.RemoveAll(stale)) // retried next time on failure
-		}
-	}
-	if path, err = os.MkdirTemp(dir, "."+purpose+".*.draft"); err != nil {
+	prefix := "." + purpose + "."
+	removeStale(dir, prefix)
+	path, err = os.MkdirTemp(dir, prefix+"*"+tempSuffix)
+	if err != nil {
 		return "", nil, err
 	}
 	lock, err := datadir.LockExclusive(path)
 	if err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(path))
 	}
-	return path, func() error { return errors.Join(lock.Release(), os.RemoveAll(path)) }, nil
+	remove = func() error { return errors.Join(lock.Release(), os.RemoveAll(path)) }
+	return path, remove, nil
+}
+
+// removeStale removes temporary directories that no process has locked. Failures are ignored:
+// the next call tries again.
+func removeStale(dir, prefix string) {
+	entries, _ := os.ReadDir(dir)
+	for _, entry := range entries {
+		name := entry.Name()
+		if !strings.HasPrefix(name, prefix) || !strings.HasSuffix(name, tempSuffix) {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if lock, err := datadir.LockExclusive(path); err == nil {
+			_ = errors.Join(lock.Release(), os.RemoveAll(path))
+		}
+	}
 }

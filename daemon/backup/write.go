@@ -50,12 +50,14 @@ func Write(ctx context.Context, s Source, file string) (Manifest, error) {
 
 // checkReplaceable returns an error if the path exists and is not a backup.
 func checkReplaceable(file string) error {
-	switch info, err := os.Lstat(file); {
-	case errors.Is(err, fs.ErrNotExist):
+	info, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	case err != nil:
+	}
+	if err != nil {
 		return err
-	case !info.Mode().IsRegular():
+	}
+	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s exists and is not a regular file", file)
 	}
 	a, err := open(file)
@@ -65,6 +67,7 @@ func checkReplaceable(file string) error {
 	return a.close()
 }
 
+// checkComplete returns an error if a required file is missing.
 func (s Source) checkComplete() error {
 	for _, f := range s.Files {
 		_, err := os.Stat(filepath.Join(s.Dir, f.Name))
@@ -75,6 +78,7 @@ func (s Source) checkComplete() error {
 	return nil
 }
 
+// write copies the files to a temporary directory, and packs them into the backup.
 func (s Source) write(ctx context.Context, tempDir, file string) (Manifest, error) {
 	m := Manifest{
 		Format:  format,
@@ -83,21 +87,23 @@ func (s Source) write(ctx context.Context, tempDir, file string) (Manifest, erro
 		Unicode: unicode.Version,
 	}
 	for _, f := range s.Files {
-		from := filepath.Join(s.Dir, f.Name)
-		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		path := filepath.Join(s.Dir, f.Name)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		member, err := snapshot(ctx, from, filepath.Join(tempDir, f.Name))
-		if err != nil && !f.Required && ctx.Err() == nil {
-			err = fmt.Errorf("%w; the store works without %s: stop all daemons, then move it and its -wal and -shm files away", err, f.Name)
-		}
+		member, err := snapshot(ctx, path, filepath.Join(tempDir, f.Name))
 		if err != nil {
+			if !f.Required && ctx.Err() == nil {
+				err = fmt.Errorf("%w; the store works without %s:"+
+					" stop all daemons, then move it and its -wal and -shm files away", err, f.Name)
+			}
 			return m, err
 		}
 		m.Members = append(m.Members, member)
 	}
 	temp := filepath.Join(tempDir, filepath.Base(file)+".temp")
-	if err := writeFile(temp, func(file *os.File) error { return pack(ctx, m, tempDir, file) }); err != nil {
+	packAll := func(to *os.File) error { return pack(ctx, m, tempDir, to) }
+	if err := writeFile(temp, packAll); err != nil {
 		return m, fmt.Errorf("writing %s: %w", file, err)
 	}
 	if err := Verify(ctx, temp); err != nil {
@@ -111,12 +117,12 @@ func (s Source) write(ctx context.Context, tempDir, file string) (Manifest, erro
 
 // pack writes the manifest and the members.
 func pack(ctx context.Context, m Manifest, dir string, file io.Writer) error {
-	// One thread only: leave the other cores to the daemon.
-	small, err := zstd.NewWriter(file, zstd.WithEncoderConcurrency(1))
+	// One thread leaves the other cores to the daemon.
+	compressed, err := zstd.NewWriter(file, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return err
 	}
-	archive := tar.NewWriter(small)
+	archive := tar.NewWriter(compressed)
 	if err := writeManifest(archive, m); err != nil {
 		return err
 	}
@@ -126,7 +132,7 @@ func pack(ctx context.Context, m Manifest, dir string, file io.Writer) error {
 			return err
 		}
 	}
-	return errors.Join(archive.Close(), small.Close())
+	return errors.Join(archive.Close(), compressed.Close())
 }
 
 func packMember(ctx context.Context, to *tar.Writer, m Member, path string, at time.Time) error {
