@@ -60,7 +60,8 @@ func New(c Config) (*Service, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.Lifetimes == nil {
-		c.Lifetimes = func() Lifetimes { return Lifetimes{Session: 8 * time.Hour, Remember: 14 * 24 * time.Hour} }
+		lifetimes := Lifetimes{Session: 8 * time.Hour, Remember: 14 * 24 * time.Hour}
+		c.Lifetimes = func() Lifetimes { return lifetimes }
 	}
 	s := &Service{
 		store: c.Store,
@@ -164,20 +165,28 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 	switch {
 	case c.Bearer != "":
 		return s.keys.authenticate(ctx, c.Bearer, Bearer)
-	case c.HasBasic && looksLikeKey(c.BasicUser): // the password is ignored: many clients require one
-		identity, err := s.keys.authenticate(ctx, c.BasicUser, Basic)
-		if fault.Is(err, fault.Unauthorized) && !ownKey(c.BasicUser) {
-			return s.passwords.authenticate(ctx, c)
-		}
-		return identity, err
 	case c.HasBasic:
-		return s.passwords.authenticate(ctx, c)
+		return s.authenticateBasic(ctx, c)
 	case c.SessionHeader != "":
 		return s.sessions.authenticate(ctx, c.SessionHeader, Header)
 	case c.SessionCookie != "":
 		return s.sessions.authenticate(ctx, c.SessionCookie, Cookie)
 	}
 	return Identity{}, notAuthenticated()
+}
+
+// authenticateBasic verifies HTTP Basic credentials of a user, or with an API key as the user
+// name. A password with a key is ignored: many clients require one.
+func (s *Service) authenticateBasic(ctx context.Context, c Credentials) (Identity, error) {
+	if !looksLikeKey(c.BasicUser) {
+		return s.passwords.authenticate(ctx, c)
+	}
+	identity, err := s.keys.authenticate(ctx, c.BasicUser, Basic)
+	isNoKey := fault.Is(err, fault.Unauthorized)
+	if isNoKey && !ownKey(c.BasicUser) { // a user name can look like a key of another service
+		return s.passwords.authenticate(ctx, c)
+	}
+	return identity, err
 }
 
 // Recognize is like Authenticate, but does not verify a password that was not verified recently:
@@ -208,7 +217,8 @@ func (s *Service) Login(ctx context.Context, l Login) (Ticket, error) {
 		if err != nil {
 			return Ticket{}, err
 		}
-		if ticket, created, err := s.create(ctx, user, l.Remember); err != nil || created {
+		ticket, created, err := s.create(ctx, user, l.Remember)
+		if err != nil || created {
 			return ticket, err
 		}
 	}

@@ -32,7 +32,9 @@ type cached[V any] struct {
 	until time.Time
 }
 
-func newCache[V any](ttl time.Duration, find func(ctx context.Context, name string) (*V, error)) *cache[V] {
+func newCache[V any](
+	ttl time.Duration, find func(ctx context.Context, name string) (*V, error),
+) *cache[V] {
 	expired := func(e cached[V], now time.Time) bool { return !e.until.After(now) }
 	return &cache[V]{ttl: ttl, find: find, entries: bounded.New[string](maxCached, ttl, expired)}
 }
@@ -45,7 +47,9 @@ func (c *cache[V]) load(ctx context.Context, name string, now time.Time) (*V, er
 	if ok {
 		return value, nil
 	}
-	return share(ctx, &c.flights, strconv.FormatUint(generation, 10)+" "+name, "the request was cancelled before it was authenticated", func() (*V, error) {
+	const cancelled = "the request was cancelled before it was authenticated"
+	flight := strconv.FormatUint(generation, 10) + " " + name
+	return share(ctx, &c.flights, flight, cancelled, func() (*V, error) {
 		value, err := c.find(ctx, name)
 		if err != nil {
 			return nil, err
@@ -55,6 +59,7 @@ func (c *cache[V]) load(ctx context.Context, name string, now time.Time) (*V, er
 	})
 }
 
+// peek returns a cached value and the current generation, without a look-up.
 func (c *cache[V]) peek(name string, now time.Time) (value *V, ok bool, generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,7 +1,6 @@
 package account
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -23,20 +22,20 @@ type keys struct {
 func (s *keys) authenticate(ctx context.Context, secret string, method AuthMethod) (Identity, error) {
 	now := s.clock()
 	var key *Key
-	var err error
 	if looksLikeKey(secret) {
-		hash := hashOf(secret)
-		key, err = s.known.load(ctx, hash, now)
+		var err error
+		key, err = s.known.load(ctx, hashOf(secret), now)
+		if err != nil {
+			return Identity{}, err
+		}
 	}
-	if err != nil {
-		return Identity{}, err
-	}
-	switch {
-	case key == nil:
+	if key == nil {
 		return Identity{}, fault.New(fault.Unauthorized, "Invalid API Key")
-	case key.Revoked:
+	}
+	if key.Revoked {
 		return Identity{}, fault.New(fault.TokenExpired, "The API key was revoked")
-	case !key.Expires.IsZero() && !key.Expires.After(now):
+	}
+	if !key.Expires.IsZero() && !key.Expires.After(now) {
 		return Identity{}, fault.New(fault.TokenExpired, "The API key expired on %s",
 			key.Expires.UTC().Format(time.RFC3339))
 	}
@@ -55,39 +54,55 @@ type NewKey struct {
 // AddKey creates an API key. It returns the secret, which is not stored.
 func (e *Editor) AddKey(ctx context.Context, n NewKey) (secret string, k Key, err error) {
 	now := e.s.clock()
-	var expiry string
-	if !n.Expires.IsZero() && !n.Expires.After(now) {
-		expiry = "must be in the future"
-	}
-	var unfit string
-	if n.Secret != "" {
-		unfit = checkKey(n.Secret)
-	}
-	err = invalid("key",
-		fault.Field{Name: "Key", Message: unfit},
-		fault.Field{Name: "Name", Message: checkName(n.Name)},
-		fault.Field{Name: "Role", Message: checkRole(n.Role)},
-		fault.Field{Name: "ExpiryDateTime", Message: expiry})
-	if err != nil {
+	if err := n.check(now); err != nil {
 		return "", Key{}, err
 	}
-	secret = cmp.Or(n.Secret, newKey())
-	if n.Secret != "" {
-		known, err := e.s.store.Key(ctx, hashOf(secret))
-		if err == nil && known != nil && !known.Revoked {
-			err = fault.New(fault.Conflict, "This API key already exists under the name %s", known.Name)
-		}
-		if err != nil {
-			return "", Key{}, err
-		}
+	secret = n.Secret
+	if secret == "" {
+		secret = newKey()
+	} else if err := e.s.checkUnused(ctx, secret); err != nil {
+		return "", Key{}, err
 	}
-	k = Key{ID: newID(), Name: n.Name, Hash: hashOf(secret), Role: n.Role, Added: now, Expires: n.Expires}
+	k = Key{
+		ID:      newID(),
+		Name:    n.Name,
+		Hash:    hashOf(secret),
+		Role:    n.Role,
+		Added:   now,
+		Expires: n.Expires,
+	}
 	if err := e.s.store.AddKey(ctx, k, e.entry(audit.AddKey, k.Name, k.detail())); err != nil {
 		return "", Key{}, err
 	}
 	e.s.keys.known.forget(func(hash string, _ *Key) bool { return hash == k.Hash })
 	e.s.owners.forget()
 	return secret, k, nil
+}
+
+// check returns an error with the invalid fields.
+func (n NewKey) check(now time.Time) error {
+	var expiry string
+	if !n.Expires.IsZero() && !n.Expires.After(now) {
+		expiry = "must be in the future"
+	}
+	var secret string
+	if n.Secret != "" {
+		secret = checkKey(n.Secret)
+	}
+	return invalid("key",
+		fault.Field{Name: "Key", Message: secret},
+		fault.Field{Name: "Name", Message: checkName(n.Name)},
+		fault.Field{Name: "Role", Message: checkRole(n.Role)},
+		fault.Field{Name: "ExpiryDateTime", Message: expiry})
+}
+
+// checkUnused returns an error if a key with the secret exists and was not revoked.
+func (s *keys) checkUnused(ctx context.Context, secret string) error {
+	existing, err := s.store.Key(ctx, hashOf(secret))
+	if err != nil || existing == nil || existing.Revoked {
+		return err
+	}
+	return fault.New(fault.Conflict, "This API key already exists under the name %s", existing.Name)
 }
 
 // Keys lists the API keys by name. Last uses include those not yet stored.

@@ -93,18 +93,27 @@ func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 // stands for an unknown user: the result is false after the same time. trusted is for
 // pairs of user and address that signed in recently.
 func (h *hasher) matches(ctx context.Context, stored, password string, trusted bool) (bool, error) {
-	d, known := h.dummy, stored != ""
-	if known {
+	d := h.dummy
+	isKnown := stored != ""
+	if isKnown {
 		var err error
-		if d, err = parseDigest(stored); err != nil {
+		d, err = parseDigest(stored)
+		if err != nil {
 			return false, err
 		}
 	}
 	sum, err := h.compute(ctx, d, password, trusted)
-	return err == nil && subtle.ConstantTimeCompare(sum, d.sum) == 1 && known, err
+	if err != nil {
+		return false, err
+	}
+	isEqual := subtle.ConstantTimeCompare(sum, d.sum) == 1
+	return isEqual && isKnown, nil
 }
 
-func (h *hasher) compute(ctx context.Context, d digest, password string, trusted bool) ([]byte, error) {
+// compute returns the sum of a password with the parameters of a digest.
+func (h *hasher) compute(
+	ctx context.Context, d digest, password string, trusted bool,
+) ([]byte, error) {
 	if err := h.running.acquire(ctx, trusted); err != nil {
 		return nil, err
 	}
@@ -115,9 +124,14 @@ func (h *hasher) compute(ctx context.Context, d digest, password string, trusted
 // weak reports whether a PHC string was computed at a lower cost than new hashes.
 func (h *hasher) weak(stored string) bool {
 	d, err := parseDigest(stored)
-	return err == nil &&
-		(d.memory < h.cost.memory || uint64(d.memory)*uint64(d.passes) < uint64(h.cost.memory)*uint64(h.cost.passes))
+	if err != nil {
+		return false
+	}
+	return d.memory < h.cost.memory || d.work() < h.cost.work()
 }
+
+// work is the memory that a computation writes, in KiB.
+func (d digest) work() uint64 { return uint64(d.memory) * uint64(d.passes) }
 
 const digestForm = "m=%d,t=%d,p=%d"
 
@@ -133,17 +147,17 @@ var errDigest = errors.New("a stored password hash is invalid")
 // parseDigest parses a PHC string. The cost parameters are limited, since they
 // determine the memory and time of a login.
 func parseDigest(text string) (d digest, err error) {
-	part := strings.Split(text, "$")
+	parts := strings.Split(text, "$")
 	prefix := fmt.Sprintf("$argon2id$v=%d$", argon2.Version)
-	if len(part) != 6 || !strings.HasPrefix(text, prefix) {
+	if len(parts) != 6 || !strings.HasPrefix(text, prefix) {
 		return digest{}, errDigest
 	}
-	if _, err := fmt.Sscanf(part[3], digestForm, &d.memory, &d.passes, &d.threads); err != nil {
+	if _, err := fmt.Sscanf(parts[3], digestForm, &d.memory, &d.passes, &d.threads); err != nil {
 		return digest{}, errDigest
 	}
 	b64 := base64.RawStdEncoding.Strict()
-	salt, saltErr := b64.DecodeString(part[4])
-	sum, sumErr := b64.DecodeString(part[5])
+	salt, saltErr := b64.DecodeString(parts[4])
+	sum, sumErr := b64.DecodeString(parts[5])
 	if saltErr != nil || sumErr != nil {
 		return digest{}, errDigest
 	}
@@ -156,8 +170,11 @@ func parseDigest(text string) (d digest, err error) {
 	return d, nil
 }
 
+// bounded reports whether a login with the digest costs a limited time and memory.
 func (d digest) bounded() bool {
-	isCostBounded := between(d.memory, 8, 256*1024) && between(d.passes, 1, 16) && between(d.threads, 1, 16)
+	isCostBounded := between(d.memory, 8, 256*1024) &&
+		between(d.passes, 1, 16) &&
+		between(d.threads, 1, 16)
 	return isCostBounded && between(len(d.salt), 8, 64) && between(len(d.sum), 16, 64)
 }
 

@@ -159,7 +159,8 @@ func (s *passwords) prove(ctx context.Context, a attempt) (*User, error) {
 	// started before it.
 	generation := strconv.FormatUint(s.users.currentGeneration(), 10)
 	name := s.fingerprints.of(a.name, a.network, a.password, generation)
-	return share(ctx, &s.flights, string(name[:]), "the request was cancelled before its password was checked", func() (*User, error) {
+	const cancelled = "the request was cancelled before its password was checked"
+	return share(ctx, &s.flights, string(name[:]), cancelled, func() (*User, error) {
 		return s.throttled(ctx, a)
 	})
 }
@@ -170,28 +171,28 @@ func (s *passwords) prove(ctx context.Context, a attempt) (*User, error) {
 func (s *passwords) throttled(ctx context.Context, a attempt) (*User, error) {
 	user := s.fingerprints.of(a.name, a.network)
 	network := s.fingerprints.of(a.network)
-	began := s.clock()
+	startedAt := s.clock()
 	pair := string(user[:])
-	_, trusted, _ := s.trusted.peek(pair, began)
+	_, trusted, _ := s.trusted.peek(pair, startedAt)
 	if !trusted {
-		if err := s.networks.check(network, began); err != nil {
+		if err := s.networks.check(network, startedAt); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.throttle.begin(user, began); err != nil {
+	if err := s.throttle.begin(user, startedAt); err != nil {
 		return nil, err
 	}
-	found, err := s.compare(ctx, a, trusted)
+	verified, err := s.compare(ctx, a, trusted)
 	switch {
 	case err == nil:
 		s.throttle.succeeded(user)
 		s.trusted.put(pair, nil, s.clock(), s.trusted.currentGeneration())
 	case !fault.Is(err, fault.Unauthorized):
-		s.throttle.undo(user, began)
+		s.throttle.undo(user, startedAt)
 	case !trusted:
 		s.networks.fail(network, s.clock())
 	}
-	return found, err
+	return verified, err
 }
 
 // compare verifies the password against the user's current row. It bypasses the cache:
@@ -202,7 +203,8 @@ func (s *passwords) compare(ctx context.Context, a attempt, trusted bool) (*User
 	if len(a.name) <= maxName {
 		generation := s.users.currentGeneration()
 		var err error
-		if user, err = s.store.User(ctx, a.name); err != nil {
+		user, err = s.store.User(ctx, a.name)
+		if err != nil {
 			return nil, err
 		}
 		s.users.put(a.name, user, s.clock(), generation)
@@ -236,7 +238,8 @@ func (s *passwords) rehash(ctx context.Context, user *User, a attempt) (*User, e
 		err = s.store.Rehash(ctx, a.name, user.PasswordHash, hash)
 	}
 	if err != nil {
-		s.log.Warn("cannot upgrade a password hash to the current cost", "user", user.Name, "err", err)
+		s.log.Warn("cannot upgrade a password hash to the current cost",
+			"user", user.Name, "err", err)
 		return user, nil
 	}
 	s.forgetUser(user.Name)
@@ -250,5 +253,7 @@ func (s *passwords) rehash(ctx context.Context, user *User, a attempt) (*User, e
 func (s *passwords) forgetUser(name string) {
 	folded := Fold(name)
 	s.users.forget(func(name string, _ *User) bool { return name == folded })
-	s.sessions.known.forget(func(_ string, v *Session) bool { return v == nil || Fold(v.User.Name) == folded })
+	s.sessions.known.forget(func(_ string, session *Session) bool {
+		return session == nil || Fold(session.User.Name) == folded
+	})
 }

@@ -20,9 +20,15 @@ const (
 // with priority.
 type semaphore struct {
 	mu     sync.Mutex
-	free   int
-	queues [2][]chan struct{} // 0: trusted; a channel is closed to grant the semaphore
+	free   int                // number of further concurrent hashes
+	queues [2][]chan struct{} // by priority; a channel is closed to grant the semaphore
 }
+
+// Indexes of the queues, the first one with priority.
+const (
+	trustedQueue = iota
+	usualQueue
+)
 
 func newSemaphore() *semaphore { return &semaphore{free: concurrency()} }
 
@@ -30,10 +36,11 @@ func newSemaphore() *semaphore { return &semaphore{free: concurrency()} }
 // left for other requests.
 func concurrency() int { return min(maxConcurrent, max(1, runtime.GOMAXPROCS(0)/2)) }
 
+// acquire waits for the semaphore. It fails if the queue is full, or ctx is done first.
 func (s *semaphore) acquire(ctx context.Context, trusted bool) error {
-	queue := &s.queues[1]
+	queue := &s.queues[usualQueue]
 	if trusted {
-		queue = &s.queues[0]
+		queue = &s.queues[trustedQueue]
 	}
 	s.mu.Lock()
 	if s.free > 0 {
@@ -64,7 +71,8 @@ func (s *semaphore) acquire(ctx context.Context, trusted bool) error {
 	} else {
 		s.next() // it was granted concurrently
 	}
-	return fault.Wrap(ctx.Err(), fault.Unavailable, "the request was cancelled before its password was checked")
+	return fault.Wrap(ctx.Err(), fault.Unavailable,
+		"the request was cancelled before its password was checked")
 }
 
 func (s *semaphore) release() {

@@ -37,7 +37,8 @@ func (s *sessions) authenticate(ctx context.Context, id string, method AuthMetho
 	}
 	identity := identityOf(&session.User, method)
 	if s.replaced.has(session.Hash) {
-		identity.SessionHash, identity.Expires = session.Hash, expires
+		identity.SessionHash = session.Hash
+		identity.Expires = expires
 		return identity, nil
 	}
 	if extended := s.clock().Add(s.ttl(session.Remember)); extended.After(expires) {
@@ -48,7 +49,8 @@ func (s *sessions) authenticate(ctx context.Context, id string, method AuthMetho
 		identity.Renew = session.Remember && !expires.Truncate(step).Equal(extended.Truncate(step))
 		expires = extended
 	}
-	identity.SessionHash, identity.Expires = session.Hash, expires
+	identity.SessionHash = session.Hash
+	identity.Expires = expires
 	return identity, nil
 }
 
@@ -95,22 +97,24 @@ func (s *sessions) create(ctx context.Context, user *User, remember bool) (t Tic
 		Added:    now,
 		Expires:  now.Add(s.ttl(remember)),
 	}
-	if created, err = s.store.AddSession(ctx, session); err != nil {
+	created, err = s.store.AddSession(ctx, session)
+	if err != nil {
 		return Ticket{}, false, err
 	}
 	if err := s.limit(ctx, session); err != nil {
 		return Ticket{}, false, err
 	}
 	identity := identityOf(user, NotAuthenticated)
-	identity.SessionHash, identity.Expires = session.Hash, session.Expires
+	identity.SessionHash = session.Hash
+	identity.Expires = session.Expires
 	return Ticket{SessionID: id, Remember: remember, Identity: identity}, created, nil
 }
 
 // limit removes the longest unused sessions of the user of a new session if there are too
 // many. Up to a minute of their use by other daemons is not known yet.
 func (s *sessions) limit(ctx context.Context, added Session) error {
-	all, err := s.store.UserSessions(ctx, added.User.ID)
-	if err != nil || len(all) <= maxSessions {
+	sessions, err := s.store.UserSessions(ctx, added.User.ID)
+	if err != nil || len(sessions) <= maxSessions {
 		return err
 	}
 
@@ -121,9 +125,10 @@ func (s *sessions) limit(ctx context.Context, added Session) error {
 		}
 		return expires.Add(-s.ttl(session.Remember))
 	}
-	all = slices.DeleteFunc(all, func(session Session) bool { return session.Hash == added.Hash })
-	slices.SortFunc(all, func(a, b Session) int { return lastUse(a).Compare(lastUse(b)) })
-	unused := all[:len(all)+1-maxSessions]
+	isAdded := func(session Session) bool { return session.Hash == added.Hash }
+	sessions = slices.DeleteFunc(sessions, isAdded)
+	slices.SortFunc(sessions, func(a, b Session) int { return lastUse(a).Compare(lastUse(b)) })
+	unused := sessions[:len(sessions)+1-maxSessions]
 
 	var hashes []string
 	for _, session := range unused {
