@@ -13,8 +13,15 @@ import (
 // trail returns the audit trail, oldest first, one line for each entry.
 func (p process) trail(t *testing.T) []string {
 	t.Helper()
-	kind, _ := record.System().Lookup("WH_Audit")
-	req, err := query.Parse(kind, query.Members{{Name: "OrderBy", Texts: []string{"EntryNo"}}, {Name: "Fields", Texts: []string{"UserName,Via,Address,Action,Subject,Detail"}}}, query.Options{})
+	kind, ok := record.System().Lookup("WH_Audit")
+	if !ok {
+		t.Fatal("the kind WH_Audit is missing")
+	}
+	members := query.Members{
+		{Name: "OrderBy", Texts: []string{"EntryNo"}},
+		{Name: "Fields", Texts: []string{"UserName,Via,Address,Action,Subject,Detail"}},
+	}
+	req, err := query.Parse(kind, members, query.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +51,8 @@ func (p process) trail(t *testing.T) []string {
 	}
 }
 
-// Each change adds one entry, with its actor and without secrets. A change that fails
-// adds none.
+// TestChangesAreAudited checks that each change adds one entry, with its actor and without
+// secrets, and that a change that fails adds none.
 func TestChangesAreAudited(t *testing.T) {
 	p := begin(t)
 	if _, err := p.EnsureAdmin(t.Context(), goodPassword); err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Only one credential is checked: Authorization, else X-ss-id, else the cookie.
+// TestCredentialPrecedence checks that only one credential is checked: Authorization, else
+// X-ss-id, else the cookie.
 func TestCredentialPrecedence(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
@@ -18,6 +19,12 @@ func TestCredentialPrecedence(t *testing.T) {
 	bob := p.login(t, "Bob", false)
 	key := p.key(t, "till", account.Writer)
 	stale := strings.Repeat("x", len(ann))
+	bobWithStale := basic("Bob", goodPassword)
+	bobWithStale.SessionCookie = stale
+	wrongBob := basic("Bob", badPassword)
+	wrongBob.SessionCookie = ann
+	emptyBasic := basic("", "")
+	emptyBasic.SessionCookie = ann
 	tests := []struct {
 		name string
 		c    account.Credentials
@@ -26,14 +33,34 @@ func TestCredentialPrecedence(t *testing.T) {
 		{"no credentials", account.Credentials{}, "unauthorized"},
 		{"cookie", account.Credentials{SessionCookie: ann}, "reader"},
 		{"header", account.Credentials{SessionHeader: ann}, "reader"},
-		{"header before cookie", account.Credentials{SessionHeader: bob, SessionCookie: ann}, "publisher"},
-		{"stale header with a cookie", account.Credentials{SessionHeader: stale, SessionCookie: ann}, "unauthorized"},
-		{"bearer before all", account.Credentials{Bearer: key, SessionHeader: bob, SessionCookie: ann}, "writer"},
-		{"wrong bearer with a cookie", account.Credentials{Bearer: key + "x", SessionCookie: ann}, "unauthorized"},
-		{"bearer with a stale cookie", account.Credentials{Bearer: key, SessionCookie: stale}, "writer"},
-		{"basic with a stale cookie", account.Credentials{HasBasic: true, BasicUser: "Bob", BasicPassword: goodPassword, SessionCookie: stale}, "publisher"},
-		{"wrong basic with a cookie", account.Credentials{HasBasic: true, BasicUser: "Bob", BasicPassword: badPassword, SessionCookie: ann}, "unauthorized"},
-		{"empty basic with a cookie", account.Credentials{HasBasic: true, SessionCookie: ann}, "unauthorized"},
+		{
+			"header before cookie",
+			account.Credentials{SessionHeader: bob, SessionCookie: ann},
+			"publisher",
+		},
+		{
+			"stale header with a cookie",
+			account.Credentials{SessionHeader: stale, SessionCookie: ann},
+			"unauthorized",
+		},
+		{
+			"bearer before all",
+			account.Credentials{Bearer: key, SessionHeader: bob, SessionCookie: ann},
+			"writer",
+		},
+		{
+			"wrong bearer with a cookie",
+			account.Credentials{Bearer: key + "x", SessionCookie: ann},
+			"unauthorized",
+		},
+		{
+			"bearer with a stale cookie",
+			account.Credentials{Bearer: key, SessionCookie: stale},
+			"writer",
+		},
+		{"basic with a stale cookie", bobWithStale, "publisher"},
+		{"wrong basic with a cookie", wrongBob, "unauthorized"},
+		{"empty basic with a cookie", emptyBasic, "unauthorized"},
 		{"key as user name", basic(key, ""), "writer"},
 		{"key as user name with any password", basic(key, "x"), "writer"},
 		{"unknown key as user name", basic("whd_"+strings.Repeat("A", 43), ""), "unauthorized"},
@@ -51,18 +78,30 @@ func TestCredentialPrecedence(t *testing.T) {
 func TestIdentityOfEachCredential(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Admin)
-	id, key := p.login(t, "Ann", false), p.key(t, "till", account.Writer)
+	id := p.login(t, "Ann", false)
+	key := p.key(t, "till", account.Writer)
+	ann := func(method account.AuthMethod) account.Identity {
+		return account.Identity{
+			Name:        "Ann",
+			DisplayName: "Ann!",
+			Role:        account.Admin,
+			AuthMethod:  method,
+		}
+	}
+	till := func(method account.AuthMethod) account.Identity {
+		return account.Identity{Name: "till", Role: account.Writer, AuthMethod: method}
+	}
 	tests := []struct {
 		name    string
 		c       account.Credentials
 		want    account.Identity
 		ambient bool
 	}{
-		{"cookie", cookie(id), account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Admin, AuthMethod: account.Cookie}, true},
-		{"header", account.Credentials{SessionHeader: id}, account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Admin, AuthMethod: account.Header}, false},
-		{"basic", basic("ann", goodPassword), account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Admin, AuthMethod: account.Basic}, true},
-		{"bearer", bearer(key), account.Identity{Name: "till", Role: account.Writer, AuthMethod: account.Bearer}, false},
-		{"key as basic", basic(key, ""), account.Identity{Name: "till", Role: account.Writer, AuthMethod: account.Basic}, true},
+		{"cookie", cookie(id), ann(account.Cookie), true},
+		{"header", account.Credentials{SessionHeader: id}, ann(account.Header), false},
+		{"basic", basic("ann", goodPassword), ann(account.Basic), true},
+		{"bearer", bearer(key), till(account.Bearer), false},
+		{"key as basic", basic(key, ""), till(account.Basic), true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,37 +122,46 @@ func TestIdentityOfEachCredential(t *testing.T) {
 			got.KeyID = ""
 			got.SessionHash = ""
 			got.Expires = time.Time{}
-			if got != tt.want || !got.Known() || got.AuthMethod.Ambient() != tt.ambient {
-				t.Errorf("got %+v (ambient %v), want %+v", got, got.AuthMethod.Ambient(), tt.want)
+			if got != tt.want || !got.Known() {
+				t.Errorf("got %+v (known %v), want %+v", got, got.Known(), tt.want)
+			}
+			if ambient := got.AuthMethod.Ambient(); ambient != tt.ambient {
+				t.Errorf("got ambient %v, want %v", ambient, tt.ambient)
 			}
 		})
 	}
-	if (account.Identity{}).Known() || !(account.Credentials{Address: "10.0.0.1"}).Empty() {
-		t.Error("the zero Identity is known, or credentials with only an address are not empty")
+	if (account.Identity{}).Known() {
+		t.Error("the zero Identity is known, want it unknown")
+	}
+	if !(account.Credentials{Address: "10.0.0.1"}).Empty() {
+		t.Error("credentials with only an address are not empty")
 	}
 }
 
+// TestVerifiedBasicIsCached checks that a verified password is not hashed again for five
+// minutes, unless the user changes.
 func TestVerifiedBasicIsCached(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	p.hashes.Store(0)
-	hashes := func() int32 { return p.hashes.Swap(0) }
+	expectHashes := func(when string, want int32) {
+		t.Helper()
+		if n := p.hashes.Swap(0); n != want {
+			t.Errorf("%s: %d hashes, want %d", when, n, want)
+		}
+	}
+
 	for range 1000 {
 		p.expect(t, basic("Ann", goodPassword), "reader")
 	}
-	if n := hashes(); n != 1 {
-		t.Errorf("%d hashes for 1000 requests, want 1", n)
-	}
+	expectHashes("1000 requests", 1)
 	p.clock.pass(5*time.Minute - 1)
 	p.expect(t, basic("ann", goodPassword), "reader")
-	if n := hashes(); n != 0 {
-		t.Errorf("%d hashes within five minutes, want 0", n)
-	}
+	expectHashes("within five minutes", 0)
 	p.clock.pass(1)
 	p.expect(t, basic("Ann", goodPassword), "reader")
-	if n := hashes(); n != 1 {
-		t.Errorf("%d hashes after five minutes, want 1", n)
-	}
+	expectHashes("after five minutes", 1)
+
 	name := "Annie"
 	if err := p.UpdateUser(t.Context(), "Ann", account.Update{DisplayName: &name}); err != nil {
 		t.Fatal(err)
@@ -123,11 +171,10 @@ func TestVerifiedBasicIsCached(t *testing.T) {
 	if err := p.SetRole(t.Context(), "Ann", account.Writer); err != nil {
 		t.Fatal(err)
 	}
-	hashes()
+	p.hashes.Store(0)
 	p.expect(t, basic("Ann", goodPassword), "writer")
-	if n := hashes(); n != 1 {
-		t.Errorf("%d hashes after a change of the user, want 1", n)
-	}
+	expectHashes("after a change of the user", 1)
+
 	if err := p.SetPassword(t.Context(), "Ann", "another horse"); err != nil {
 		t.Fatal(err)
 	}
@@ -139,16 +186,17 @@ func TestVerifiedBasicIsCached(t *testing.T) {
 	p.expect(t, basic("Ann", "another horse"), "unauthorized")
 }
 
-// TestRecognize checks that passwords are recognized without being verified: wrong ones cost no hash
-// and do not count as failed logins.
+// TestRecognize checks that passwords are recognized without being verified: wrong ones cost no
+// hash and do not count as failed logins.
 func TestRecognize(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	p.hashes.Store(0)
 	for range 20 {
 		for _, password := range []string{badPassword, goodPassword} {
-			if _, err := p.Recognize(t.Context(), basic("Ann", password)); !fault.Is(err, fault.Unauthorized) {
-				t.Fatalf("a password that was not verified: %v, want Unauthorized", err)
+			_, err := p.Recognize(t.Context(), basic("Ann", password))
+			if !fault.Is(err, fault.Unauthorized) {
+				t.Fatalf("a password that was not verified: got error %v, want Unauthorized", err)
 			}
 		}
 	}
@@ -161,8 +209,9 @@ func TestRecognize(t *testing.T) {
 	if err != nil || identity.Name != "Ann" {
 		t.Errorf("a password that was verified: %+v (%v), want Ann", identity, err)
 	}
-	if _, err := p.Recognize(t.Context(), account.Credentials{Bearer: "unknown"}); !fault.Is(err, fault.Unauthorized) {
-		t.Errorf("an unknown key: %v, want Unauthorized", err)
+	_, err = p.Recognize(t.Context(), bearer("unknown"))
+	if !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("an unknown key: got error %v, want Unauthorized", err)
 	}
 }
 
@@ -179,11 +228,12 @@ func TestUnauthorizedMessages(t *testing.T) {
 	}
 }
 
-// An unavailable store is not reported as a wrong password.
+// TestUnavailableStore checks that an unavailable store is not reported as a wrong password.
 func TestUnavailableStore(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
-	id, key := p.login(t, "Ann", false), p.key(t, "till", account.Reader)
+	id := p.login(t, "Ann", false)
+	key := p.key(t, "till", account.Reader)
 	down, err := account.New(account.Config{Store: broken{}})
 	if err != nil {
 		t.Fatal(err)

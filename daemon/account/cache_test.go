@@ -15,15 +15,20 @@ func TestCache(t *testing.T) {
 	now := day
 	fetched := 0
 	load := func(name string, value *int, err error) (*int, error) {
-		return loadBy(t.Context(), c, name, now, func() (*int, error) { fetched++; return value, err })
+		return loadBy(t.Context(), c, name, now, func() (*int, error) {
+			fetched++
+			return value, err
+		})
 	}
 	expect := func(step string, got *int, err error, want *int, wantFetched int) {
 		t.Helper()
 		if got != want || err != nil || fetched != wantFetched {
-			t.Errorf("%s: got %v (%v) after %d fetches, want %v after %d", step, got, err, fetched, want, wantFetched)
+			t.Errorf("%s: got %v (%v) after %d fetches, want %v after %d",
+				step, got, err, fetched, want, wantFetched)
 		}
 	}
-	first, second := new(1), new(2)
+	first := new(1)
+	second := new(2)
 	if _, err := load("a", first, errors.New("down")); err == nil {
 		t.Error("load returns no error, want that of find")
 	}
@@ -46,7 +51,8 @@ func TestCache(t *testing.T) {
 	expect("after forget", got, err, first, 5)
 }
 
-// A look-up that started before a change and ends after it is not cached.
+// TestOutdatedLookupIsNotCached checks that a look-up that started before a change and ends
+// after it is not cached.
 func TestOutdatedLookupIsNotCached(t *testing.T) {
 	c := newTestCache(time.Minute)
 	old, fresh := new(1), new(2)
@@ -108,18 +114,25 @@ func TestPendingTimes(t *testing.T) {
 	expect("after drop", time.Time{})
 }
 
-// Callers that wait for shared work do not hang if it panics.
+// TestShareAfterPanic checks that callers that wait for shared work do not hang if it panics.
 func TestShareAfterPanic(t *testing.T) {
 	flights := new(singleflight.Group)
-	inside, release := make(chan struct{}), make(chan struct{})
+	inside := make(chan struct{})
+	release := make(chan struct{})
 	go func() {
 		defer func() { _ = recover() }()
-		share(t.Context(), flights, "a", "gone", func() (*User, error) { close(inside); <-release; panic("bad") })
+		share(t.Context(), flights, "a", "gone", func() (*User, error) {
+			close(inside)
+			<-release
+			panic("bad")
+		})
 	}()
 	<-inside
 	done := make(chan *User)
 	go func() {
-		u, err := share(t.Context(), flights, "a", "gone", func() (*User, error) { return &User{Name: "Ann"}, nil })
+		u, err := share(t.Context(), flights, "a", "gone", func() (*User, error) {
+			return &User{Name: "Ann"}, nil
+		})
 		if err != nil {
 			t.Error(err)
 		}
@@ -127,12 +140,12 @@ func TestShareAfterPanic(t *testing.T) {
 	}()
 	close(release)
 	if u := <-done; u == nil || u.Name != "Ann" {
-		t.Errorf("got %+v", u)
+		t.Errorf("the caller that waited: got %+v, want Ann", u)
 	}
 }
 
-// Shared work runs in a separate goroutine. The caller's panic contains the stack of that
-// goroutine, so that it is logged.
+// TestSharePanicHasStackOfWork checks that the caller's panic contains the stack of the
+// goroutine in which shared work runs, so that it is logged.
 func TestSharePanicHasStackOfWork(t *testing.T) {
 	defer func() {
 		text := fmt.Sprint(recover())

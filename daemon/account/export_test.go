@@ -40,6 +40,8 @@ func newTestCache(ttl time.Duration) *cache[int] {
 }
 
 // loadBy calls load with fetch as the look-up of values that are not cached.
-func loadBy(ctx context.Context, c *cache[int], name string, now time.Time, fetch func() (*int, error)) (*int, error) {
+func loadBy(
+	ctx context.Context, c *cache[int], name string, now time.Time, fetch func() (*int, error),
+) (*int, error) {
 	return c.load(context.WithValue(ctx, fetchKey{}, fetch), name, now)
 }

@@ -14,36 +14,53 @@ import (
 func TestAddKey(t *testing.T) {
 	p := begin(t)
 	now := p.clock.Now()
+	named := func(name string) account.NewKey {
+		return account.NewKey{Name: name, Role: account.Reader}
+	}
+	expiring := func(name string, at time.Time) account.NewKey {
+		n := named(name)
+		n.Expires = at
+		return n
+	}
+	foreign := func(name, secret string) account.NewKey {
+		n := named(name)
+		n.Secret = secret
+		return n
+	}
 	tests := []struct {
 		name   string
-		n      account.NewKey
-		want   string
-		fields []string
+		key    account.NewKey
+		want   string   // kind of the error
+		fields []string // fields of the error
 	}{
-		{"valid", account.NewKey{Name: "till", Role: account.Reader}, "ok", nil},
-		{"duplicate name in other letter case", account.NewKey{Name: "TILL", Role: account.Reader}, "conflict", []string{"Name"}},
+		{"valid", named("till"), "ok", nil},
+		{"duplicate name in other letter case", named("TILL"), "conflict", []string{"Name"}},
 		{"empty", account.NewKey{}, "invalid", []string{"Name", "Role"}},
-		{"expired", account.NewKey{Name: "a", Role: account.Reader, Expires: now}, "invalid", []string{"ExpiryDateTime"}},
-		{"key of another service", account.NewKey{Name: "b", Role: account.Reader, Secret: foreignKey}, "ok", nil},
-		{"same key", account.NewKey{Name: "c", Role: account.Reader, Secret: foreignKey}, "conflict", nil},
-		{"short key", account.NewKey{Name: "c", Role: account.Reader, Secret: foreignKey[:23]}, "invalid", []string{"Key"}},
-		{"long key", account.NewKey{Name: "c", Role: account.Reader, Secret: strings.Repeat("x", 201)}, "invalid", []string{"Key"}},
-		{"key with a space", account.NewKey{Name: "c", Role: account.Reader, Secret: "canary canary canary canary"}, "invalid", []string{"Key"}},
-		{"cut key", account.NewKey{Name: "c", Role: account.Reader, Secret: "whd_" + foreignKey}, "invalid", []string{"Key"}},
-		{"expires immediately", account.NewKey{Name: "a", Role: account.Reader, Expires: now.Add(1)}, "ok", nil},
+		{"expired", expiring("a", now), "invalid", []string{"ExpiryDateTime"}},
+		{"key of another service", foreign("b", foreignKey), "ok", nil},
+		{"same key", foreign("c", foreignKey), "conflict", nil},
+		{"short key", foreign("c", foreignKey[:23]), "invalid", []string{"Key"}},
+		{"long key", foreign("c", strings.Repeat("x", 201)), "invalid", []string{"Key"}},
+		{"key with a space", foreign("c", "canary canary canary canary"), "invalid", []string{"Key"}},
+		{"cut key", foreign("c", "whd_"+foreignKey), "invalid", []string{"Key"}},
+		{"expires immediately", expiring("a", now.Add(1)), "ok", nil},
 	}
+	generated := regexp.MustCompile(`^whd_[A-Za-z0-9_-]{43}$`)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			secret, _, err := p.AddKey(t.Context(), tt.n)
+			secret, _, err := p.AddKey(t.Context(), tt.key)
 			expectKind(t, err, tt.want)
-			if err != nil && !slices.Equal(fieldsOf(err), tt.fields) {
-				t.Errorf("fields %v, want %v", fieldsOf(err), tt.fields)
+			if err == nil {
+				if tt.key.Secret == "" && !generated.MatchString(secret) {
+					t.Errorf("got the key %q, want one that matches %s", secret, generated)
+				}
+				return
 			}
-			if err != nil && tt.n.Secret != "" && strings.Contains(err.Error(), tt.n.Secret) {
+			if !slices.Equal(fieldsOf(err), tt.fields) {
+				t.Errorf("got the fields %v, want %v", fieldsOf(err), tt.fields)
+			}
+			if tt.key.Secret != "" && strings.Contains(err.Error(), tt.key.Secret) {
 				t.Errorf("the error contains the key: %v", err)
-			}
-			if err == nil && tt.n.Secret == "" && !regexp.MustCompile(`^whd_[A-Za-z0-9_-]{43}$`).MatchString(secret) {
-				t.Errorf("key %q", secret)
 			}
 		})
 	}
@@ -57,12 +74,18 @@ const foreignKey = "kQ3-2_yZ9aBcDeFgHiJkLmNoPqRsTuVw"
 func TestForeignKey(t *testing.T) {
 	p := begin(t)
 	p.expect(t, bearer(foreignKey), "unauthorized")
-	if secret, _, err := p.AddKey(t.Context(), account.NewKey{Name: "erp", Role: account.Publisher, Secret: foreignKey}); err != nil || secret != foreignKey {
-		t.Fatal(secret, err)
+	secret, _, err := p.AddKey(t.Context(), account.NewKey{
+		Name:   "erp",
+		Role:   account.Publisher,
+		Secret: foreignKey,
+	})
+	if err != nil || secret != foreignKey {
+		t.Fatalf("adding the key %q: got %q (%v), want the same key", foreignKey, secret, err)
 	}
 	p.expect(t, bearer(foreignKey), "publisher")
 	p.expect(t, basic(foreignKey, "x"), "publisher")
 	p.expect(t, bearer(strings.ToUpper(foreignKey)), "unauthorized")
+
 	const user = "abcdefghijklmnopqrstuvwxyz"
 	p.add(t, user, account.Reader)
 	p.expect(t, basic(user, goodPassword), "reader")
@@ -92,52 +115,65 @@ func TestKeyExpiryAndLastUse(t *testing.T) {
 
 	keys, err := p.Keys(t.Context())
 	if err != nil || len(keys) != 2 {
-		t.Fatalf("keys are %+v (%v)", keys, err)
+		t.Fatalf("got keys %+v (%v), want two", keys, err)
 	}
-	k.LastUsed, k.Added = used, keys[0].Added // the store keeps 100 ns
-	k.Expires = keys[0].Expires
-	if keys[0] != k || !keys[1].LastUsed.Equal(p.clock.Now()) || !keys[1].Expires.IsZero() {
-		t.Errorf("keys are %+v", keys)
+	want := k
+	want.LastUsed = used
+	want.Added = keys[0].Added // the store keeps 100 ns
+	want.Expires = keys[0].Expires
+	if keys[0] != want {
+		t.Errorf("got the key %+v, want %+v", keys[0], want)
+	}
+	if !keys[1].LastUsed.Equal(p.clock.Now()) || !keys[1].Expires.IsZero() {
+		t.Errorf("got the key %+v, want one without expiry, used at %v", keys[1], p.clock.Now())
 	}
 }
 
 func TestRemoveKey(t *testing.T) {
 	p := begin(t)
-	firstKey, first, err := p.AddKey(t.Context(), account.NewKey{Name: "one", Role: account.Reader})
+	one, oneKey, err := p.AddKey(t.Context(), account.NewKey{Name: "one", Role: account.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}
 	two := p.key(t, "two", account.Reader)
-	three := p.key(t, first.ID, account.Reader) // its name is the first key's id
-	for _, key := range []string{firstKey, two, three} {
+	namedAsID := p.key(t, oneKey.ID, account.Reader)
+	for _, key := range []string{one, two, namedAsID} {
 		p.expect(t, bearer(key), "reader")
 	}
+
+	// By name, which is free afterwards.
 	expectKind(t, p.RemoveKey(t.Context(), "unknown"), "not found")
 	expectKind(t, p.RemoveKey(t.Context(), "TWO"), "ok")
 	p.expect(t, bearer(two), "token expired")
 	expectKind(t, p.RemoveKey(t.Context(), "two"), "not found")
-	third := p.key(t, "two", account.Writer) // the name is free
-	p.expect(t, bearer(third), "writer")
+	newTwo := p.key(t, "two", account.Writer)
+	p.expect(t, bearer(newTwo), "writer")
 	p.expect(t, bearer(two), "token expired")
 	if keys, err := p.Keys(t.Context()); err != nil || len(keys) != 3 {
-		t.Errorf("keys are %+v (%v), want three without the revoked one", keys, err)
+		t.Errorf("got keys %+v (%v), want three without the revoked one", keys, err)
 	}
-	expectKind(t, p.RemoveKey(t.Context(), first.ID), "ok")
-	p.expect(t, bearer(firstKey), "token expired")
-	p.expect(t, bearer(three), "reader")
-	expectKind(t, p.RemoveKey(t.Context(), first.ID), "ok")
-	p.expect(t, bearer(three), "token expired")
 
-	const taken = "a-key-of-another-service-0123456789abcdef"
-	for range 2 { // an admin may give a revoked key again
-		if _, _, err := p.AddKey(t.Context(), account.NewKey{Name: "taken over", Role: account.Reader, Secret: taken}); err != nil {
+	// By ID, before the key with this name.
+	expectKind(t, p.RemoveKey(t.Context(), oneKey.ID), "ok")
+	p.expect(t, bearer(one), "token expired")
+	p.expect(t, bearer(namedAsID), "reader")
+	expectKind(t, p.RemoveKey(t.Context(), oneKey.ID), "ok")
+	p.expect(t, bearer(namedAsID), "token expired")
+}
+
+// TestRevokedKeyCanBeAdded checks that an admin may give a revoked key of another service again.
+func TestRevokedKeyCanBeAdded(t *testing.T) {
+	p := begin(t)
+	added := account.NewKey{Name: "taken over", Role: account.Reader, Secret: foreignKey}
+	for range 2 {
+		if _, _, err := p.AddKey(t.Context(), added); err != nil {
 			t.Fatal(err)
 		}
 		p.clock.pass(5 * time.Second) // cached look-ups expire
-		p.expect(t, bearer(taken), "reader")
-		expectKind(t, p.RemoveKey(t.Context(), "taken over"), "ok")
-		p.expect(t, bearer(taken), "token expired")
-		p.expect(t, basic(taken, ""), "token expired")
+		p.expect(t, bearer(foreignKey), "reader")
+		expectKind(t, p.RemoveKey(t.Context(), added.Name), "ok")
+		p.expect(t, bearer(foreignKey), "token expired")
+		p.expect(t, basic(foreignKey, ""), "token expired")
 	}
 }
 
@@ -156,18 +192,24 @@ func TestInvalidKeysAreIndistinguishable(t *testing.T) {
 	}
 	expectKind(t, p.RemoveKey(t.Context(), "revoked"), "ok")
 	p.clock.pass(time.Hour)
+	const invalid = "Invalid API Key"
+	expiry := p.clock.Now().UTC().Format(time.RFC3339)
 	for secret, want := range map[string]string{
 		revoked:                            "The API key was revoked",
-		expired:                            "The API key expired on " + p.clock.Now().UTC().Format(time.RFC3339),
-		revoked[:len(revoked)-1] + "_":     "Invalid API Key",
-		expired[:len(expired)-1]:           "Invalid API Key",
-		expired + "x":                      "Invalid API Key",
-		"whd_" + strings.Repeat("A", 43):   "Invalid API Key",
-		strings.ToUpper(revoked[:4]) + "x": "Invalid API Key",
+		expired:                            "The API key expired on " + expiry,
+		revoked[:len(revoked)-1] + "_":     invalid,
+		expired[:len(expired)-1]:           invalid,
+		expired + "x":                      invalid,
+		"whd_" + strings.Repeat("A", 43):   invalid,
+		strings.ToUpper(revoked[:4]) + "x": invalid,
 	} {
 		_, err := p.Authenticate(t.Context(), bearer(secret))
-		if f := fault.From(err); f.Message != want || (f.Kind == fault.TokenExpired) != (want != "Invalid API Key") {
-			t.Errorf("%v, want %s", err, want)
+		wantKind := fault.TokenExpired
+		if want == invalid {
+			wantKind = fault.Unauthorized
+		}
+		if f := fault.From(err); f.Message != want || f.Kind != wantKind {
+			t.Errorf("%s: got error %v, want %s", secret, err, want)
 		}
 	}
 }

@@ -18,33 +18,39 @@ import (
 func TestLogin(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Writer)
+	login := func(name, password string) account.Login {
+		return account.Login{UserName: name, Password: password}
+	}
 	tests := []struct {
 		name   string
 		login  account.Login
-		want   string
-		text   string
-		fields []string
+		want   string   // kind of the error
+		fields []string // fields of the error
 	}{
-		{"valid", account.Login{UserName: "Ann", Password: goodPassword}, "ok", "", nil},
-		{"other letter case of the name", account.Login{UserName: "aNN", Password: goodPassword}, "ok", "", nil},
-		{"wrong password", account.Login{UserName: "Ann", Password: badPassword}, "unauthorized", "Invalid Username or Password", nil},
-		{"other letter case of the password", account.Login{UserName: "Ann", Password: strings.ToUpper(goodPassword)}, "unauthorized", "Invalid Username or Password", nil},
-		{"unknown user", account.Login{UserName: "Bob", Password: goodPassword}, "unauthorized", "Invalid Username or Password", nil},
-		{"very long name", account.Login{UserName: strings.Repeat("A", 9000), Password: goodPassword}, "unauthorized", "Invalid Username or Password", nil},
-		{"very long password", account.Login{UserName: "Ann", Password: strings.Repeat("A", 9000)}, "unauthorized", "Invalid Username or Password", nil},
-		{"no password", account.Login{UserName: "Ann"}, "missing", "", []string{"Password"}},
-		{"no name", account.Login{Password: goodPassword}, "missing", "", []string{"UserName"}},
-		{"empty", account.Login{}, "missing", "", []string{"Password", "UserName"}},
+		{"valid", login("Ann", goodPassword), "ok", nil},
+		{"other letter case of the name", login("aNN", goodPassword), "ok", nil},
+		{"wrong password", login("Ann", badPassword), "unauthorized", nil},
+		{"other letter case of the password", login("Ann", strings.ToUpper(goodPassword)), "unauthorized", nil},
+		{"unknown user", login("Bob", goodPassword), "unauthorized", nil},
+		{"very long name", login(strings.Repeat("A", 9000), goodPassword), "unauthorized", nil},
+		{"very long password", login("Ann", strings.Repeat("A", 9000)), "unauthorized", nil},
+		{"no password", login("Ann", ""), "missing", []string{"Password"}},
+		{"no name", login("", goodPassword), "missing", []string{"UserName"}},
+		{"empty", account.Login{}, "missing", []string{"Password", "UserName"}},
 	}
+	const unauthorized = "Invalid Username or Password" // whether or not the user exists
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := p.Login(t.Context(), tt.login)
 			expectKind(t, err, tt.want)
-			if tt.text != "" && fault.From(err).Message != tt.text {
-				t.Errorf("message %q", fault.From(err).Message)
+			if err == nil {
+				return
 			}
-			if err != nil && !slices.Equal(fieldsOf(err), tt.fields) {
-				t.Errorf("fields %v, want %v", fieldsOf(err), tt.fields)
+			if got := fault.From(err).Message; tt.want == "unauthorized" && got != unauthorized {
+				t.Errorf("got the message %q, want %q", got, unauthorized)
+			}
+			if !slices.Equal(fieldsOf(err), tt.fields) {
+				t.Errorf("got the fields %v, want %v", fieldsOf(err), tt.fields)
 			}
 		})
 	}
@@ -53,12 +59,17 @@ func TestLogin(t *testing.T) {
 func TestLoginRepermitsTicket(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Writer)
-	ticket, err := p.Login(t.Context(), account.Login{UserName: "ann", Password: goodPassword, Remember: true})
+	ticket, err := p.Login(t.Context(), account.Login{
+		UserName: "ann",
+		Password: goodPassword,
+		Remember: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !regexp.MustCompile(`^[A-Za-z0-9]{20}$`).MatchString(ticket.SessionID) {
-		t.Errorf("session id %q", ticket.SessionID)
+	sessionID := regexp.MustCompile(`^[A-Za-z0-9]{20}$`)
+	if !sessionID.MatchString(ticket.SessionID) {
+		t.Errorf("got the session ID %q, want one that matches %s", ticket.SessionID, sessionID)
 	}
 	id, err := p.Authenticate(t.Context(), cookie(ticket.SessionID))
 	if err != nil {
@@ -73,22 +84,22 @@ func TestLoginRepermitsTicket(t *testing.T) {
 		Expires:     p.clock.Now().Add(14 * 24 * time.Hour),
 	}
 	if ticket.Identity != want {
-		t.Errorf("ticket is for %+v, want %+v", ticket.Identity, want)
+		t.Errorf("the identity of the ticket: got %+v, want %+v", ticket.Identity, want)
 	}
 	want.AuthMethod = account.Cookie
 	if id != want {
-		t.Errorf("identity is %+v, want %+v", id, want)
+		t.Errorf("the identity of the session: got %+v, want %+v", id, want)
 	}
 	if len(id.SessionHash) != 64 || strings.Contains(id.SessionHash, ticket.SessionID) {
-		t.Errorf("session hash %q", id.SessionHash)
+		t.Errorf("got the session hash %q, want 64 characters without the session ID", id.SessionHash)
 	}
-	if sessionID := p.login(t, "Ann", false); sessionID == ticket.SessionID {
-		t.Error("two logins return the same session id")
+	if second := p.login(t, "Ann", false); second == ticket.SessionID {
+		t.Errorf("two logins return the same session ID %s", second)
 	}
 }
 
-// Known and unknown users cost the same number of hashes, so that response times do not
-// reveal which users exist.
+// TestUnknownUserCostsOneHash checks that known and unknown users cost the same number of
+// hashes, so that response times do not reveal which users exist.
 func TestUnknownUserCostsOneHash(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
@@ -102,37 +113,43 @@ func TestUnknownUserCostsOneHash(t *testing.T) {
 	}
 }
 
+// try logs in from an address, and returns the error.
+func (p process) try(ctx context.Context, name, password, address string) error {
+	_, err := p.Login(ctx, account.Login{UserName: name, Password: password, Address: address})
+	return err
+}
+
+// TestLoginIsThrottled checks that five failures of a user from an address block this pair for
+// a minute after the first one, and no others.
 func TestLoginIsThrottled(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	p.add(t, "Bob", account.Reader)
-	try := func(name, password, address string) error {
-		_, err := p.Login(t.Context(), account.Login{UserName: name, Password: password, Address: address})
-		return err
-	}
 	for range 5 {
-		expectKind(t, try("Ann", badPassword, "10.0.0.1"), "unauthorized")
+		expectKind(t, p.try(t.Context(), "Ann", badPassword, "10.0.0.1"), "unauthorized")
 		p.clock.pass(2 * time.Second)
 	}
+
 	before := p.hashes.Load()
-	err := try("aNN", goodPassword, "10.0.0.1:4711")
+	err := p.try(t.Context(), "aNN", goodPassword, "10.0.0.1:4711")
 	expectKind(t, err, "too many")
 	if wait := fault.From(err).RetryAfter; wait != 50*time.Second {
-		t.Errorf("Retry-After %v, want 50s", wait)
+		t.Errorf("a throttled attempt: got Retry-After %v, want 50s", wait)
 	}
 	if p.hashes.Load() != before {
 		t.Error("a throttled attempt computed a hash")
 	}
-	expectKind(t, try("Ann", goodPassword, "10.0.0.2"), "ok")
-	expectKind(t, try("Bob", goodPassword, "10.0.0.1"), "ok")
+	expectKind(t, p.try(t.Context(), "Ann", goodPassword, "10.0.0.2"), "ok")
+	expectKind(t, p.try(t.Context(), "Bob", goodPassword, "10.0.0.1"), "ok")
+
 	p.clock.pass(50*time.Second - 1)
-	expectKind(t, try("Ann", goodPassword, "10.0.0.1"), "too many")
+	expectKind(t, p.try(t.Context(), "Ann", goodPassword, "10.0.0.1"), "too many")
 	p.clock.pass(1)
-	expectKind(t, try("Ann", goodPassword, "10.0.0.1"), "ok")
+	expectKind(t, p.try(t.Context(), "Ann", goodPassword, "10.0.0.1"), "ok")
 	for range 5 { // the successful login has reset the count
-		expectKind(t, try("Ann", badPassword, "10.0.0.1"), "unauthorized")
+		expectKind(t, p.try(t.Context(), "Ann", badPassword, "10.0.0.1"), "unauthorized")
 	}
-	expectKind(t, try("Ann", badPassword, "10.0.0.1"), "too many")
+	expectKind(t, p.try(t.Context(), "Ann", badPassword, "10.0.0.1"), "too many")
 }
 
 func TestBasicIsThrottled(t *testing.T) {
@@ -150,15 +167,18 @@ func TestBasicIsThrottled(t *testing.T) {
 	p.expect(t, basic("Ann", goodPassword), "reader") // a cached verification is not throttled
 }
 
-// A client that opens many connections concurrently, all with the correct password, is
-// not throttled.
+// TestConcurrentRequestsShareAHash checks that a client that opens many connections
+// concurrently, all with the correct password, costs one hash and is not throttled.
 func TestConcurrentRequestsShareAHash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := begin(t)
 		p.add(t, "Ann", account.Reader)
 		p.hashes.Store(0)
 		release := make(chan struct{})
-		p.CheapHashes(func() { p.hashes.Add(1); <-release })
+		p.CheapHashes(func() {
+			p.hashes.Add(1)
+			<-release
+		})
 		results := make(chan string, 50)
 		for range cap(results) {
 			go func() { results <- p.known(t.Context(), basic("Ann", goodPassword)) }()
@@ -171,68 +191,77 @@ func TestConcurrentRequestsShareAHash(t *testing.T) {
 			}
 		}
 		if n := p.hashes.Load(); n != 1 {
-			t.Errorf("%d hashes, want 1", n)
+			t.Errorf("%d hashes for %d concurrent requests, want 1", n, cap(results))
 		}
 	})
 }
 
+// peak counts concurrent calls, and remembers their maximum.
+type peak struct {
+	mu           sync.Mutex
+	running, max int
+}
+
+func (p *peak) enter() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running++
+	p.max = max(p.max, p.running)
+}
+
+func (p *peak) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running--
+}
+
+// TestConcurrentHashesAreLimited checks that a flood of logins computes few hashes at a time,
+// that a bounded number of others wait, and that further ones are rejected.
 func TestConcurrentHashesAreLimited(t *testing.T) {
+	const (
+		attempts   = 200
+		maxWaiting = 32
+	)
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
-	var mu sync.Mutex
-	running, peak := 0, 0
-	entered := make(chan struct{}, 200)
+	var hashes peak
 	release := make(chan struct{})
 	p.CheapHashes(func() {
-		mu.Lock()
-		running++
-		peak = max(peak, running)
-		mu.Unlock()
-		entered <- struct{}{}
+		hashes.enter()
+		defer hashes.leave()
 		<-release
-		mu.Lock()
-		running--
-		mu.Unlock()
 	})
-	results := make(chan error, 200)
-	for i := range 200 {
+	results := make(chan error, attempts)
+	for i := range attempts {
 		go func() {
-			_, err := p.Login(t.Context(), account.Login{
-				UserName: fmt.Sprint("user", i),
-				Password: badPassword,
-				Address:  "10.0.0.1",
-			})
-			results <- err
+			results <- p.try(t.Context(), fmt.Sprint("user", i), badPassword, "10.0.0.1")
 		}()
 	}
-	counts := make(map[string]int)
-	served := account.Concurrency() + 32 // those computing and those waiting until release
-	for range 200 - served {
+
+	// Until release, all attempts end that neither compute a hash nor wait.
+	served := account.Concurrency() + maxWaiting
+	for range attempts - served {
 		err := <-results
-		counts[kindOf(err)]++
+		expectKind(t, err, "unavailable")
 		if fault.From(err).RetryAfter <= 0 {
-			t.Fatal("no Retry-After")
+			t.Fatalf("a rejected attempt: got error %v without Retry-After", err)
 		}
 	}
-	if want := 200 - served; counts["unavailable"] != want {
-		t.Errorf("%v, want %d unavailable", counts, want)
+	if n := p.Waiting(); n != maxWaiting {
+		t.Errorf("%d attempts wait, want %d", n, maxWaiting)
 	}
-	if p.Waiting() != 32 {
-		t.Errorf("%d attempts wait, want 32", p.Waiting())
-	}
+
 	close(release)
 	for range served {
-		counts[kindOf(<-results)]++
+		expectKind(t, <-results, "unauthorized")
 	}
-	if counts["unauthorized"] != served {
-		t.Errorf("%v, want %d unauthorized", counts, served)
-	}
-	if peak != account.Concurrency() {
-		t.Errorf("%d hashes were computed concurrently, want %d", peak, account.Concurrency())
+	if hashes.max != account.Concurrency() {
+		t.Errorf("%d hashes were computed concurrently, want %d", hashes.max, account.Concurrency())
 	}
 }
 
-// An attempt rejected because of a full queue does not count as a failed login.
+// TestRejectedAttemptIsNotCounted checks that an attempt rejected because of a full queue does
+// not count as a failed login.
 func TestRejectedAttemptIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := begin(t)
@@ -254,8 +283,8 @@ func TestRejectedAttemptIsNotCounted(t *testing.T) {
 	})
 }
 
-// A cancelled attempt does not count as a failed login, and does not affect other
-// requests with the same password.
+// TestCancelledAttemptIsNotCounted checks that a cancelled attempt does not count as a failed
+// login, and does not affect other requests with the same password.
 func TestCancelledAttemptIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := begin(t)
@@ -296,7 +325,7 @@ func TestLogsAndErrorsContainNoSecrets(t *testing.T) {
 	var texts []string
 	for _, name := range []string{"Ann", "hunter2-typed-as-name"} {
 		for range 7 {
-			_, err := p.Login(t.Context(), account.Login{UserName: name, Password: badPassword, Address: "10.0.0.9"})
+			err := p.try(t.Context(), name, badPassword, "10.0.0.9")
 			texts = append(texts, err.Error())
 		}
 	}
@@ -314,8 +343,8 @@ func TestLogsAndErrorsContainNoSecrets(t *testing.T) {
 	}
 }
 
-// A hash of an earlier version, with a lower cost, is replaced at the next login. The
-// user's other fields, sessions and cached verification stay.
+// TestWeakHashIsReplacedAtLogin checks that a hash of an earlier version, with a lower cost, is
+// replaced at the next login. The user's other fields, sessions and cached verification stay.
 func TestWeakHashIsReplacedAtLogin(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
@@ -329,20 +358,26 @@ func TestWeakHashIsReplacedAtLogin(t *testing.T) {
 	}
 	session := p.login(t, "Ann", false)
 	after, err := p.User(t.Context(), "Ann")
-	if err != nil || after.PasswordHash == cheap || !strings.Contains(after.PasswordHash, "t=4") || !after.Saved.Equal(before.Saved) {
-		t.Errorf("Ann is %+v (%v)", after, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(after.PasswordHash, "t=4") {
+		t.Errorf("after the login: got the hash %s, want one with 4 passes", after.PasswordHash)
+	}
+	if !after.Saved.Equal(before.Saved) {
+		t.Errorf("after the login: the user was saved at %v, want %v as before", after.Saved, before.Saved)
 	}
 	p.expect(t, cookie(session), "reader")
 	p.expect(t, basic("Ann", goodPassword), "reader")
 	computed := p.hashes.Load()
 	p.expect(t, basic("Ann", goodPassword), "reader")
-	if p.hashes.Load() != computed {
-		t.Error("the cached verification was lost")
+	if n := p.hashes.Load() - computed; n != 0 {
+		t.Errorf("a cached password: %d hashes, want none", n)
 	}
 }
 
-// Concurrent logins from different addresses all succeed, although the first of them
-// replaces the hash that the others verified.
+// TestConcurrentLoginsDuringRehash checks that concurrent logins from different addresses all
+// succeed, although the first of them replaces the hash that the others verified.
 func TestConcurrentLoginsDuringRehash(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
@@ -350,25 +385,22 @@ func TestConcurrentLoginsDuringRehash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Rehash(t.Context(), "ann", u.PasswordHash, strings.Replace(u.PasswordHash, "t=4", "t=2", 1)); err != nil {
+	cheap := strings.Replace(u.PasswordHash, "t=4", "t=2", 1)
+	if err := p.Rehash(t.Context(), "ann", u.PasswordHash, cheap); err != nil {
 		t.Fatal(err)
 	}
-	var all sync.WaitGroup
+	var logins sync.WaitGroup
 	for i := range 8 {
-		all.Go(func() {
-			_, err := p.Login(t.Context(), account.Login{
-				UserName: "Ann",
-				Password: goodPassword,
-				Address:  fmt.Sprint("10.0.0.", i),
-			})
+		logins.Go(func() {
+			err := p.try(t.Context(), "Ann", goodPassword, fmt.Sprint("10.0.0.", i))
 			expectKind(t, err, "ok")
 		})
 	}
-	all.Wait()
+	logins.Wait()
 }
 
-// While wrong passwords fill the queue, users that signed in from the same address before
-// have priority.
+// TestTrustedPairsHavePriority checks that users that signed in from the same address before
+// have priority while wrong passwords fill the queue.
 func TestTrustedPairsHavePriority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := begin(t)
@@ -379,10 +411,7 @@ func TestTrustedPairsHavePriority(t *testing.T) {
 		p.CheapHashes(func() { <-permits })
 		try := func(name, password, address string) chan error {
 			result := make(chan error, 1)
-			go func() {
-				_, err := p.Login(t.Context(), account.Login{UserName: name, Password: password, Address: address})
-				result <- err
-			}()
+			go func() { result <- p.try(t.Context(), name, password, address) }()
 			synctest.Wait()
 			return result
 		}
@@ -390,13 +419,19 @@ func TestTrustedPairsHavePriority(t *testing.T) {
 			try(fmt.Sprint("user", i), badPassword, fmt.Sprint("10.0.1.", i))
 		}
 		ann := try("Ann", goodPassword, "10.0.0.1")
-		expectKind(t, <-try("Ann", goodPassword, "10.0.0.2"), "unavailable") // not trusted at this address
-		expectKind(t, <-try("Bob", goodPassword, "10.0.0.1"), "unavailable") // Bob is not trusted anywhere
-		for range account.Concurrency() + 1 {                                // the attempts that are computing, then Ann's
+
+		// Ann is not trusted at another address, and Bob nowhere.
+		expectKind(t, <-try("Ann", goodPassword, "10.0.0.2"), "unavailable")
+		expectKind(t, <-try("Bob", goodPassword, "10.0.0.1"), "unavailable")
+
+		// The attempts that are computing end, then Ann's.
+		for range account.Concurrency() + 1 {
 			permits <- struct{}{}
 			synctest.Wait()
 		}
 		expectKind(t, <-ann, "ok")
+
+		// The trust ends after a day.
 		p.clock.pass(24 * time.Hour)
 		for i := range account.Concurrency() + 1 {
 			try(fmt.Sprint("user", i), badPassword, fmt.Sprint("10.0.2.", i))
@@ -411,41 +446,42 @@ func TestTrustedPairsHavePriority(t *testing.T) {
 	})
 }
 
-// Failures of different users from one address are counted together, whether the users
-// exist or not. Users that signed in from there before are not throttled.
+// TestFailuresOfOneAddressAreLimited checks that failures of different users from one address
+// are counted together, whether the users exist or not, and that users that signed in from
+// there before are not throttled.
 func TestFailuresOfOneAddressAreLimited(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	p.add(t, "Bob", account.Reader)
 	p.login(t, "Ann", false)
-	try := func(name, password, address string) error {
-		_, err := p.Login(t.Context(), account.Login{UserName: name, Password: password, Address: address})
-		return err
-	}
+	const limit = 20
 	before := p.hashes.Load()
 	for i := range 100 {
 		want := "unauthorized"
-		if i >= 20 {
+		if i >= limit {
 			want = "too many"
 		}
-		expectKind(t, try(fmt.Sprint("user", i), badPassword, "10.0.0.1"), want)
+		expectKind(t, p.try(t.Context(), fmt.Sprint("user", i), badPassword, "10.0.0.1"), want)
 		p.clock.pass(100 * time.Millisecond)
 	}
-	if n := p.hashes.Load() - before; n != 20 {
-		t.Errorf("%d hashes, want 20", n)
+	if n := p.hashes.Load() - before; n != limit {
+		t.Errorf("100 failures: %d hashes, want %d", n, limit)
 	}
-	expectKind(t, try("Ann", goodPassword, "10.0.0.1"), "ok")
-	expectKind(t, try("Bob", goodPassword, "10.0.0.1"), "too many")
-	expectKind(t, try("Bob", goodPassword, "10.0.0.2"), "ok")
+
+	expectKind(t, p.try(t.Context(), "Ann", goodPassword, "10.0.0.1"), "ok")
+	expectKind(t, p.try(t.Context(), "Bob", goodPassword, "10.0.0.1"), "too many")
+	expectKind(t, p.try(t.Context(), "Bob", goodPassword, "10.0.0.2"), "ok")
 	p.clock.pass(time.Minute)
-	expectKind(t, try("Bob", goodPassword, "10.0.0.1"), "ok")
-	for range 2 { // many users behind one address with successful logins
+	expectKind(t, p.try(t.Context(), "Bob", goodPassword, "10.0.0.1"), "ok")
+
+	// Successful logins of many users behind one address are not limited.
+	for range 2 {
 		for i := range 30 {
 			name := fmt.Sprint("colleague", i)
 			if _, err := p.User(t.Context(), name); err != nil {
 				p.add(t, name, account.Reader)
 			}
-			expectKind(t, try(name, goodPassword, "10.0.0.3"), "ok")
+			expectKind(t, p.try(t.Context(), name, goodPassword, "10.0.0.3"), "ok")
 		}
 	}
 }

@@ -10,51 +10,75 @@ import (
 // TestOwnerRole checks that changes of users and keys decide the role of an owner: at once
 // in the same process, within seconds in another one.
 func TestOwnerRole(t *testing.T) {
-	c, dir := newClock(), t.TempDir()
-	p, other := start(t, dir, c), start(t, dir, c)
+	c := newClock()
+	dir := t.TempDir()
+	p := start(t, dir, c)
+	other := start(t, dir, c)
 	ctx := t.Context()
-	if _, err := p.AddUser(ctx, account.NewUser{Name: "Ann", Role: account.Writer, Password: "a password for tests only"}); err != nil {
-		t.Fatal(err)
-	}
-	_, key, err := p.AddKey(ctx, account.NewKey{Name: "shop", Role: account.Reader, Expires: c.Now().Add(time.Hour)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	user, byKey := account.Identity{Name: "ANN", AuthMethod: account.Cookie}.Owner(), account.Identity{KeyID: key.ID, AuthMethod: account.Bearer}.Owner()
-	expect := func(s process, owner string, want account.Role) {
-		t.Helper()
-		if got, err := s.OwnerRole(ctx, owner); err != nil || got != want {
-			t.Errorf("%s has the role %q (%v), want %q", owner, got, err, want)
-		}
-	}
+	p.add(t, "Ann", account.Writer)
+	key := addExpiringKey(t, p, time.Hour)
+	ann := account.Identity{Name: "ANN", AuthMethod: account.Cookie}.Owner()
+	shop := account.Identity{KeyID: key.ID, AuthMethod: account.Bearer}.Owner()
 	for _, s := range []process{p, other} {
-		expect(s, user, account.Writer)
-		expect(s, byKey, account.Reader)
-		expect(s, account.Identity{}.Owner(), account.NoRole)
-		expect(s, "user:"+key.ID, account.NoRole)
+		s.expectOwner(t, ann, account.Writer)
+		s.expectOwner(t, shop, account.Reader)
+		s.expectOwner(t, account.Identity{}.Owner(), account.NoRole)
+		s.expectOwner(t, "user:"+key.ID, account.NoRole)
 	}
-	role := account.Reader
-	if err := p.UpdateUser(ctx, "ann", account.Update{Role: &role}); err != nil {
+
+	if err := p.SetRole(ctx, "ann", account.Reader); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.RemoveKey(ctx, key.ID); err != nil {
 		t.Fatal(err)
 	}
-	expect(p, user, account.Reader)
-	expect(p, byKey, account.NoRole)
+	p.expectOwner(t, ann, account.Reader)
+	p.expectOwner(t, shop, account.NoRole)
 	c.pass(5 * time.Second)
-	expect(other, user, account.Reader)
-	expect(other, byKey, account.NoRole)
-	_, key, err = p.AddKey(ctx, account.NewKey{Name: "shop", Role: account.Reader, Expires: c.Now().Add(time.Second)})
+	other.expectOwner(t, ann, account.Reader)
+	other.expectOwner(t, shop, account.NoRole)
+}
+
+// TestOwnerRoleOfNewKey checks that another process knows the role of a new key at once after
+// a request with the key, until the key expires.
+func TestOwnerRoleOfNewKey(t *testing.T) {
+	c := newClock()
+	dir := t.TempDir()
+	p := start(t, dir, c)
+	other := start(t, dir, c)
+	other.expectOwner(t, "key:unknown", account.NoRole) // caches the owners
+	key := addExpiringKey(t, p, time.Second)
+	owner := "key:" + key.ID
+	p.expectOwner(t, owner, account.Reader)
+	other.expectOwner(t, owner, account.NoRole)
+
+	identity := account.Identity{KeyID: key.ID, AuthMethod: account.Bearer, Role: account.Reader}
+	if got := other.Owner(t.Context(), identity); got != owner {
+		t.Errorf("the owner of a request with the key: got %q, want %q", got, owner)
+	}
+	other.expectOwner(t, owner, account.Reader)
+	c.pass(time.Second)
+	p.expectOwner(t, owner, account.NoRole)
+}
+
+// addExpiringKey adds the key shop, which expires after a time.
+func addExpiringKey(t *testing.T, p process, ttl time.Duration) account.Key {
+	t.Helper()
+	_, key, err := p.AddKey(t.Context(), account.NewKey{
+		Name:    "shop",
+		Role:    account.Reader,
+		Expires: p.clock.Now().Add(ttl),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(p, "key:"+key.ID, account.Reader)
-	expect(other, "key:"+key.ID, account.NoRole)
-	if owner := other.Owner(ctx, account.Identity{KeyID: key.ID, AuthMethod: account.Bearer, Role: account.Reader}); owner != "key:"+key.ID {
-		t.Errorf("the owner is %q", owner)
+	return key
+}
+
+// expectOwner expects the role of an owner.
+func (p process) expectOwner(t *testing.T, owner string, want account.Role) {
+	t.Helper()
+	if got, err := p.OwnerRole(t.Context(), owner); err != nil || got != want {
+		t.Errorf("the role of %s: got %q (%v), want %q", owner, got, err, want)
 	}
-	expect(other, "key:"+key.ID, account.Reader) // at once, after a request with the key
-	c.pass(time.Second)
-	expect(p, "key:"+key.ID, account.NoRole)
 }

@@ -11,23 +11,24 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// Runs all operations concurrently, for the race detector. Identities must not be mixed up.
+// TestConcurrentUse runs all operations concurrently, for the race detector. Identities must
+// not be mixed up.
 func TestConcurrentUse(t *testing.T) {
 	p := begin(t)
 	p.add(t, "root", account.Admin)
 	p.Start(t.Context())
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for i := range 8 {
-		all.Go(func() { useAccount(t, p, fmt.Sprint("user", i)) })
+		group.Go(func() { useAccount(t, p, fmt.Sprint("user", i)) })
 	}
-	all.Go(func() {
+	group.Go(func() {
 		for range 20 {
 			if err := p.Write(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	all.Wait()
+	group.Wait()
 	if err := p.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -37,17 +38,24 @@ func TestConcurrentUse(t *testing.T) {
 func useAccount(t *testing.T, p process, name string) {
 	for range 3 {
 		p.add(t, name, account.Reader)
-		id, key := p.login(t, name, false), p.key(t, name, account.Writer)
+		id := p.login(t, name, false)
+		key := p.key(t, name, account.Writer)
+		credentials := []account.Credentials{cookie(id), bearer(key), basic(name, goodPassword)}
 		for range 10 {
-			for _, c := range []account.Credentials{cookie(id), bearer(key), basic(name, goodPassword)} {
-				if id, err := p.Authenticate(t.Context(), c); err != nil || id.Name != name {
-					t.Errorf("%s is %+v (%v)", name, id, err)
+			for _, c := range credentials {
+				identity, err := p.Authenticate(t.Context(), c)
+				if err != nil || identity.Name != name {
+					t.Errorf("%s: got the identity %+v (%v)", name, identity, err)
 				}
 			}
 		}
-		errs := []error{p.SetRole(t.Context(), name, account.Writer), p.Logout(t.Context(), id),
-			p.SetPassword(t.Context(), name, "another horse"), p.RemoveUser(t.Context(), name), p.RemoveKey(t.Context(), name)}
-		for _, err := range errs {
+		for _, err := range []error{
+			p.SetRole(t.Context(), name, account.Writer),
+			p.Logout(t.Context(), id),
+			p.SetPassword(t.Context(), name, "another horse"),
+			p.RemoveUser(t.Context(), name),
+			p.RemoveKey(t.Context(), name),
+		} {
 			if err != nil {
 				t.Error(err)
 			}
@@ -58,16 +66,23 @@ func useAccount(t *testing.T, p process, name string) {
 	}
 }
 
-// A login creates no session if the password changes during it.
+// TestLoginDuringPasswordChange checks that a login creates no session if the password changes
+// during it.
 func TestLoginDuringPasswordChange(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
-	other, err := p.AddUser(t.Context(), account.NewUser{Name: "Bob", Role: account.Reader, Password: "another horse"})
+	bob, err := p.AddUser(t.Context(), account.NewUser{
+		Name:     "Bob",
+		Role:     account.Reader,
+		Password: "another horse",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	change := account.Change{PasswordHash: &bob.PasswordHash}
+	entry := audit.Entry{At: p.clock.Now()}
 	p.CheapHashes(func() {
-		_, err := p.store.AppDB.Accounts().ChangeUser(t.Context(), "ann", account.Change{PasswordHash: &other.PasswordHash}, audit.Entry{At: p.clock.Now()})
+		_, err := p.store.AppDB.Accounts().ChangeUser(t.Context(), "ann", change, entry)
 		if err != nil {
 			t.Error(err)
 		}
@@ -76,9 +91,11 @@ func TestLoginDuringPasswordChange(t *testing.T) {
 	expectKind(t, err, "unauthorized")
 }
 
-// Scripts send Basic credentials with each request; the password was verified recently.
+// BenchmarkBasic authenticates by Basic credentials with a password that was verified recently,
+// as scripts send them with each request.
 func BenchmarkBasic(b *testing.B) {
-	s, err := storage.Open(b.Context(), storage.Config{Dir: b.TempDir(), Registry: record.Builtin(), Connections: 1})
+	config := storage.Config{Dir: b.TempDir(), Registry: record.Builtin(), Connections: 1}
+	s, err := storage.Open(b.Context(), config)
 	if err != nil {
 		b.Fatal(err)
 	}

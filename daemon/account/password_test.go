@@ -31,7 +31,8 @@ func TestHashAndMatches(t *testing.T) {
 		{"", "correct horse", false},
 		{"", "", false},
 	} {
-		if got, err := h.matches(t.Context(), tt.stored, tt.password, true); err != nil || got != tt.want {
+		got, err := h.matches(t.Context(), tt.stored, tt.password, true)
+		if err != nil || got != tt.want {
 			t.Errorf("%q matches %q: %v (%v), want %v", tt.stored, tt.password, got, err, tt.want)
 		}
 	}
@@ -40,15 +41,18 @@ func TestHashAndMatches(t *testing.T) {
 	}
 }
 
-// A vector computed by the reference implementation: 64 KiB, two threads, 24 bytes.
+// TestMatchesReferenceVector checks a vector computed by the reference implementation: 64 KiB,
+// two threads, 24 bytes.
 func TestMatchesReferenceVector(t *testing.T) {
 	text := "$argon2id$v=19$m=64,t=2,p=2$c29tZXNhbHQ$NQrDciL0Nsy1wJcvHr079rlYvyBxhBNi"
-	if ok, err := newHasher(fullCost).matches(t.Context(), text, "password", true); err != nil || !ok {
-		t.Errorf("matches: %v (%v)", ok, err)
+	ok, err := newHasher(fullCost).matches(t.Context(), text, "password", true)
+	if err != nil || !ok {
+		t.Errorf("matching the password: got %v (%v), want true", ok, err)
 	}
 }
 
-// The dummy hash of unknown users has the cost of a real hash.
+// TestDummyHasCostOfRealHash checks that the dummy hash of unknown users has the cost of a real
+// hash.
 func TestDummyHasCostOfRealHash(t *testing.T) {
 	h := newHasher(fullCost)
 	var costs [][3]uint32
@@ -77,8 +81,13 @@ func TestDummyHasCostOfRealHash(t *testing.T) {
 
 func TestWeak(t *testing.T) {
 	for text, want := range map[string]bool{
-		"m=19456,t=4,p=1": false, "m=19456,t=5,p=1": false, "m=65536,t=2,p=1": false,
-		"m=19456,t=2,p=1": true, "m=19456,t=3,p=1": true, "m=8192,t=16,p=1": true, "m=65536,t=1,p=1": true,
+		"m=19456,t=4,p=1": false,
+		"m=19456,t=5,p=1": false,
+		"m=65536,t=2,p=1": false,
+		"m=19456,t=2,p=1": true,
+		"m=19456,t=3,p=1": true,
+		"m=8192,t=16,p=1": true,
+		"m=65536,t=1,p=1": true,
 	} {
 		if got := newHasher(fullCost).weak("$argon2id$v=19$" + text + "$" + salt16 + "$" + sum32); got != want {
 			t.Errorf("%s is weak: %v, want %v", text, got, want)

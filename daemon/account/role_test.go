@@ -78,9 +78,18 @@ func TestGeneratedSecretsAreUnique(t *testing.T) {
 			seen[text] = true
 		}
 	}
-	p, other := newFingerprints(), newFingerprints()
-	first, repeated := p.of("ab", "c"), p.of("ab", "c")
-	if first != repeated || first == p.of("a", "bc") || first == other.of("ab", "c") {
-		t.Error("fingerprints are not stable, ignore the parts' lengths, or do not depend on the key")
+}
+
+func TestFingerprints(t *testing.T) {
+	p := newFingerprints()
+	first := p.of("ab", "c")
+	if repeated := p.of("ab", "c"); repeated != first {
+		t.Errorf("the fingerprint of the same parts is %x, then %x", first, repeated)
+	}
+	if divided := p.of("a", "bc"); divided == first {
+		t.Error("parts of other lengths have the same fingerprint")
+	}
+	if foreign := newFingerprints().of("ab", "c"); foreign == first {
+		t.Error("the same parts have the same fingerprint with another key")
 	}
 }

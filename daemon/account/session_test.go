@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 	"testing"
@@ -25,7 +26,8 @@ func TestUseExtendsSession(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := begin(t)
 			p.add(t, "Ann", account.Reader)
-			used, unused := p.login(t, "Ann", tt.remember), p.login(t, "Ann", tt.remember)
+			used := p.login(t, "Ann", tt.remember)
+			unused := p.login(t, "Ann", tt.remember)
 			p.clock.pass(tt.ttl - 1)
 			p.expect(t, cookie(used), "reader")
 			p.clock.pass(1)
@@ -41,21 +43,57 @@ func TestUseExtendsSession(t *testing.T) {
 func TestChangesThatEndSessions(t *testing.T) {
 	tests := []struct {
 		name string
-		end  func(t *testing.T, p process, id string) error
+		end  func(ctx context.Context, p process, id string) error
 		want string
 	}{
-		{"logout", func(t *testing.T, p process, id string) error { return p.Logout(t.Context(), id) }, "unauthorized"},
-		{"logout of an unknown session", func(t *testing.T, p process, id string) error { return p.Logout(t.Context(), strings.Repeat("x", 20)) }, "reader"},
-		{"logout with an invalid id", func(t *testing.T, p process, id string) error { return p.Logout(t.Context(), "x") }, "reader"},
-		{"new password", func(t *testing.T, p process, id string) error {
-			return p.SetPassword(t.Context(), "ann", "another horse")
-		}, "unauthorized"},
-		{"deleted user", func(t *testing.T, p process, id string) error { return p.RemoveUser(t.Context(), "ann") }, "unauthorized"},
-		{"new role", func(t *testing.T, p process, id string) error { return p.SetRole(t.Context(), "ann", account.Admin) }, "admin"},
-		{"new password of another user", func(t *testing.T, p process, id string) error {
-			return p.SetPassword(t.Context(), "Bob", "another horse")
-		}, "reader"},
-		{"deletion of another user", func(t *testing.T, p process, id string) error { return p.RemoveUser(t.Context(), "Bob") }, "reader"},
+		{
+			"logout",
+			func(ctx context.Context, p process, id string) error { return p.Logout(ctx, id) },
+			"unauthorized",
+		},
+		{
+			"logout of an unknown session",
+			func(ctx context.Context, p process, _ string) error {
+				return p.Logout(ctx, strings.Repeat("x", 20))
+			},
+			"reader",
+		},
+		{
+			"logout with an invalid id",
+			func(ctx context.Context, p process, _ string) error { return p.Logout(ctx, "x") },
+			"reader",
+		},
+		{
+			"new password",
+			func(ctx context.Context, p process, _ string) error {
+				return p.SetPassword(ctx, "ann", "another horse")
+			},
+			"unauthorized",
+		},
+		{
+			"deleted user",
+			func(ctx context.Context, p process, _ string) error { return p.RemoveUser(ctx, "ann") },
+			"unauthorized",
+		},
+		{
+			"new role",
+			func(ctx context.Context, p process, _ string) error {
+				return p.SetRole(ctx, "ann", account.Admin)
+			},
+			"admin",
+		},
+		{
+			"new password of another user",
+			func(ctx context.Context, p process, _ string) error {
+				return p.SetPassword(ctx, "Bob", "another horse")
+			},
+			"reader",
+		},
+		{
+			"deletion of another user",
+			func(ctx context.Context, p process, _ string) error { return p.RemoveUser(ctx, "Bob") },
+			"reader",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,7 +102,7 @@ func TestChangesThatEndSessions(t *testing.T) {
 			p.add(t, "Bob", account.Reader)
 			id := p.login(t, "Ann", false)
 			p.expect(t, cookie(id), "reader")
-			if err := tt.end(t, p, id); err != nil {
+			if err := tt.end(t.Context(), p, id); err != nil {
 				t.Fatal(err)
 			}
 			p.expect(t, cookie(id), tt.want)
@@ -78,10 +116,13 @@ func TestChangesThatEndSessions(t *testing.T) {
 	}
 }
 
-// A session that was replaced by a login works for another minute, however it is used.
+// TestReplacedSession checks that a session that was replaced by a login works for another
+// minute, however it is used.
 func TestReplacedSession(t *testing.T) {
-	dir, now := t.TempDir(), newClock()
-	p, other := start(t, dir, now), start(t, dir, now)
+	dir := t.TempDir()
+	now := newClock()
+	p := start(t, dir, now)
+	other := start(t, dir, now)
 	p.add(t, "Ann", account.Reader)
 	id := p.login(t, "Ann", true)
 	other.expect(t, cookie(id), "reader")
@@ -108,9 +149,10 @@ func TestReplacedSession(t *testing.T) {
 	}
 }
 
-// A restart does not extend a replaced session.
+// TestReplacedSessionAfterRestart checks that a restart does not extend a replaced session.
 func TestReplacedSessionAfterRestart(t *testing.T) {
-	dir, now := t.TempDir(), newClock()
+	dir := t.TempDir()
+	now := newClock()
 	p := start(t, dir, now)
 	p.add(t, "Ann", account.Reader)
 	id := p.login(t, "Ann", false)
@@ -123,15 +165,16 @@ func TestReplacedSessionAfterRestart(t *testing.T) {
 	start(t, dir, now).expect(t, cookie(id), "unauthorized")
 }
 
-// A user has at most 1,000 sessions: a login ends the longest unused ones of the user, of
-// both lifetimes.
+// TestSessionsOfUserAreLimited checks that a user has at most 1,000 sessions: a login ends the
+// longest unused ones of the user, of both lifetimes.
 func TestSessionsOfUserAreLimited(t *testing.T) {
 	const limit = 1000
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	p.add(t, "Bob", account.Reader)
-	others := p.login(t, "Bob", false)
-	first, unused := p.login(t, "Ann", false), p.login(t, "Ann", true)
+	ofBob := p.login(t, "Bob", false)
+	first := p.login(t, "Ann", false)
+	unused := p.login(t, "Ann", true)
 	for range limit - 2 {
 		p.clock.pass(time.Second)
 		p.login(t, "Ann", false)
@@ -141,16 +184,16 @@ func TestSessionsOfUserAreLimited(t *testing.T) {
 	p.clock.pass(time.Second)
 	last := p.login(t, "Ann", false)
 	p.expect(t, cookie(unused), "unauthorized")
-	for _, id := range []string{first, last, others} {
+	for _, id := range []string{first, last, ofBob} {
 		p.expect(t, cookie(id), "reader")
 	}
-	all, err := p.store.AppDB.Accounts().UserSessions(t.Context(), p.user(t, "Ann"))
-	if err != nil || len(all) != limit {
-		t.Errorf("Ann has %d sessions, want %d (%v)", len(all), limit, err)
+	sessions, err := p.store.AppDB.Accounts().UserSessions(t.Context(), p.userID(t, "Ann"))
+	if err != nil || len(sessions) != limit {
+		t.Errorf("got %d sessions of Ann (%v), want %d", len(sessions), err, limit)
 	}
 }
 
-func (p process) user(t *testing.T, name string) (id string) {
+func (p process) userID(t *testing.T, name string) (id string) {
 	t.Helper()
 	user, err := p.User(t.Context(), name)
 	if err != nil {
@@ -159,7 +202,8 @@ func (p process) user(t *testing.T, name string) (id string) {
 	return user.ID
 }
 
-// A new user does not inherit the sessions of a deleted user with the same name.
+// TestSessionsOfDeletedUserStayInvalid checks that a new user does not inherit the sessions of
+// a deleted user with the same name.
 func TestSessionsOfDeletedUserStayInvalid(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Admin)
@@ -173,10 +217,12 @@ func TestSessionsOfDeletedUserStayInvalid(t *testing.T) {
 }
 
 func TestUsedSessionSurvivesRestart(t *testing.T) {
-	dir, c := t.TempDir(), newClock()
+	dir := t.TempDir()
+	c := newClock()
 	p := start(t, dir, c)
 	p.add(t, "Ann", account.Reader)
-	used, unused := p.login(t, "Ann", false), p.login(t, "Ann", false)
+	used := p.login(t, "Ann", false)
+	unused := p.login(t, "Ann", false)
 	key := p.key(t, "till", account.Reader)
 	c.pass(7 * time.Hour)
 	p.expect(t, cookie(used), "reader")
@@ -190,48 +236,56 @@ func TestUsedSessionSurvivesRestart(t *testing.T) {
 	p.expect(t, cookie(unused), "unauthorized")
 	keys, err := p.Keys(t.Context())
 	if err != nil || len(keys) != 1 || !keys[0].LastUsed.Equal(c.Now().Add(-7*time.Hour)) {
-		t.Errorf("keys are %+v (%v)", keys, err)
+		t.Errorf("got keys %+v (%v), want one that was used seven hours ago", keys, err)
 	}
 }
 
-// Changes made by another process take effect when the cached look-ups expire.
+// TestChangesOfAnotherProcess checks that changes made by another process take effect when the
+// cached look-ups expire.
 func TestChangesOfAnotherProcess(t *testing.T) {
-	dir, c := t.TempDir(), newClock()
-	p, other := start(t, dir, c), start(t, dir, c)
+	dir := t.TempDir()
+	c := newClock()
+	p := start(t, dir, c)
+	other := start(t, dir, c)
 	p.expect(t, basic("Ann", goodPassword), "unauthorized")
 	other.add(t, "Ann", account.Reader)
 	p.expect(t, basic("Ann", goodPassword), "reader") // computing a hash bypasses the cache
-	id, key := p.login(t, "Ann", false), p.key(t, "till", account.Writer)
+	id := p.login(t, "Ann", false)
+	key := p.key(t, "till", account.Writer)
 	for _, o := range []process{p, other} {
 		o.expect(t, cookie(id), "reader")
 		o.expect(t, bearer(key), "writer")
 	}
 
-	step := func(name string, change error, c1 account.Credentials, want string) {
+	step := func(name string, change error, credentials account.Credentials, want string) {
 		t.Helper()
 		if change != nil {
-			t.Fatal(name, change)
+			t.Fatalf("%s: %v", name, change)
 		}
-		other.expect(t, c1, want)
+		other.expect(t, credentials, want)
 		c.pass(5 * time.Second)
-		p.expect(t, c1, want)
+		p.expect(t, credentials, want)
 	}
-	step("role", other.SetRole(t.Context(), "Ann", account.Publisher), cookie(id), "publisher")
+	ctx := t.Context()
+	step("role", other.SetRole(ctx, "Ann", account.Publisher), cookie(id), "publisher")
 	step("same role by basic", nil, basic("Ann", goodPassword), "publisher")
-	step("password ends sessions", other.SetPassword(t.Context(), "Ann", "another horse"), cookie(id), "unauthorized")
+	step("password ends sessions",
+		other.SetPassword(ctx, "Ann", "another horse"), cookie(id), "unauthorized")
 	step("old password", nil, basic("Ann", goodPassword), "unauthorized")
 	step("new password", nil, basic("Ann", "another horse"), "publisher")
 	keys, err := p.Keys(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	step("key", other.RemoveKey(t.Context(), keys[0].ID), bearer(key), "token expired")
-	step("user", other.RemoveUser(t.Context(), "Ann"), basic("Ann", "another horse"), "unauthorized")
+	step("key", other.RemoveKey(ctx, keys[0].ID), bearer(key), "token expired")
+	step("user", other.RemoveUser(ctx, "Ann"), basic("Ann", "another horse"), "unauthorized")
 }
 
 func TestUseInOneProcessExtendsSessionInOthers(t *testing.T) {
-	dir, c := t.TempDir(), newClock()
-	p, other := start(t, dir, c), start(t, dir, c)
+	dir := t.TempDir()
+	c := newClock()
+	p := start(t, dir, c)
+	other := start(t, dir, c)
 	p.add(t, "Ann", account.Reader)
 	id := p.login(t, "Ann", false)
 	for range 5 {
@@ -271,12 +325,17 @@ func TestTimesAreStoredEachMinute(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		store, log := &flaky{Store: file.AppDB.Accounts()}, &logged{}
-		s, err := account.New(account.Config{Store: store, Log: slog.New(slog.NewTextHandler(log, nil))})
+		store := &flaky{Store: file.AppDB.Accounts()}
+		log := &logged{}
+		s, err := account.New(account.Config{
+			Store: store,
+			Log:   slog.New(slog.NewTextHandler(log, nil)),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		secret, key, err := s.As(audit.System()).AddKey(t.Context(), account.NewKey{Name: "till", Role: account.Reader})
+		till := account.NewKey{Name: "till", Role: account.Reader}
+		secret, key, err := s.As(audit.System()).AddKey(t.Context(), till)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,11 +395,13 @@ func TestNewNeedsStore(t *testing.T) {
 	}
 }
 
-// The cookie of a remembered session is renewed about 100 times, not with each request.
+// TestRenewOfRememberedSession checks that the cookie of a remembered session is renewed about
+// 100 times, not with each request.
 func TestRenewOfRememberedSession(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
-	remembered, usual := p.login(t, "Ann", true), p.login(t, "Ann", false)
+	remembered := p.login(t, "Ann", true)
+	usual := p.login(t, "Ann", false)
 	renewed := 0
 	const hours = 14 * 24
 	for range hours {

@@ -76,7 +76,8 @@ func (p process) Rehash(ctx context.Context, name, old, hash string) error {
 // start returns a process with the store in dir and cheap hashes.
 func start(t *testing.T, dir string, c *clock) process {
 	t.Helper()
-	s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
+	config := storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 1}
+	s, err := storage.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,14 +111,21 @@ const (
 	badPassword  = "incorrect horse"
 )
 
+// add adds a user with goodPassword.
 func (p process) add(t *testing.T, name string, r account.Role) {
 	t.Helper()
-	if _, err := p.AddUser(t.Context(), account.NewUser{Name: name, DisplayName: name + "!", Role: r, Password: goodPassword}); err != nil {
+	_, err := p.AddUser(t.Context(), account.NewUser{
+		Name:        name,
+		DisplayName: name + "!",
+		Role:        r,
+		Password:    goodPassword,
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// login returns a session id.
+// login logs in with goodPassword and returns the session ID.
 func (p process) login(t *testing.T, name string, remember bool) string {
 	t.Helper()
 	ticket, err := p.Login(t.Context(), account.Login{
@@ -132,6 +140,7 @@ func (p process) login(t *testing.T, name string, remember bool) string {
 	return ticket.SessionID
 }
 
+// key adds an API key and returns its secret.
 func (p process) key(t *testing.T, name string, r account.Role) string {
 	t.Helper()
 	secret, _, err := p.AddKey(t.Context(), account.NewKey{Name: name, Role: r})
@@ -142,7 +151,12 @@ func (p process) key(t *testing.T, name string, r account.Role) string {
 }
 
 func basic(name, password string) account.Credentials {
-	return account.Credentials{HasBasic: true, BasicUser: name, BasicPassword: password, Address: "10.0.0.1"}
+	return account.Credentials{
+		HasBasic:      true,
+		BasicUser:     name,
+		BasicPassword: password,
+		Address:       "10.0.0.1",
+	}
 }
 
 func cookie(id string) account.Credentials { return account.Credentials{SessionCookie: id} }
@@ -158,19 +172,28 @@ func (p process) known(ctx context.Context, c account.Credentials) string {
 	return id.Role.String()
 }
 
+// expect expects the role or the kind of error that known returns.
 func (p process) expect(t *testing.T, c account.Credentials, want string) {
 	t.Helper()
 	if got := p.known(t.Context(), c); got != want {
-		t.Errorf("got %s, want %s", got, want)
+		t.Errorf("authenticating with %+v: got %s, want %s", c, got, want)
 	}
 }
 
+// kinds are names of kinds of errors.
 var kinds = map[fault.Kind]string{
-	fault.Internal: "internal", fault.Invalid: "invalid", fault.Missing: "missing", fault.Unauthorized: "unauthorized",
-	fault.NotFound: "not found", fault.Conflict: "conflict", fault.TooMany: "too many", fault.Unavailable: "unavailable",
+	fault.Internal:     "internal",
+	fault.Invalid:      "invalid",
+	fault.Missing:      "missing",
+	fault.Unauthorized: "unauthorized",
+	fault.NotFound:     "not found",
+	fault.Conflict:     "conflict",
+	fault.TooMany:      "too many",
+	fault.Unavailable:  "unavailable",
 	fault.TokenExpired: "token expired",
 }
 
+// kindOf returns the kind of an error, or ok.
 func kindOf(err error) string {
 	if err == nil {
 		return "ok"

@@ -11,11 +11,11 @@ import (
 // loadConcurrently starts ten loads of one name. got waits for them and counts the values
 // returned; -1 counts errors.
 func loadConcurrently(ctx context.Context, c *cache[int], fetch func() (*int, error)) (got func() map[int]int) {
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	var mu sync.Mutex
 	values := make(map[int]int)
 	for range 10 {
-		all.Go(func() {
+		group.Go(func() {
 			value, err := loadBy(ctx, c, "a", day, fetch)
 			mu.Lock()
 			defer mu.Unlock()
@@ -26,7 +26,10 @@ func loadConcurrently(ctx context.Context, c *cache[int], fetch func() (*int, er
 			}
 		})
 	}
-	return func() map[int]int { all.Wait(); return values }
+	return func() map[int]int {
+		group.Wait()
+		return values
+	}
 }
 
 func TestConcurrentLoadsShareALookup(t *testing.T) {
@@ -34,7 +37,11 @@ func TestConcurrentLoadsShareALookup(t *testing.T) {
 		c := newTestCache(time.Minute)
 		release := make(chan struct{})
 		fetched := 0
-		got := loadConcurrently(t.Context(), c, func() (*int, error) { fetched++; <-release; return new(7), nil })
+		got := loadConcurrently(t.Context(), c, func() (*int, error) {
+			fetched++
+			<-release
+			return new(7), nil
+		})
 		synctest.Wait()
 		close(release)
 		if values := got(); values[7] != 10 || fetched != 1 {
@@ -43,14 +50,18 @@ func TestConcurrentLoadsShareALookup(t *testing.T) {
 	})
 }
 
-// If the caller that runs a look-up is cancelled, the others retry it.
+// TestCancelledLookupIsRetried checks that the other callers retry a look-up if the caller that
+// runs it is cancelled.
 func TestCancelledLookupIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTestCache(time.Minute)
 		ctx, cancel := context.WithCancel(t.Context())
 		first := make(chan error, 1)
 		go func() {
-			_, err := loadBy(ctx, c, "a", day, func() (*int, error) { <-ctx.Done(); return nil, ctx.Err() })
+			_, err := loadBy(ctx, c, "a", day, func() (*int, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			})
 			first <- err
 		}()
 		synctest.Wait()
@@ -65,10 +76,14 @@ func TestCancelledLookupIsRetried(t *testing.T) {
 
 func TestWaitingForALookupCanBeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, release := newTestCache(time.Minute), make(chan struct{})
+		c := newTestCache(time.Minute)
+		release := make(chan struct{})
 		first := make(chan error, 1)
 		go func() {
-			_, err := loadBy(t.Context(), c, "a", day, func() (*int, error) { <-release; return new(7), nil })
+			_, err := loadBy(t.Context(), c, "a", day, func() (*int, error) {
+				<-release
+				return new(7), nil
+			})
 			first <- err
 		}()
 		synctest.Wait()
@@ -86,22 +101,30 @@ func TestWaitingForALookupCanBeCancelled(t *testing.T) {
 	})
 }
 
-// A load after a change does not share a look-up that started before the change.
+// TestLoadAfterAChangeDoesNotShareAnEarlierLookup checks that a load after a change does not
+// share a look-up that started before the change.
 func TestLoadAfterAChangeDoesNotShareAnEarlierLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, release := newTestCache(time.Minute), make(chan struct{})
-		before := loadConcurrently(t.Context(), c, func() (*int, error) { <-release; return new(1), nil })
+		c := newTestCache(time.Minute)
+		release := make(chan struct{})
+		before := loadConcurrently(t.Context(), c, func() (*int, error) {
+			<-release
+			return new(1), nil
+		})
 		synctest.Wait()
 		c.forget(func(string, *int) bool { return true })
-		if value, err := loadBy(t.Context(), c, "a", day, func() (*int, error) { return new(2), nil }); err != nil || *value != 2 {
-			t.Errorf("after a change: %v, %v", *value, err)
+		value, err := loadBy(t.Context(), c, "a", day, func() (*int, error) { return new(2), nil })
+		if err != nil || *value != 2 {
+			t.Errorf("a load after the change: got %v (%v), want 2", value, err)
 		}
+
 		close(release)
 		if values := before(); values[1] != 10 {
-			t.Errorf("before the change: %v", values)
+			t.Errorf("the loads before the change: got %v, want 10 times 1", values)
 		}
-		if value, err := loadBy(t.Context(), c, "a", day, nil); err != nil || *value != 2 {
-			t.Errorf("cached: %v, %v", *value, err)
+		value, err = loadBy(t.Context(), c, "a", day, nil)
+		if err != nil || *value != 2 {
+			t.Errorf("the cached value: got %v (%v), want 2", value, err)
 		}
 	})
 }

@@ -14,49 +14,63 @@ import (
 func TestAddUser(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ärne", account.Reader)
-	ok := account.NewUser{Name: "Bob", DisplayName: "", Role: account.Reader, Password: "12345678"}
-	with := func(change func(*account.NewUser)) account.NewUser {
-		n := ok
-		change(&n)
+	bob := account.NewUser{Name: "Bob", DisplayName: "", Role: account.Reader, Password: "12345678"}
+	named := func(name string) account.NewUser {
+		n := bob
+		n.Name = name
 		return n
 	}
+	withPassword := func(name, password string) account.NewUser {
+		n := named(name)
+		n.Password = password
+		return n
+	}
+	withDisplayName := named("e")
+	withDisplayName.DisplayName = strings.Repeat("x", 257)
+	withRole := named("f")
+	withRole.Role = account.Admin + 1
+	userName := []string{"UserName"}
+	password := []string{"Password"}
 	tests := []struct {
 		name   string
-		n      account.NewUser
-		want   string
-		fields []string
+		user   account.NewUser
+		want   string   // kind of the error
+		fields []string // fields of the error
 	}{
-		{"valid", ok, "ok", nil},
-		{"duplicate name", ok, "conflict", []string{"UserName"}},
-		{"duplicate name in other letter case", with(func(n *account.NewUser) { n.Name = "bOB" }), "conflict", []string{"UserName"}},
-		{"duplicate name in other non-ASCII letter case", with(func(n *account.NewUser) { n.Name = "äRNE" }), "conflict", []string{"UserName"}},
-		{"with a domain", with(func(n *account.NewUser) { n.Name = `OFFICE\bob@example.com` }), "ok", nil},
-		{"password of eight characters in 16 bytes", with(func(n *account.NewUser) { n.Name, n.Password = "a", "ääääääää" }), "ok", nil},
-		{"password of seven characters in 14 bytes", with(func(n *account.NewUser) { n.Name, n.Password = "b", "äääääää" }), "invalid", []string{"Password"}},
-		{"password of maximum length", with(func(n *account.NewUser) { n.Name, n.Password = "c", strings.Repeat("x", 1024) }), "ok", nil},
-		{"password too long", with(func(n *account.NewUser) { n.Name, n.Password = "d", strings.Repeat("x", 1025) }), "invalid", []string{"Password"}},
+		{"valid", bob, "ok", nil},
+		{"duplicate name", bob, "conflict", userName},
+		{"duplicate name in other letter case", named("bOB"), "conflict", userName},
+		{"duplicate name in other non-ASCII letter case", named("äRNE"), "conflict", userName},
+		{"with a domain", named(`OFFICE\bob@example.com`), "ok", nil},
+		{"password of eight characters in 16 bytes", withPassword("a", "ääääääää"), "ok", nil},
+		{"password of seven characters in 14 bytes", withPassword("b", "äääääää"), "invalid", password},
+		{"password of maximum length", withPassword("c", strings.Repeat("x", 1024)), "ok", nil},
+		{"password too long", withPassword("d", strings.Repeat("x", 1025)), "invalid", password},
 		{"empty", account.NewUser{}, "invalid", []string{"Password", "Role", "UserName"}},
-		{"colon in name", with(func(n *account.NewUser) { n.Name = "a:b" }), "invalid", []string{"UserName"}},
-		{"slash in name", with(func(n *account.NewUser) { n.Name = "a/b" }), "invalid", []string{"UserName"}},
-		{"name of dots", with(func(n *account.NewUser) { n.Name = ".." }), "invalid", []string{"UserName"}},
-		{"leading space", with(func(n *account.NewUser) { n.Name = " a" }), "invalid", []string{"UserName"}},
-		{"trailing space", with(func(n *account.NewUser) { n.Name = "a " }), "invalid", []string{"UserName"}},
-		{"line feed in name", with(func(n *account.NewUser) { n.Name = "a\nb" }), "invalid", []string{"UserName"}},
-		{"invalid UTF-8", with(func(n *account.NewUser) { n.Name = "a\xff" }), "invalid", []string{"UserName"}},
-		{"name of maximum length", with(func(n *account.NewUser) { n.Name = strings.Repeat("x", 256) }), "ok", nil},
-		{"name too long", with(func(n *account.NewUser) { n.Name = strings.Repeat("x", 257) }), "invalid", []string{"UserName"}},
-		{"display name too long", with(func(n *account.NewUser) { n.Name, n.DisplayName = "e", strings.Repeat("x", 257) }), "invalid", []string{"DisplayName"}},
-		{"unknown role", with(func(n *account.NewUser) { n.Name, n.Role = "f", account.Admin+1 }), "invalid", []string{"Role"}},
+		{"colon in name", named("a:b"), "invalid", userName},
+		{"slash in name", named("a/b"), "invalid", userName},
+		{"name of dots", named(".."), "invalid", userName},
+		{"leading space", named(" a"), "invalid", userName},
+		{"trailing space", named("a "), "invalid", userName},
+		{"line feed in name", named("a\nb"), "invalid", userName},
+		{"invalid UTF-8", named("a\xff"), "invalid", userName},
+		{"name of maximum length", named(strings.Repeat("x", 256)), "ok", nil},
+		{"name too long", named(strings.Repeat("x", 257)), "invalid", userName},
+		{"display name too long", withDisplayName, "invalid", []string{"DisplayName"}},
+		{"unknown role", withRole, "invalid", []string{"Role"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			u, err := p.AddUser(t.Context(), tt.n)
+			u, err := p.AddUser(t.Context(), tt.user)
 			expectKind(t, err, tt.want)
-			if !slices.Equal(fieldsOf(err), tt.fields) && err != nil {
-				t.Errorf("fields %v, want %v", fieldsOf(err), tt.fields)
+			if err != nil {
+				if !slices.Equal(fieldsOf(err), tt.fields) {
+					t.Errorf("got the fields %v, want %v", fieldsOf(err), tt.fields)
+				}
+				return
 			}
-			if err == nil && (u.ID == "" || u.Name != tt.n.Name || !u.Added.Equal(p.clock.Now())) {
-				t.Errorf("added %+v", u)
+			if u.ID == "" || u.Name != tt.user.Name || !u.Added.Equal(p.clock.Now()) {
+				t.Errorf("got the user %+v, want %q with an ID, added at %v", u, tt.user.Name, p.clock.Now())
 			}
 		})
 	}
@@ -115,8 +129,11 @@ func TestUpdateUser(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { expectKind(t, p.UpdateUser(t.Context(), tt.user, tt.up), tt.want) })
 	}
 	u, err := p.User(t.Context(), "Bob")
-	if err != nil || u.DisplayName != name || u.Role != account.Writer || !u.Saved.Equal(p.clock.Now()) || u.Added.Equal(u.Saved) {
-		t.Errorf("Bob is %+v (%v)", u, err)
+	if err != nil || u.DisplayName != name || u.Role != account.Writer {
+		t.Errorf("got the user %+v (%v), want the display name %s and the role writer", u, err, name)
+	}
+	if !u.Saved.Equal(p.clock.Now()) || u.Added.Equal(u.Saved) {
+		t.Errorf("got the user %+v, want it added earlier than saved, at %v", u, p.clock.Now())
 	}
 }
 
@@ -141,23 +158,24 @@ func TestEnsureAdminCreatesOneAdmin(t *testing.T) {
 	expectKind(t, err, "invalid")
 	created, err := p.EnsureAdmin(t.Context(), goodPassword)
 	if err != nil || !created {
-		t.Fatalf("created %v, %v", created, err)
+		t.Fatalf("the first call: got created %v (%v), want true", created, err)
 	}
 	p.expect(t, basic("Admin", goodPassword), "admin")
 	created, err = p.EnsureAdmin(t.Context(), "another "+goodPassword)
 	if err != nil || created {
-		t.Errorf("second call: created %v, %v", created, err)
+		t.Errorf("the second call: got created %v (%v), want false", created, err)
 	}
 	p.expect(t, basic("admin", "another "+goodPassword), "unauthorized")
 }
 
 func TestConcurrentEnsureAdminCreatesOneAdmin(t *testing.T) {
-	dir, c := t.TempDir(), newClock()
+	dir := t.TempDir()
+	c := newClock()
 	daemons := []process{start(t, dir, c), start(t, dir, c), start(t, dir, c)}
 	passwords := make(chan string, len(daemons))
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for i, p := range daemons {
-		all.Go(func() {
+		group.Go(func() {
 			password := fmt.Sprint(goodPassword, i)
 			created, err := p.EnsureAdmin(t.Context(), password)
 			if err != nil {
@@ -168,7 +186,7 @@ func TestConcurrentEnsureAdminCreatesOneAdmin(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	group.Wait()
 	if len(passwords) != 1 {
 		t.Fatalf("%d admins were created, want 1", len(passwords))
 	}
