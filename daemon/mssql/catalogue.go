@@ -11,10 +11,13 @@ import (
 // catalogueSQL selects the columns of a table. It must run in the table's database.
 // COLLATIONPROPERTY returns the code page of a collation. varchar parameters use the code
 // page of the connection's database.
-const catalogueSQL = "SELECT COLUMN_NAME, LOWER(DATA_TYPE), CHARACTER_MAXIMUM_LENGTH, CAST(NUMERIC_PRECISION AS int), NUMERIC_SCALE, IS_NULLABLE," +
-	" COLLATION_NAME, CAST(COLLATIONPROPERTY(COLLATION_NAME, 'CodePage') AS int), " + parameterCodePageSQL
+const catalogueSQL = `SELECT COLUMN_NAME, LOWER(DATA_TYPE), CHARACTER_MAXIMUM_LENGTH,
+	CAST(NUMERIC_PRECISION AS int), NUMERIC_SCALE, IS_NULLABLE, COLLATION_NAME,
+	CAST(COLLATIONPROPERTY(COLLATION_NAME, 'CodePage') AS int),
+	` + parameterCodePageSQL
 
-const parameterCodePageSQL = "CAST(COLLATIONPROPERTY(CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128)), 'CodePage') AS int)"
+const parameterCodePageSQL = `CAST(COLLATIONPROPERTY(
+	CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128)), 'CodePage') AS int)`
 
 // Catalogue returns the columns of a table, view or synonym in their order. There are none
 // if the table does not exist or is not accessible.
@@ -52,6 +55,7 @@ func (c *Conn) listColumns(ctx context.Context, t Table) ([]Column, error) {
 	}
 }
 
+// column returns the column of a row of catalogueSQL.
 func column(cells []row.Cell) Column {
 	return Column{
 		Name:              string(cells[0].Data),
@@ -71,25 +75,36 @@ type KeyColumn struct {
 	Index     int64
 	Name      string
 	Nullable  bool
-	Unchecked bool // of a primary key that may have nulls, unlike Nullable: of a file only
-	Texts     bool // its index distinguishes texts of the same decimal: of a file only
+	Unchecked bool // primary key of a file in which nulls are possible, unlike Nullable
+	Texts     bool // the index of a file distinguishes texts of the same decimal
 }
 
-const keysSQL = "SELECT i.index_id, c.name, CAST(c.is_nullable AS int) FROM %[1]sindexes i JOIN %[1]sindex_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id" +
-	" JOIN %[1]scolumns c ON c.object_id = i.object_id AND c.column_id = k.column_id WHERE i.object_id = OBJECT_ID(@p1) AND i.is_unique = 1 AND i.has_filter = 0" +
-	" AND i.is_disabled = 0 AND k.is_included_column = 0 ORDER BY CASE WHEN i.is_primary_key = 1 THEN 0 ELSE 1 END, i.index_id, k.key_ordinal"
+// indexColumnsSQL joins the indexes of the table @p1 with their columns. The system schema of
+// its database takes the place of the verbs.
+const indexColumnsSQL = ` FROM %[1]sindexes i
+	JOIN %[1]sindex_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id
+	JOIN %[1]scolumns c ON c.object_id = i.object_id AND c.column_id = k.column_id
+WHERE i.object_id = OBJECT_ID(@p1) AND i.has_filter = 0 AND i.is_disabled = 0`
+
+const keysSQL = `SELECT i.index_id, c.name, CAST(c.is_nullable AS int)` + indexColumnsSQL + `
+	AND i.is_unique = 1 AND k.is_included_column = 0
+ORDER BY CASE WHEN i.is_primary_key = 1 THEN 0 ELSE 1 END, i.index_id, k.key_ordinal`
 
 // Keys returns the columns of the unique indexes of a table, those of the primary key
 // first. There are none for a view, a synonym or a table on another server.
-func (c *Conn) Keys(ctx context.Context, t Table) (all []KeyColumn, err error) {
-	err = facts(ctx, c, t, keysSQL, []record.Type{record.Int, record.Text, record.Int}, func(cells []row.Cell) {
-		all = append(all, KeyColumn{Index: cells[0].Int, Name: string(cells[1].Data), Nullable: cells[2].Int != 0})
+func (c *Conn) Keys(ctx context.Context, t Table) (columns []KeyColumn, err error) {
+	types := []record.Type{record.Int, record.Text, record.Int}
+	err = facts(ctx, c, t, keysSQL, types, func(cells []row.Cell) {
+		columns = append(columns, KeyColumn{
+			Index:    cells[0].Int,
+			Name:     string(cells[1].Data),
+			Nullable: cells[2].Int != 0,
+		})
 	})
-	return all, err
+	return columns, err
 }
 
-const leadingSQL = "SELECT c.name FROM %[1]sindexes i JOIN %[1]sindex_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id" +
-	" JOIN %[1]scolumns c ON c.object_id = i.object_id AND c.column_id = k.column_id WHERE i.object_id = OBJECT_ID(@p1) AND k.key_ordinal = 1 AND i.has_filter = 0 AND i.is_disabled = 0"
+const leadingSQL = `SELECT c.name` + indexColumnsSQL + ` AND k.key_ordinal = 1`
 
 // Leading returns the first columns of the indexes of a table that contain all of its rows.
 func (c *Conn) Leading(ctx context.Context, t Table) (names []string, err error) {
@@ -101,7 +116,9 @@ func (c *Conn) Leading(ctx context.Context, t Table) (names []string, err error)
 
 // sizeSQL is the largest number of rows of an index: Babelfish lists only the indexes of a
 // table, with 0 rows.
-const sizeSQL = "SELECT MAX(q.n) FROM (SELECT SUM(rows) AS n FROM %[1]spartitions WHERE object_id = OBJECT_ID(@p1) GROUP BY index_id) q"
+const sizeSQL = `SELECT MAX(q.n) FROM (
+	SELECT SUM(rows) AS n FROM %[1]spartitions WHERE object_id = OBJECT_ID(@p1) GROUP BY index_id
+) q`
 
 // Size returns the approximate number of rows of a table, negative if the catalogue does not
 // know it, as for views.
@@ -117,7 +134,9 @@ func (c *Conn) Size(ctx context.Context, t Table) (n int64, err error) {
 
 // facts reads facts about a table from the catalogue of its database. There are none for a
 // table on another server.
-func facts(ctx context.Context, c *Conn, t Table, query string, types []record.Type, add func([]row.Cell)) error {
+func facts(
+	ctx context.Context, c *Conn, t Table, query string, types []record.Type, add func([]row.Cell),
+) error {
 	if t.Server != "" {
 		return nil
 	}

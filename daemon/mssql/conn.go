@@ -29,12 +29,16 @@ func (c *conn) IsValid() bool {
 	return !c.transport.isClosed() && c.Conn.IsValid()
 }
 
-// ResetSession checks a connection before database/sql reuses it. An idle connection may have been
-// closed by a server restart or by a firewall. A write must not be the first to detect that, because it would be unknown
-// whether it was executed. On driver.ErrBadConn the pool opens another connection.
+// ResetSession checks a connection before database/sql reuses it. An idle connection may have
+// been closed by a server restart or by a firewall. A write must not be the first to detect
+// that, because it would be unknown whether it was executed. On driver.ErrBadConn the pool
+// opens another connection.
 func (c *conn) ResetSession(ctx context.Context) error {
-	if err := c.Conn.ResetSession(ctx); err != nil || time.Since(c.pooledAt) < c.limits.checkAfter {
+	if err := c.Conn.ResetSession(ctx); err != nil {
 		return err
+	}
+	if time.Since(c.pooledAt) < c.limits.checkAfter {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.limits.pulse)
 	defer cancel()

@@ -22,11 +22,15 @@ var errLoginTimeout = fmt.Errorf("the server did not respond within %v", loginTi
 // limits are the time limits for operations that have no limit of the caller.
 type limits struct {
 	checkAfter time.Duration // idle time after which a connection is checked before reuse
-	pulse      time.Duration // for the response to that check
-	end        time.Duration // for commit or rollback
+	pulse      time.Duration // time limit of that check
+	end        time.Duration // time limit of a commit or rollback
 }
 
-var defaultLimits = limits{checkAfter: time.Second, pulse: 3 * time.Second, end: 10 * time.Second}
+var defaultLimits = limits{
+	checkAfter: time.Second,
+	pulse:      3 * time.Second,
+	end:        10 * time.Second,
+}
 
 // connector opens connections with sockets that can be closed.
 type connector struct {
@@ -55,17 +59,17 @@ func newConnector(dsn string, replaced ...option) (*connector, error) {
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, loginTimeout, errLoginTimeout)
 	defer cancel()
-	l := &transport{}
-	stop := context.AfterFunc(ctx, l.close)
-	opened, err := c.inner.Connect(context.WithValue(ctx, transportKey{}, l))
+	sockets := &transport{}
+	stop := context.AfterFunc(ctx, sockets.close)
+	opened, err := c.inner.Connect(context.WithValue(ctx, transportKey{}, sockets))
 	if !stop() {
 		err = context.Cause(ctx) // the driver's error for a closed socket is not useful
 	}
 	if err != nil {
-		l.close()
+		sockets.close()
 		return nil, wrapConnect(err)
 	}
-	return &conn{Conn: opened.(*mssql.Conn), limits: c.limits, transport: l}, nil
+	return &conn{Conn: opened.(*mssql.Conn), limits: c.limits, transport: sockets}, nil
 }
 
 func (c *connector) Driver() driver.Driver { return c.inner.Driver() }
@@ -73,31 +77,31 @@ func (c *connector) Driver() driver.Driver { return c.inner.Driver() }
 // transport contains the sockets of a connection.
 type transport struct {
 	mu      sync.Mutex
-	gone    bool
+	gone    bool       // close was called
 	sockets []net.Conn // several if the server has several addresses: the driver uses one
 }
 
 // close closes the sockets. It may be called from any goroutine at any time.
-func (l *transport) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.gone = true
-	for _, s := range l.sockets {
+func (t *transport) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gone = true
+	for _, s := range t.sockets {
 		s.Close()
 	}
 }
 
-func (l *transport) isClosed() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.gone
+func (t *transport) isClosed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.gone
 }
 
-func (l *transport) add(s net.Conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sockets = append(l.sockets, s)
-	if l.gone {
+func (t *transport) add(s net.Conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sockets = append(t.sockets, s)
+	if t.gone {
 		s.Close()
 	}
 }
@@ -110,7 +114,12 @@ type dialer struct{}
 
 // keepAlive detects a dead server within a minute, and prevents firewalls from dropping
 // idle connections.
-var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
+var keepAlive = net.KeepAliveConfig{
+	Enable:   true,
+	Idle:     30 * time.Second,
+	Interval: 10 * time.Second,
+	Count:    3,
+}
 
 func (dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{KeepAliveConfig: keepAlive}
@@ -118,8 +127,8 @@ func (dialer) DialContext(ctx context.Context, network, address string) (net.Con
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := ctx.Value(transportKey{}).(*transport); ok {
-		l.add(socket)
+	if t, ok := ctx.Value(transportKey{}).(*transport); ok {
+		t.add(socket)
 	}
 	return socket, nil
 }

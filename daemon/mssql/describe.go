@@ -45,11 +45,12 @@ func (c *Conn) describe(ctx context.Context, query string) (all []map[string]any
 		return nil, err
 	}
 	for rows.Next() {
-		values, into := make([]any, len(names)), make([]any, len(names))
+		values := make([]any, len(names))
+		pointers := make([]any, len(names))
 		for i := range values {
-			into[i] = &values[i]
+			pointers[i] = &values[i]
 		}
-		if err := rows.Scan(into...); err != nil {
+		if err := rows.Scan(pointers...); err != nil {
 			return nil, err
 		}
 		properties := make(map[string]any)
@@ -63,8 +64,14 @@ func (c *Conn) describe(ctx context.Context, query string) (all []map[string]any
 
 // describedColumn converts the properties to the form of the catalogue.
 func describedColumn(properties map[string]any) Column {
-	text := func(name string) string { s, _ := properties[name].(string); return s }
-	number := func(name string) int { n, _ := properties[name].(int64); return int(n) }
+	text := func(name string) string {
+		s, _ := properties[name].(string)
+		return s
+	}
+	number := func(name string) int {
+		n, _ := properties[name].(int64)
+		return int(n)
+	}
 	declared, _, _ := strings.Cut(text("system_type_name"), "(")
 	column := Column{
 		Name:      text("name"),

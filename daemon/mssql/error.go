@@ -37,6 +37,7 @@ func (e *Error) Error() string { return fmt.Sprintf("mssql: %s (%d)", e.Message,
 // Server; they are distinguished by their messages.
 const babelfishUnmapped = 33557097
 
+// hasText reports whether Babelfish reported an error with one of the words.
 func (e *Error) hasText(words ...string) bool {
 	return e.Number == babelfishUnmapped && slices.ContainsFunc(words, func(w string) bool {
 		return strings.Contains(e.Message, w)
@@ -47,12 +48,17 @@ func (e *Error) hasNumber(numbers ...int) bool { return slices.Contains(numbers,
 
 // NoTable reports whether a table or view does not exist or is not visible.
 func (e *Error) NoTable() bool {
-	return e.hasNumber(208, 7202) || e.hasText("relation ") && strings.HasSuffix(e.Message, "does not exist")
+	return e.hasNumber(208, 7202) || e.doesNotExist("relation ")
+}
+
+// doesNotExist reports whether Babelfish found no object of a kind.
+func (e *Error) doesNotExist(kind string) bool {
+	return e.hasText(kind) && strings.HasSuffix(e.Message, "does not exist")
 }
 
 // NoColumn reports whether a column does not exist.
 func (e *Error) NoColumn() bool {
-	return e.hasNumber(207) || e.hasText("column ") && strings.HasSuffix(e.Message, "does not exist")
+	return e.hasNumber(207) || e.doesNotExist("column ")
 }
 
 // Forbidden reports whether the login lacks a permission.
@@ -107,7 +113,8 @@ func (e *Error) Overflow() bool {
 // has a character that the database does not support.
 func (e *Error) Conversion() bool {
 	return e.hasNumber(235, 241, 242, 245, 293, 295, 8114, 8169) ||
-		e.hasText("code point 0", "invalid input syntax", "invalid character value", "invalid value for")
+		e.hasText("code point 0", "invalid input syntax",
+			"invalid character value", "invalid value for")
 }
 
 // Incomparable reports whether an operation does not support the type or collation of a
@@ -129,7 +136,8 @@ func (e *Error) InvalidView() bool { return e.hasNumber(4121, 4413, 4502) }
 // Only views can cause it, since our statements do not compute.
 func (e *Error) DataError() bool {
 	return e.hasNumber(512, 536, 537, 3623, 8134) ||
-		e.hasText("division by zero", "more than one row returned", "negative substring", "logarithm", "square root")
+		e.hasText("division by zero", "more than one row returned",
+			"negative substring", "logarithm", "square root")
 }
 
 // LinkedServer reports whether a linked server that the statement reads from is unavailable.
@@ -144,24 +152,43 @@ func (e *Error) Duplicate() bool { return e.hasNumber(2601, 2627) }
 
 // wrap converts errors of the driver to errors of this package.
 func wrap(err error) error {
-	var known *Error
 	var reported mssql.Error
-	var network net.Error
-	var stream mssql.StreamError
 	var fault runtime.Error // which the driver has recovered
 	switch {
-	case err == nil, errors.As(err, &known), errors.Is(err, ErrLost), errors.Is(err, ErrUnreadable),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone):
+	case err == nil, isWrapped(err):
 		return err
 	case errors.As(err, &reported):
 		return newError(reported)
-	case errors.As(err, &network), errors.As(err, &stream),
-		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, driver.ErrBadConn):
+	case isLost(err):
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	case errors.As(err, &fault):
 		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	return err
+}
+
+// isWrapped reports whether an error is one of this package, or one of the caller's context or
+// pool, which stay as they are.
+func isWrapped(err error) bool {
+	var known *Error
+	if errors.As(err, &known) {
+		return true
+	}
+	return slices.ContainsFunc([]error{
+		ErrLost, ErrUnreadable, context.Canceled, context.DeadlineExceeded, sql.ErrConnDone,
+	}, func(target error) bool { return errors.Is(err, target) })
+}
+
+// isLost reports whether the driver returns an error for a connection that broke.
+func isLost(err error) bool {
+	var network net.Error
+	var stream mssql.StreamError
+	if errors.As(err, &network) || errors.As(err, &stream) {
+		return true
+	}
+	return slices.ContainsFunc([]error{
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn,
+	}, func(target error) bool { return errors.Is(err, target) })
 }
 
 // recoverDriver turns a panic of the driver into an error. A defect of the driver concerns the
@@ -176,22 +203,29 @@ func recoverDriver(err *error) {
 // most of them.
 func wrapConnect(err error) error {
 	var reported mssql.Error
-	switch {
-	case errors.As(err, &reported):
+	if errors.As(err, &reported) {
 		e := newError(reported)
 		e.connecting = true
 		return e
-	case errors.Is(err, context.Canceled):
+	}
+	if errors.Is(err, context.Canceled) {
 		return err
-	case strings.Contains(err.Error(), "failed to verify certificate"), strings.Contains(err.Error(), "server certificate doesn't match"):
-		return fmt.Errorf("%w: %w; %s", ErrLost, err, certificateAdvice)
+	}
+	for _, text := range []string{
+		"failed to verify certificate", "server certificate doesn't match",
+	} {
+		if strings.Contains(err.Error(), text) {
+			return fmt.Errorf("%w: %w; %s", ErrLost, err, certificateAdvice)
+		}
 	}
 	return fmt.Errorf("%w: %w", ErrLost, err)
 }
 
 // certificateAdvice is added to errors about the server's certificate. By default SQL
 // Server signs its certificate itself.
-const certificateAdvice = "export the server's certificate and add serverCertificate=FILE.pem to the connection string, which then accepts only that one, or install the certificate of its CA; " +
-	"trustServerCertificate=true accepts every certificate, also that of an attacker between the two"
+const certificateAdvice = "export the server's certificate and add serverCertificate=FILE.pem" +
+	" to the connection string, which then accepts only that one," +
+	" or install the certificate of its CA;" +
+	" trustServerCertificate=true accepts every certificate, also that of an attacker between the two"
 
 func newError(e mssql.Error) *Error { return &Error{Number: int(e.Number), Message: e.Message} }

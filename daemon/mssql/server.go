@@ -1,6 +1,6 @@
-// Package mssql is a thin layer on the SQL Server driver. It provides a pool whose
-// connections can be aborted safely, parameters declared with the types of the columns, and
-// rows that are read without allocations of its own.
+// Package mssql is a thin layer on the SQL Server driver. It provides a pool of connections
+// that can be aborted safely, parameters declared with the types of the columns, and rows that
+// are read without allocations of its own.
 package mssql
 
 import (
@@ -95,16 +95,16 @@ func MissingRights(
 	var id sql.NullInt64
 	has := make([]sql.NullInt64, len(rights))
 	query := "SELECT USER_NAME(), SUSER_SNAME(), OBJECT_ID(@Table)"
-	into := []any{&user, &login, &id}
+	destinations := []any{&user, &login, &id}
 	for i, right := range rights {
 		right, column, isColumn := strings.Cut(strings.TrimSuffix(right, ")"), " (")
 		if isColumn {
 			right += "', '" + column + "', 'COLUMN"
 		}
 		query += ", HAS_PERMS_BY_NAME(@Table, 'OBJECT', '" + right + "')"
-		into = append(into, &has[i])
+		destinations = append(destinations, &has[i])
 	}
-	err = db.QueryRowContext(ctx, query, sql.Named("Table", t.Quoted())).Scan(into...)
+	err = db.QueryRowContext(ctx, query, sql.Named("Table", t.Quoted())).Scan(destinations...)
 	if _, refused := errors.AsType[*Error](err); refused {
 		return nil, "", nil
 	}
@@ -132,7 +132,8 @@ func (t Table) grant(user, login string, rights []string) string {
 	}
 	use := ""
 	if t.Database != "" { // GRANT applies to the current database
-		use = "USE " + Quote(t.Database) + "; IF USER_ID(N'" + strings.ReplaceAll(user, "'", "''") + "') IS NULL " +
+		userText := "N'" + strings.ReplaceAll(user, "'", "''") + "'"
+		use = "USE " + Quote(t.Database) + "; IF USER_ID(" + userText + ") IS NULL " +
 			"CREATE USER " + Quote(user) + " FOR LOGIN " + Quote(login) + "; "
 		t.Database = ""
 	}

@@ -67,6 +67,7 @@ func Batches(tb testing.TB, file string) []string {
 	return strings.Split(string(text), "\nGO\n")[1:]
 }
 
+// exec executes a statement on a connection of its own.
 func exec(dsn, statement string) error {
 	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
 	if err != nil {
@@ -91,8 +92,11 @@ func Count(tb testing.TB, dsn, statement string) (n int64) {
 	return n
 }
 
-// AwaitSessions waits until the service has at most max sessions in the database of the
-// connection string, and returns their number.
+// pollInterval is the time between two attempts or looks at the server.
+const pollInterval = 200 * time.Millisecond
+
+// AwaitSessions waits until the service has at most maxSessions sessions in the database of
+// the connection string, and returns their number.
 func AwaitSessions(tb testing.TB, dsn string, maxSessions int) int {
 	tb.Helper()
 	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
@@ -100,9 +104,12 @@ func AwaitSessions(tb testing.TB, dsn string, maxSessions int) int {
 		tb.Fatal(err)
 	}
 	defer s.Close()
-	for deadline := time.After(time.Minute); ; {
+	const count = `SELECT COUNT(*) FROM sys.dm_exec_sessions
+WHERE program_name = 'whd' AND database_id = DB_ID() AND session_id <> @@SPID`
+	deadline := time.After(time.Minute)
+	for {
 		var n int
-		err := s.DB().QueryRow(`SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = 'whd' AND database_id = DB_ID() AND session_id <> @@SPID`).Scan(&n)
+		err := s.DB().QueryRow(count).Scan(&n)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -110,7 +117,7 @@ func AwaitSessions(tb testing.TB, dsn string, maxSessions int) int {
 			return n
 		}
 		select {
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(pollInterval):
 		case <-deadline:
 			tb.Fatalf("the service has %d sessions on the server, want at most %d", n, maxSessions)
 		}
@@ -134,13 +141,17 @@ func DropLogin(tb testing.TB, login string) {
 // connection still uses. If the server is unreachable it fails immediately.
 func execRetrying(tb testing.TB, dsn, statement string) {
 	tb.Helper()
-	err := exec(dsn, statement)
-	for deadline := time.After(time.Minute); err != nil; err = exec(dsn, statement) {
+	deadline := time.After(time.Minute)
+	for {
+		err := exec(dsn, statement)
+		if err == nil {
+			return
+		}
 		if errors.Is(err, mssql.ErrLost) {
 			tb.Fatalf("%s: %v", statement, err)
 		}
 		select {
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(pollInterval):
 		case <-deadline:
 			tb.Fatalf("%s: %v", statement, err)
 		}

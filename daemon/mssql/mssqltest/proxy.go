@@ -18,11 +18,11 @@ type Proxy struct {
 
 	mu       sync.Mutex
 	lines    map[*net.TCPConn]*net.TCPConn // client -> server
-	made     int
-	down     bool
-	maxBytes int64         // bytes from the server after which a connection is reset; 0 for no limit
-	gate     chan struct{} // closed while data may pass
-	held     chan struct{} // closed when data is first held back
+	made     int                           // number of connections so far
+	down     bool                          // new connections are rejected
+	maxBytes int64                         // bytes from the server after which a connection is reset; 0 for no limit
+	gate     chan struct{}                 // closed while data may pass
+	held     chan struct{}                 // closed when data is first held back
 }
 
 // NewProxy starts a proxy to the server of a connection string. It ends with the test.
@@ -59,6 +59,7 @@ func NewProxy(tb testing.TB, dsn string) *Proxy {
 	return p
 }
 
+// serve accepts connections until the listener is closed.
 func (p *Proxy) serve(running *sync.WaitGroup) {
 	for {
 		client, err := p.listener.Accept()
@@ -81,10 +82,10 @@ func (p *Proxy) join(client *net.TCPConn) {
 		reset(client, server)
 		return
 	}
-	var up sync.WaitGroup
-	up.Go(func() { p.pass(server, client, false) })
+	var requests sync.WaitGroup
+	requests.Go(func() { p.pass(server, client, false) })
 	p.pass(client, server, true)
-	up.Wait()
+	requests.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.lines, client)
@@ -92,6 +93,7 @@ func (p *Proxy) join(client *net.TCPConn) {
 	server.Close()
 }
 
+// add records a connection, or returns false while the proxy is down.
 func (p *Proxy) add(client, server *net.TCPConn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,56 +105,69 @@ func (p *Proxy) add(client, server *net.TCPConn) bool {
 	return true
 }
 
-// pass copies data. It forwards a regular end as such, and any error as a reset.
-func (p *Proxy) pass(to, from *net.TCPConn, answers bool) {
-	piece := make([]byte, 32<<10)
-	for passed := int64(0); ; {
-		n, err := from.Read(piece)
+// pass copies data. It forwards a regular end as such, and any error as a reset. fromServer
+// reports the direction, since only data from the server is limited.
+func (p *Proxy) pass(to, from *net.TCPConn, fromServer bool) {
+	buffer := make([]byte, 32<<10)
+	passed := int64(0)
+	for {
+		n, err := from.Read(buffer)
 		if errors.Is(err, io.EOF) {
 			to.CloseWrite()
 			return
 		}
-		passed += int64(n)
-		if err == nil {
-			excess := p.excess(answers, passed)
-			_, err = to.Write(piece[:max(n-excess, 0)])
-			if excess > 0 {
-				err = net.ErrClosed
-			}
-		}
 		if err != nil {
-			reset(to, from)
-			return
+			break
+		}
+		passed += int64(n)
+		p.awaitGate()
+		excess := 0
+		if fromServer {
+			excess = p.excess(passed)
+		}
+		_, err = to.Write(buffer[:max(n-excess, 0)])
+		if err != nil || excess > 0 {
+			break
 		}
 	}
+	reset(to, from)
 }
 
-// excess waits while the proxy is frozen, and returns the number of bytes that may not pass.
-func (p *Proxy) excess(answers bool, passed int64) int {
+// awaitGate waits while the proxy is frozen.
+func (p *Proxy) awaitGate() {
 	p.mu.Lock()
 	gate := p.gate
 	select {
 	case <-gate:
 	default:
-		select {
-		case <-p.held:
-		default:
-			close(p.held)
-		}
+		p.reportHeld()
 	}
 	p.mu.Unlock()
 	<-gate
+}
+
+// reportHeld closes held once. The caller holds mu.
+func (p *Proxy) reportHeld() {
+	select {
+	case <-p.held:
+	default:
+		close(p.held)
+	}
+}
+
+// excess returns the number of bytes, of those that the server has sent, that may not pass.
+func (p *Proxy) excess(sent int64) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !answers || p.maxBytes == 0 {
+	if p.maxBytes == 0 {
 		return 0
 	}
-	return int(max(passed-p.maxBytes, 0))
+	return int(max(sent-p.maxBytes, 0))
 }
 
 // reset closes connections as if the peer had crashed.
-func reset(all ...*net.TCPConn) {
-	for _, c := range all {
+func reset(conns ...*net.TCPConn) {
+	for _, c := range conns {
 		c.SetLinger(0)
 		c.Close()
 	}
@@ -197,7 +212,8 @@ func (p *Proxy) setDown(down bool) {
 func (p *Proxy) Freeze() (held <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.gate, p.held = make(chan struct{}), make(chan struct{})
+	p.gate = make(chan struct{})
+	p.held = make(chan struct{})
 	return p.held
 }
 
