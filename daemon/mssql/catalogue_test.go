@@ -33,12 +33,17 @@ func TestCatalogue(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn,
 		`CREATE SCHEMA [e r p]`,
-		`CREATE TABLE [e r p].[T.1] (a varchar(30) NOT NULL, b nvarchar(max) NULL, c char(5), d decimal(19,4), e datetime, f datetime2(7), g uniqueidentifier,
-			h bit, i tinyint, j smallint, k int, l bigint, m varbinary(max), n money, o nvarchar(255), p float)`,
+		`CREATE TABLE [e r p].[T.1] (
+			a varchar(30) NOT NULL, b nvarchar(max) NULL, c char(5), d decimal(19,4),
+			e datetime, f datetime2(7), g uniqueidentifier, h bit,
+			i tinyint, j smallint, k int, l bigint,
+			m varbinary(max), n money, o nvarchar(255), p float)`,
 		`CREATE VIEW dbo.v AS SELECT a, k FROM [e r p].[T.1]`)
 	c := open(t, dsn)
-	want := "a varchar(30) false, b nvarchar(max) true, c char(5) true, d decimal(19,4) true, e datetime true, f datetime2 true, g uniqueidentifier true, " +
-		"h bit true, i tinyint true, j smallint true, k int true, l bigint true, m varbinary(max) true, n money true, o nvarchar(255) true, p float true, "
+	want := "a varchar(30) false, b nvarchar(max) true, c char(5) true, d decimal(19,4) true, " +
+		"e datetime true, f datetime2 true, g uniqueidentifier true, h bit true, " +
+		"i tinyint true, j smallint true, k int true, l bigint true, " +
+		"m varbinary(max) true, n money true, o nvarchar(255) true, p float true, "
 	expectColumns(t, c, "[e r p].[T.1]", want)
 	expectColumns(t, c, "v", "a varchar(30) true, k int true, ")
 	expectColumns(t, c, "missing", "")
@@ -48,8 +53,9 @@ func TestCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, i := range []int{0, 2} {
-		if columns[i].CodePage == 0 || columns[i].Collation == "" || !columns[i].Holds("abc") {
-			t.Errorf("%+v", columns[i])
+		c := columns[i]
+		if c.CodePage == 0 || c.Collation == "" || !c.Holds("abc") {
+			t.Errorf("the column %s is %+v, want a code page and a collation for abc", c.Name, c)
 		}
 	}
 }
@@ -58,7 +64,7 @@ func table(t *testing.T, name string) mssql.Table {
 	t.Helper()
 	parsed, ok := mssql.ParseTable(name, "dbo")
 	if !ok {
-		t.Fatal(name)
+		t.Fatalf("%q is not the name of a table", name)
 	}
 	return parsed
 }
@@ -74,38 +80,44 @@ func expectColumns(t *testing.T, c *mssql.Conn, name, want string) {
 		got += fmt.Sprintf("%s %s %v, ", column.Name, column.Declared(), column.Nullable)
 	}
 	if got != want {
-		t.Errorf("%s: %s\nwant %s", name, got, want)
+		t.Errorf("the columns of %s: got %s\nwant %s", name, got, want)
 	}
 }
 
 // TestErrors causes errors on a server and checks their classification.
 func TestErrors(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	mssqltest.Exec(t, dsn, `CREATE TABLE t (a int NOT NULL PRIMARY KEY, b decimal(38,0))`, `INSERT INTO t VALUES (1, 99999999999999999999999999999999999999), (2, 99999999999999999999999999999999999999)`)
+	const largest = "99999999999999999999999999999999999999"
+	mssqltest.Exec(t, dsn,
+		`CREATE TABLE t (a int NOT NULL PRIMARY KEY, b decimal(38,0))`,
+		`INSERT INTO t VALUES (1, `+largest+`), (2, `+largest+`)`)
 	c := open(t, dsn)
-	for _, story := range []struct {
-		sql string
-		ok  func(*mssql.Error) bool
+	text := []mssql.Param{mssql.Text(mssql.Column{}, "x")}
+	for _, statement := range []struct {
+		sql     string
+		params  []mssql.Param
+		isClass func(*mssql.Error) bool
 	}{
-		{"SELECT a FROM missing", (*mssql.Error).NoTable},
-		{"SELECT a FROM nowhere.missing", (*mssql.Error).NoTable},
-		{"SELECT missing FROM t", (*mssql.Error).NoColumn},
-		{"SELECT SUM(b) FROM t", (*mssql.Error).Overflow},
-		{"SELECT CAST('x' AS int)", (*mssql.Error).Conversion},
-		{"SELECT a FROM t WHERE a = @p1", (*mssql.Error).Conversion},
+		{"SELECT a FROM missing", nil, (*mssql.Error).NoTable},
+		{"SELECT a FROM nowhere.missing", nil, (*mssql.Error).NoTable},
+		{"SELECT missing FROM t", nil, (*mssql.Error).NoColumn},
+		{"SELECT SUM(b) FROM t", nil, (*mssql.Error).Overflow},
+		{"SELECT CAST('x' AS int)", nil, (*mssql.Error).Conversion},
+		{"SELECT a FROM t WHERE a = @p1", text, (*mssql.Error).Conversion},
 	} {
-		q := mssql.Query{SQL: story.sql, Types: []record.Type{record.Decimal}}
-		if story.sql[len(story.sql)-1] == '1' {
-			q.Params = []mssql.Param{mssql.Text(mssql.Column{}, "x")}
-		}
-		err := run(c, q)
-		var e *mssql.Error
-		if !errors.As(err, &e) || !story.ok(e) {
-			t.Errorf("%s: %v", story.sql, err)
+		err := run(c, mssql.Query{
+			SQL:    statement.sql,
+			Params: statement.params,
+			Types:  []record.Type{record.Decimal},
+		})
+		e, ok := errors.AsType[*mssql.Error](err)
+		if !ok || !statement.isClass(e) {
+			t.Errorf("%s: got error %v, want one of another class", statement.sql, err)
 		}
 	}
-	if err := insertTwice(t, dsn); !errors.As(err, new(*mssql.Error)) {
-		t.Errorf("duplicate key: %v", err)
+	err := insertTwice(t, dsn)
+	if _, ok := errors.AsType[*mssql.Error](err); !ok {
+		t.Errorf("inserting a key twice: got error %v, want one of the server", err)
 	}
 }
 

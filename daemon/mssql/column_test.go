@@ -34,14 +34,18 @@ func TestParseTable(t *testing.T) {
 		{"[a].", ""},
 	} {
 		table, ok := ParseTable(c.text, "dbo")
-		if ok != (c.quoted != "") || ok && table.Quoted() != c.quoted {
-			t.Errorf("%q: %v %s", c.text, ok, table.Quoted())
+		got := ""
+		if ok {
+			got = table.Quoted()
+		}
+		if got != c.quoted {
+			t.Errorf("parsing %q: got %q, want %q", c.text, got, c.quoted)
 		}
 	}
 }
 
-// FuzzParseTable: every accepted text becomes a quoted name that is parsed as the same
-// name.
+// FuzzParseTable checks that every accepted text becomes a quoted name that is parsed as the
+// same name.
 func FuzzParseTable(f *testing.F) {
 	for _, seed := range []string{"a", "a.b", "[a]]b].[c.d]", "a..b", "]", "[", "a.[", "[a]b", "é.日"} {
 		f.Add(seed)
@@ -68,7 +72,8 @@ func TestHolds(t *testing.T) {
 		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: latin1}, "\u0080", false},
 		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: latin1}, "€“œ”", true},
 		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: 1250}, "abc", true},
-		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: 1250}, "Grüße", false}, // the parameter would contain other letters
+		// The parameter would contain other letters.
+		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: 1250}, "Grüße", false},
 		{Column{Type: "char"}, "abc", true},
 		{Column{Type: "char"}, "é", false},
 		{Column{Type: "varchar", CodePage: utf8CP, ParameterCodePage: utf8CP}, "日", true},
@@ -78,59 +83,93 @@ func TestHolds(t *testing.T) {
 		{Column{}, "abc", false},
 	} {
 		if got := c.column.Holds(c.text); got != c.want {
-			t.Errorf("%s %d %q: %v", c.column.Type, c.column.CodePage, c.text, got)
+			t.Errorf("%+v holds %q: got %v, want %v", c.column, c.text, got, c.want)
 		}
 	}
 }
 
 func TestComparesAsSorted(t *testing.T) {
-	polish := Column{Type: "varchar", Collation: "SQL_Latin1_General_CP1250_CI_AS", CodePage: 1250, ParameterCodePage: latin1}
-	latin := Column{Type: "char", Collation: "SQL_Latin1_General_CP1_CI_AS", CodePage: latin1, ParameterCodePage: latin1}
-	wide, windows := polish, polish
-	wide.Type, windows.Collation = "nvarchar", "Polish_CI_AS"
+	polish := Column{
+		Type:              "varchar",
+		Collation:         "SQL_Latin1_General_CP1250_CI_AS",
+		CodePage:          1250,
+		ParameterCodePage: latin1,
+	}
+	latin := Column{
+		Type:              "char",
+		Collation:         "SQL_Latin1_General_CP1_CI_AS",
+		CodePage:          latin1,
+		ParameterCodePage: latin1,
+	}
+	wide := polish
+	wide.Type = "nvarchar"
+	windows := polish
+	windows.Collation = "Polish_CI_AS"
 	for _, c := range []struct {
 		column Column
 		text   string
 		want   bool
-	}{{polish, "ą", false}, {polish, "a", true}, {latin, "“€”", true}, {wide, "ą", true}, {windows, "ą", true}} {
+	}{
+		{polish, "ą", false},
+		{polish, "a", true},
+		{latin, "“€”", true},
+		{wide, "ą", true},
+		{windows, "ą", true},
+	} {
 		if got := c.column.ComparesAsSorted(c.text); got != c.want {
-			t.Errorf("%s %s %q: %v", c.column.Type, c.column.Collation, c.text, got)
+			t.Errorf("%s %s compares %q as sorted: got %v, want %v",
+				c.column.Type, c.column.Collation, c.text, got, c.want)
 		}
 	}
 }
 
 func TestComplete(t *testing.T) {
 	for _, c := range []struct{ dsn, want string }{
-		{"sqlserver://h", "sqlserver://h?app+name=whd&encrypt=true&guid+conversion=false&log=0&packet+size=32767&timezone=UTC"},
-		{"sqlserver://u:p%40@h:1434/i?Database=d&Encrypt=disable&App+Name=mine&LOG=63",
-			"sqlserver://u:p%40@h:1434/i?app+name=mine&database=d&encrypt=disable&guid+conversion=false&log=0&packet+size=32767&timezone=UTC"},
+		{
+			"sqlserver://h",
+			"sqlserver://h?app+name=whd&encrypt=true&guid+conversion=false&log=0" +
+				"&packet+size=32767&timezone=UTC",
+		},
+		{
+			"sqlserver://u:p%40@h:1434/i?Database=d&Encrypt=disable&App+Name=mine&LOG=63",
+			"sqlserver://u:p%40@h:1434/i?app+name=mine&database=d&encrypt=disable" +
+				"&guid+conversion=false&log=0&packet+size=32767&timezone=UTC",
+		},
 	} {
 		if got, entra, err := completeDSN(c.dsn); got != c.want || entra || err != nil {
-			t.Errorf("%s: %s %v %v", c.dsn, got, entra, err)
+			t.Errorf("completing %s: got %s, entra %v (%v), want %s without entra",
+				c.dsn, got, entra, err, c.want)
 		}
 	}
-	if _, entra, err := completeDSN("sqlserver://h?fedauth=ActiveDirectoryDefault"); !entra || err != nil {
-		t.Error(entra, err)
+	const dsn = "sqlserver://h?fedauth=ActiveDirectoryDefault"
+	if _, entra, err := completeDSN(dsn); !entra || err != nil {
+		t.Errorf("completing %s: got entra %v (%v), want true", dsn, entra, err)
 	}
 }
 
-// TestOpenKeepsSecrets: no error contains a part of a connection string.
+// TestOpenKeepsSecrets checks that no error contains a part of a connection string.
 func TestOpenKeepsSecrets(t *testing.T) {
 	for _, dsn := range []string{
-		"Server=h;Password=hunter2", "sqlserver://u:hunter2@", "sqlserver://u:hunter2%zz@h", "postgres://u:hunter2@h",
-		"sqlserver://h?password=hunter2;%zz", "sqlserver://h?encrypt=hunter2", "sqlserver://h:hunter2", "sqlserver://h?packet+size=hunter2",
-		"sqlserver://h?fedauth=hunter2", "sqlserver://h?app+name=a&App+Name=b&password=hunter2", "sqlserver://h?database=a&database=b&password=hunter2",
+		"Server=h;Password=hunter2",
+		"sqlserver://u:hunter2@",
+		"sqlserver://u:hunter2%zz@h",
+		"postgres://u:hunter2@h",
+		"sqlserver://h?password=hunter2;%zz",
+		"sqlserver://h?encrypt=hunter2",
+		"sqlserver://h:hunter2",
+		"sqlserver://h?packet+size=hunter2",
+		"sqlserver://h?fedauth=hunter2",
+		"sqlserver://h?app+name=a&App+Name=b&password=hunter2",
+		"sqlserver://h?database=a&database=b&password=hunter2",
 	} {
 		_, err := Open(Config{DSN: dsn})
-		if err == nil {
-			t.Errorf("%s: no error", dsn)
-		} else if strings.Contains(err.Error(), "hunter2") {
-			t.Error(err)
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("opening %s: got error %v, want one without the password", dsn, err)
 		}
 	}
 }
 
-// TestQuotedParses: a quoted name is parsed as the same name.
+// TestQuotedParses checks that a quoted name is parsed as the same name.
 func TestQuotedParses(t *testing.T) {
 	part := rapid.StringOfN(rapid.RuneFrom([]rune("ab].[ é'")), 1, 8, -1)
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,10 +12,12 @@ import (
 // TestOutageErrors classifies errors of unavailable servers.
 func TestOutageErrors(t *testing.T) {
 	for _, c := range []struct {
-		number              int32
-		message             string
-		connecting          bool
-		away, login, locked bool
+		number     int32
+		message    string
+		connecting bool
+
+		// results
+		unavailable, loginFailed, lockTimeout bool
 	}{
 		{18456, `login error: Login failed for user "whd"`, true, false, true, false},
 		{18486, "the account is locked out", true, false, true, false},
@@ -39,17 +41,23 @@ func TestOutageErrors(t *testing.T) {
 		}
 		e, ok := errors.AsType[*Error](err)
 		if !ok {
-			t.Errorf("%s: %v", c.message, err)
+			t.Errorf("%s: got %T %v, want *Error", c.message, err, err)
 			continue
 		}
-		if e.Unavailable() != c.away || e.LoginFailed() != c.login || e.LockTimeout() != c.locked {
-			t.Errorf("%s: away %t, login failed %t, lock timeout %t", c.message, e.Unavailable(), e.LoginFailed(), e.LockTimeout())
+		if got := e.Unavailable(); got != c.unavailable {
+			t.Errorf("%s: got unavailable %t, want %t", c.message, got, c.unavailable)
+		}
+		if got := e.LoginFailed(); got != c.loginFailed {
+			t.Errorf("%s: got login failed %t, want %t", c.message, got, c.loginFailed)
+		}
+		if got := e.LockTimeout(); got != c.lockTimeout {
+			t.Errorf("%s: got lock timeout %t, want %t", c.message, got, c.lockTimeout)
 		}
 	}
 }
 
-// TestUnresponsiveServer: if the server does not respond, cancelling the context ends Ping;
-// if it closes the connection, the error is ErrLost.
+// TestUnresponsiveServer checks that cancelling the context ends Ping if the server does not
+// respond, and that the error is ErrLost if the server closes the connection.
 func TestUnresponsiveServer(t *testing.T) {
 	for _, encrypt := range []string{"disable", "true", "strict"} {
 		t.Run(encrypt, func(t *testing.T) {
@@ -64,30 +72,32 @@ func TestUnresponsiveServer(t *testing.T) {
 			}
 			defer s.Close()
 			ctx, cancel := context.WithCancel(context.Background())
-			silent := make(chan error)
-			go func() { silent <- s.Ping(ctx) }()
-			caller, err := listener.Accept()
+			pinged := make(chan error)
+			go func() { pinged <- s.Ping(ctx) }()
+			silent, err := listener.Accept()
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer caller.Close()
+			defer silent.Close()
 			cancel()
-			if err := <-silent; !errors.Is(err, context.Canceled) {
-				t.Errorf("cancelled while the server does not respond: %v", err)
+			if err := <-pinged; !errors.Is(err, context.Canceled) {
+				t.Errorf("Ping without a response: got error %v, want %v", err, context.Canceled)
 			}
-			go func() { silent <- s.Ping(context.Background()) }()
-			if caller, err = listener.Accept(); err != nil {
+
+			go func() { pinged <- s.Ping(context.Background()) }()
+			closing, err := listener.Accept()
+			if err != nil {
 				t.Fatal(err)
 			}
-			caller.Close()
-			if err := <-silent; !errors.Is(err, ErrLost) {
-				t.Errorf("the server closes the connection: %v", err)
+			closing.Close()
+			if err := <-pinged; !errors.Is(err, ErrLost) {
+				t.Errorf("Ping while the connection is closed: got error %v, want %v", err, ErrLost)
 			}
 		})
 	}
 }
 
-// TestUnreachable: unknown hosts and closed ports.
+// TestUnreachable checks the errors for unknown hosts and closed ports.
 func TestUnreachable(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -100,7 +110,7 @@ func TestUnreachable(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := s.Ping(context.Background()); !errors.Is(err, ErrLost) {
-			t.Errorf("%s: %v", host, err)
+			t.Errorf("Ping of %s: got error %v, want %v", host, err, ErrLost)
 		}
 		s.Close()
 	}

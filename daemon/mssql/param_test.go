@@ -1,6 +1,8 @@
 package mssql
 
 import (
+	"database/sql/driver"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +14,8 @@ var (
 	wide         = Column{Type: "nvarchar", Length: 30}
 )
 
-// TestDeclarations: the declared type of a parameter is that of the column, independent of
-// the length of its value.
+// TestDeclarations checks that the declared type of a parameter is that of the column,
+// independent of the length of its value.
 func TestDeclarations(t *testing.T) {
 	for _, c := range []struct {
 		param Param
@@ -22,7 +24,8 @@ func TestDeclarations(t *testing.T) {
 		{Text(usesCodePage, ""), "varchar(30)"},
 		{Text(usesCodePage, "abc"), "varchar(30)"},
 		{Text(usesCodePage, strings.Repeat("é", 30)), "varchar(30)"},
-		{Text(usesCodePage, strings.Repeat("x", 31)), "varchar(8000)"}, // truncated to 30 it might equal a value
+		// A text that is truncated to 30 characters might equal a value.
+		{Text(usesCodePage, strings.Repeat("x", 31)), "varchar(8000)"},
 		{Text(usesCodePage, strings.Repeat("x", 8001)), "varchar(max)"},
 		{Text(usesCodePage, "日本"), "nvarchar(4000)"},
 		{Text(usesCodePage, "€"), "varchar(30)"},
@@ -58,47 +61,85 @@ func TestDeclarations(t *testing.T) {
 		{JSON([]byte("[]")), "nvarchar(max)"},
 	} {
 		if c.param.declared != c.want {
-			t.Errorf("%T %.40v: %s, want %s", c.param.value, c.param.value, c.param.declared, c.want)
+			t.Errorf("%T %.40v: got the type %s, want %s",
+				c.param.value, c.param.value, c.param.declared, c.want)
 		}
 	}
 }
 
 const aGuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
-// TestCall: a statement is sent as a call of sp_executesql with our declarations, which
-// are the same for values of any length.
+// argumentText returns the text of an argument of a call.
+func argumentText(t *testing.T, args []driver.NamedValue, name string) string {
+	t.Helper()
+	for _, a := range args {
+		if a.Name != name {
+			continue
+		}
+		switch value := a.Value.(type) {
+		case string:
+			return value
+		case []byte:
+			return string(value)
+		}
+	}
+	t.Fatalf("the call has no text %s: %v", name, args)
+	return ""
+}
+
+// TestCall checks that a statement is sent as a call of sp_executesql with our declarations,
+// which are the same for values of any length.
 func TestCall(t *testing.T) {
-	call := func(id string) (string, []string) {
-		text, args := Query{SQL: "SELECT 1 WHERE [InvoiceID] = @p1 AND [No] = @p2", Params: []Param{Text(usesCodePage, id), Long(7)}}.call()
+	const statement = "SELECT 1 WHERE [InvoiceID] = @p1 AND [No] = @p2"
+	for _, id := range []string{"", "D100418", strings.Repeat("x", 30)} {
+		q := Query{SQL: statement, Params: []Param{Text(usesCodePage, id), Long(7)}}
+		text, args := q.call()
+		if text != "sp_executesql" {
+			t.Errorf("with the ID %q: got the call %s, want sp_executesql", id, text)
+		}
 		var names []string
 		for _, a := range args {
 			names = append(names, a.Name)
 		}
-		if got := strings.Join(names, ","); got != "stmt,params,p1,p2" {
-			t.Errorf("arguments %s", got)
+		if want := []string{"stmt", "params", "p1", "p2"}; !slices.Equal(names, want) {
+			t.Errorf("with the ID %q: got the arguments %q, want %q", id, names, want)
 		}
-		return text, []string{args[0].Value.(string), args[1].Value.(string)}
-	}
-	for _, id := range []string{"", "D100418", strings.Repeat("x", 30)} {
-		text, args := call(id)
-		if text != "sp_executesql" || args[0] != "SELECT 1 WHERE [InvoiceID] = @p1 AND [No] = @p2" || args[1] != "@p1 varchar(30), @p2 bigint" {
-			t.Errorf("%q: %s %q", id, text, args)
+		if got := argumentText(t, args, "stmt"); got != statement {
+			t.Errorf("with the ID %q: got the statement %s, want %s", id, got, statement)
+		}
+		const declarations = "@p1 varchar(30), @p2 bigint"
+		if got := argumentText(t, args, "params"); got != declarations {
+			t.Errorf("with the ID %q: got the declarations %s, want %s", id, got, declarations)
 		}
 	}
-	if text, args := (Query{SQL: "SELECT 1", Lock: 1}).call(); text != "SET LOCK_TIMEOUT 1; SELECT 1" || args != nil {
-		t.Errorf("%s %v", text, args)
+
+	const want = "SET LOCK_TIMEOUT 1; SELECT 1"
+	if text, args := (Query{SQL: "SELECT 1", Lock: 1}).call(); text != want || args != nil {
+		t.Errorf("without parameters: got %s with %v, want %s without arguments", text, args, want)
 	}
 }
 
-// TestCallWithContext: the caller is a parameter, so that all callers share a plan.
+// TestCallWithContext checks that the caller is a parameter, so that all callers share a plan.
 func TestCallWithContext(t *testing.T) {
 	for _, params := range [][]Param{nil, {Long(7)}} {
 		for _, info := range []string{"request=1 user=ann", "request=2"} {
-			text, args := Query{SQL: "SELECT 1", Params: params, Lock: 1, Context: []byte(info)}.call()
-			caller := args[len(args)-1]
-			if text != "sp_executesql" || !strings.HasPrefix(args[0].Value.(string), "SET CONTEXT_INFO @"+caller.Name+"; SET LOCK_TIMEOUT 1; SELECT 1") ||
-				!strings.HasSuffix(args[1].Value.(string), "@"+caller.Name+" varbinary(128)") || len(args) != 3+len(params) || string(caller.Value.([]byte)) != info {
-				t.Errorf("%s: %s %v", info, text, args)
+			q := Query{SQL: "SELECT 1", Params: params, Lock: 1, Context: []byte(info)}
+			text, args := q.call()
+			if text != "sp_executesql" || len(args) != 3+len(params) {
+				t.Errorf("%s: got the call %s with %d arguments, want sp_executesql with %d",
+					info, text, len(args), 3+len(params))
+			}
+			caller := args[len(args)-1].Name
+			if got := argumentText(t, args, caller); got != info {
+				t.Errorf("%s: got the argument %s %q", info, caller, got)
+			}
+			want := "SET CONTEXT_INFO @" + caller + "; SET LOCK_TIMEOUT 1; SELECT 1"
+			if got := argumentText(t, args, "stmt"); got != want {
+				t.Errorf("%s: got the statement %s, want %s", info, got, want)
+			}
+			want = "@" + caller + " varbinary(128)"
+			if got := argumentText(t, args, "params"); !strings.HasSuffix(got, want) {
+				t.Errorf("%s: got the declarations %s, want %s at the end", info, got, want)
 			}
 		}
 	}
@@ -132,7 +173,8 @@ func TestArrives(t *testing.T) {
 		{Guid(Column{Type: "char", Length: 36}, aGuid), record.Text, aGuid},
 	} {
 		if got := selectOne(t, c, v.as, "SELECT @p1 AS v", v.param); got != v.want {
-			t.Errorf("%s %.40v is received as %.40q", v.param.declared, v.param.value, got)
+			t.Errorf("%s %.40v is received as %.40q, want %.40q",
+				v.param.declared, v.param.value, got, v.want)
 		}
 	}
 }

@@ -60,12 +60,13 @@ func TestValues(t *testing.T) {
 		{"CAST(1 AS int)", record.Bool, "true"},
 	} {
 		if got := selectOne(t, c, v.as, "SELECT "+v.sql+" AS v"); got != v.want {
-			t.Errorf("%s as %s = %.60q, want %.60q", v.sql, v.as, got, v.want)
+			t.Errorf("%s as %s: got %.60q, want %.60q", v.sql, v.as, got, v.want)
 		}
 	}
 }
 
-// TestValuesOutOfRange: a number that its field cannot hold is an error with the number.
+// TestValuesOutOfRange checks that a number that its field cannot hold is an error with the
+// number.
 func TestValuesOutOfRange(t *testing.T) {
 	c := getConn(t, server(t, 1))
 	for _, v := range []struct {
@@ -84,8 +85,10 @@ func TestValuesOutOfRange(t *testing.T) {
 		{"REPLICATE('x', 60)", record.Int, `"` + strings.Repeat("x", 40) + `"`},
 	} {
 		got, err := read(c, Query{SQL: "SELECT " + v.sql + " AS v", Types: []record.Type{v.as}})
-		if _, refused := errors.AsType[*ColumnTypeError](err); !refused || !strings.Contains(err.Error(), v.want) {
-			t.Errorf("%s as %s = %q (%v), want %s", v.sql, v.as, got, err, v.want)
+		_, isTypeError := errors.AsType[*ColumnTypeError](err)
+		if !isTypeError || !strings.Contains(err.Error(), v.want) {
+			t.Errorf("%s as %s: got %q and error %v, want a ColumnTypeError with %s",
+				v.sql, v.as, got, err, v.want)
 		}
 	}
 }
