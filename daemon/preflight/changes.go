@@ -19,18 +19,21 @@ type forecast struct {
 	kind   *record.Kind
 	table  changes.Table
 	rows   int64         // negative if unknown
-	size   int64         // bytes of a sweep
-	shadow int64         // bytes
-	sweep  time.Duration // time of reading
+	size   int64         // bytes that a sweep reads
+	shadow int64         // bytes of the shadow
+	sweep  time.Duration // time that a sweep reads
 	status check.Status
-	why    string // the kind is not captured
+	reason string // reason why the kind is not captured; empty if it is
 }
 
 // checkChanges forecasts the cost of capture from one page of each captured kind.
-func checkChanges(ctx context.Context, r *run) (all []check.Result) {
-	kinds := slices.DeleteFunc(slices.Clone(r.config.ERP.Kinds.Registry().Kinds()), func(k *record.Kind) bool {
-		return !k.Captured()
-	})
+func checkChanges(ctx context.Context, r *run) (results []check.Result) {
+	var kinds []*record.Kind
+	for _, kind := range r.config.ERP.Kinds.Registry().Kinds() {
+		if kind.Captured() {
+			kinds = append(kinds, kind)
+		}
+	}
 	if r.store == nil || r.erpProblem != nil || len(kinds) == 0 {
 		return result(check.Skipped, "")
 	}
@@ -44,16 +47,19 @@ func checkChanges(ctx context.Context, r *run) (all []check.Result) {
 	for _, kind := range kinds {
 		f, err := newForecast(ctx, from, kind)
 		if err != nil {
-			f.status, f.why = check.Warning, fault.From(err).Message
+			f.status = check.Warning
+			f.reason = fault.From(err).Message
 		}
-		forecasts, reading = append(forecasts, f), reading+f.sweep
+		forecasts = append(forecasts, f)
+		reading += f.sweep
 	}
 	share := float64(r.config.ERP.Changes.Share)
 	interval := max(r.config.ERP.Changes.Sweep, time.Duration(float64(reading)/share))
 	for _, f := range forecasts {
-		all = append(all, result(f.status, "%s: %s", f.kind.Name, f.text(interval, share))...)
+		results = append(results,
+			result(f.status, "%s: %s", f.kind.Name, f.text(interval, share))...)
 	}
-	return all
+	return results
 }
 
 // maxHashed is the number of fields up to which the shadow has a hash of each.
@@ -63,6 +69,10 @@ const maxHashed = 128
 // fields.
 const shadowRow = 64
 
+// hashSize is the size in bytes of the hash of a field in the shadow.
+const hashSize = 4
+
+// newForecast returns the forecast for a kind from one page of its table.
 func newForecast(ctx context.Context, from *source.Source, kind *record.Kind) (forecast, error) {
 	f := forecast{kind: kind, status: check.OK}
 	var err error
@@ -73,19 +83,12 @@ func newForecast(ctx context.Context, from *source.Source, kind *record.Kind) (f
 	f.rows = f.table.Rows
 	if f.table.Key == nil {
 		f.status = check.Failed
-		f.why = "no key is proven: none is declared, and the table or view has neither a primary key " +
+		f.reason = "no key is proven: none is declared, and the table or view has neither a primary key " +
 			"nor a unique index without nulls; declare key in the file of the kind"
 		return f, nil
 	}
 
-	fields := slices.Clone(f.table.Key)
-	if !f.table.Version { // else only the rows that differ are read whole
-		fields = append(fields, f.table.Fields...)
-	} else if !slices.Contains(fields, f.table.Stamp) {
-		fields = append(fields, f.table.Stamp)
-	}
-	slices.Sort(fields)
-	fields = slices.Compact(fields)
+	fields := sweptFields(f.table)
 	start := time.Now()
 	page, err := from.Read(ctx, changes.Read{
 		Kind:   kind,
@@ -105,34 +108,53 @@ func newForecast(ctx context.Context, from *source.Source, kind *record.Kind) (f
 		return f, nil
 	}
 
-	var size, keys int64
-	for _, cells := range page.Rows {
-		for i, c := range cells {
-			cellSize := int64(len(c.Data) + 8)
-			size += cellSize
-			if slices.Contains(f.table.Key, fields[i]) {
-				keys += cellSize
-			}
-		}
-	}
+	size, keys := sizesOf(page, fields, f.table.Key)
 	ofAllRows := func(ofPage int64) int64 { return ofPage * f.rows / pageRows }
 	f.size = ofAllRows(size)
 	f.shadow = ofAllRows(keys) + f.rows*shadowRow
 	f.sweep = time.Duration(ofAllRows(int64(took)))
 	if n := len(f.table.Fields); n <= maxHashed {
-		f.shadow += 4 * int64(n) * f.rows
+		f.shadow += hashSize * int64(n) * f.rows
 	}
 	return f, nil
 }
 
+// sweptFields returns the fields that a sweep reads of each row, in their order. With a
+// version, only the rows that differ are read whole.
+func sweptFields(t changes.Table) []int {
+	fields := slices.Clone(t.Key)
+	if t.Version {
+		fields = append(fields, t.Stamp)
+	} else {
+		fields = append(fields, t.Fields...)
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
+
+// sizesOf returns the size in bytes of the rows of a page, and that of their keys.
+func sizesOf(page changes.Page, fields, key []int) (size, keys int64) {
+	for _, cells := range page.Rows {
+		for i, c := range cells {
+			cellSize := int64(len(c.Data) + 8)
+			size += cellSize
+			if slices.Contains(key, fields[i]) {
+				keys += cellSize
+			}
+		}
+	}
+	return size, keys
+}
+
 // text describes the forecast. All sweeps share the time, so that they have one interval.
 func (f forecast) text(interval time.Duration, share float64) string {
-	if f.why != "" {
-		return "it is not captured: " + f.why
+	if f.reason != "" {
+		return "it is not captured: " + f.reason
 	}
 	text := "an unknown number of rows"
 	if f.rows >= 0 {
-		text = fmt.Sprintf("about %d rows, %s per sweep, %s of shadow, a sweep every %v at changes.share %g",
+		text = fmt.Sprintf("about %d rows, %s per sweep, %s of shadow,"+
+			" a sweep every %v at changes.share %g",
 			f.rows, roundSize(f.size), roundSize(f.shadow), interval.Round(time.Second), share)
 	}
 	if f.table.Pollable {

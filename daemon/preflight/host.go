@@ -23,7 +23,7 @@ const (
 )
 
 // checkDirectory checks the permissions and the free space of the data directory.
-func checkDirectory(_ context.Context, r *run) (all []check.Result) {
+func checkDirectory(_ context.Context, r *run) (results []check.Result) {
 	dir := r.config.DataDir
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,25 +35,27 @@ func checkDirectory(_ context.Context, r *run) (all []check.Result) {
 	if err != nil {
 		return result(check.Failed, "%v", err)
 	}
-	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
-		all = append(all,
+	isPrivate := runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0
+	if !isPrivate {
+		results = append(results,
 			result(check.Warning, "%s is accessible to other users (%v); restrict it with chmod 700",
 				dir, info.Mode().Perm())...)
 	}
 	free, err := datadir.FreeSpace(dir)
 	switch {
 	case err != nil:
-		all = append(all, result(check.Warning, "cannot determine the free space in %s: %v", dir, err)...)
+		results = append(results, result(check.Warning, "cannot determine the free space in %s: %v", dir, err)...)
 	case free < minFree && !r.config.Store.OnServer():
-		all = append(all, result(check.Failed, "only %s are free in %s", roundSize(free), dir)...)
+		results = append(results, result(check.Failed, "only %s are free in %s", roundSize(free), dir)...)
 	case free < lowFree:
-		all = append(all, result(check.Warning, "only %s are free in %s", roundSize(free), dir)...)
-	case all == nil:
-		all = result(check.OK, "%s, %s free", dir, roundSize(free))
+		results = append(results, result(check.Warning, "only %s are free in %s", roundSize(free), dir)...)
+	case results == nil:
+		results = result(check.OK, "%s, %s free", dir, roundSize(free))
 	}
-	return all
+	return results
 }
 
+// writable returns an error if a file cannot be created in a directory.
 func writable(dir string) error {
 	file, err := os.CreateTemp(dir, ".check-*")
 	if err != nil {
@@ -62,6 +64,7 @@ func writable(dir string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
+// roundSize formats a size in MiB or GiB.
 func roundSize(bytes int64) string {
 	if bytes < 1<<30 {
 		return fmt.Sprintf("%d MiB", bytes>>20)
@@ -77,7 +80,8 @@ func checkDescriptors(context.Context, *run) []check.Result {
 		return result(check.Skipped, "")
 	}
 	if limit < descriptors.Recommended {
-		return result(check.Warning, "the limit of this process is %d open files and connections; set that of the service to %d or more (LimitNOFILE of systemd, ulimit -n)",
+		return result(check.Warning, "the limit of this process is %d open files and connections;"+
+			" set that of the service to %d or more (LimitNOFILE of systemd, ulimit -n)",
 			limit, descriptors.Recommended)
 	}
 	return result(check.OK, "%d", limit)
@@ -90,15 +94,15 @@ func checkClock(ctx context.Context, r *run) []check.Result {
 		return result(check.Skipped, "")
 	}
 	start := time.Now()
-	at, err := r.store.Webhooks.Engine.Now(ctx)
+	serverTime, err := r.store.Webhooks.Engine.Now(ctx)
 	if err != nil {
 		return result(check.Failed, "cannot read the server's clock: %v", err)
 	}
 	took := time.Since(start)
-	offset := at.Sub(start.Add(took / 2)).Round(time.Millisecond)
+	offset := serverTime.Sub(start.Add(took / 2)).Round(time.Millisecond)
 	if offset.Abs() > maxClockOffset+took {
-		return result(check.Warning, "this host's clock is %s the server's; times in logs and of messages will differ",
-			describeOffset(offset))
+		return result(check.Warning, "this host's clock is %s the server's;"+
+			" times in logs and of messages will differ", describeOffset(offset))
 	}
 	return result(check.OK, "%s the server's", describeOffset(offset))
 }
@@ -119,13 +123,13 @@ func checkCertificate(_ context.Context, r *run) []check.Result {
 	if err != nil {
 		return result(check.Failed, "tls.cert and tls.key: %v", err)
 	}
-	until := pair.Leaf.NotAfter
-	left := time.Until(until)
-	if left < 0 {
-		return result(check.Failed, "expired at %s", until.Format(time.RFC3339))
+	expiry := pair.Leaf.NotAfter.Format(time.RFC3339)
+	validity := time.Until(pair.Leaf.NotAfter)
+	if validity < 0 {
+		return result(check.Failed, "expired at %s", expiry)
 	}
-	if left < certWarning {
-		return result(check.Warning, "expires at %s", until.Format(time.RFC3339))
+	if validity < certWarning {
+		return result(check.Warning, "expires at %s", expiry)
 	}
-	return result(check.OK, "valid until %s", until.Format(time.RFC3339))
+	return result(check.OK, "valid until %s", expiry)
 }

@@ -29,12 +29,13 @@ func checkHostURL(ctx context.Context, r *run) []check.Result {
 		return result(check.Skipped, "")
 	}
 	if config.IsLoopback(address) {
-		return result(check.Warning, "%s is a loopback address; set it to the URL that users of the service open",
-			address)
+		return result(check.Warning,
+			"%s is a loopback address; set it to the URL that users of the service open", address)
 	}
 	ctx, cancel := context.WithTimeout(ctx, networkTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+"/healthz", nil)
+	healthURL := strings.TrimSuffix(address, "/") + "/healthz"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, healthURL, nil)
 	if err != nil {
 		return result(check.Failed, "%v", err)
 	}
@@ -45,7 +46,8 @@ func checkHostURL(ctx context.Context, r *run) []check.Result {
 	defer response.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 16))
 	if response.StatusCode != http.StatusOK || string(text) != "ok\n" {
-		return result(check.Warning, "another service responds at %s (status %d)", address, response.StatusCode)
+		return result(check.Warning, "another service responds at %s (status %d)",
+			address, response.StatusCode)
 	}
 	return result(check.OK, "%s responds", address)
 }
@@ -65,31 +67,32 @@ func checkTargets(ctx context.Context, r *run) []check.Result {
 	}
 	guard := webhook.Guard{Allow: r.config.Webhooks.AllowTargets}
 	hosts := make(map[string]string) // host -> problem, "" for none
-	var all []check.Result
-	count := 0
+	var problems []check.Result
+	enabled := 0
 	byID := func(a, b *webhook.Subscription) int { return cmp.Compare(a.ID, b.ID) }
 	for _, sub := range slices.SortedFunc(snapshot.Subscriptions, byID) {
 		if !sub.Active() {
 			continue
 		}
-		count++
+		enabled++
 		if problem := r.target(ctx, guard, sub, hosts); problem != "" {
-			all = append(all,
-				result(check.Warning, "subscription %s of %s: %s", sub.GUID, sub.SubscriberInfo.Name, problem)...)
+			problems = append(problems, result(check.Warning, "subscription %s of %s: %s",
+				sub.GUID, sub.SubscriberInfo.Name, problem)...)
 		}
 	}
-	if all == nil {
-		return result(check.OK, "%d enabled", count)
+	if problems == nil {
+		return result(check.OK, "%d enabled", enabled)
 	}
-	return limited(all)
+	return limited(problems)
 }
 
 // limited returns the first of many warnings, and the number of the others.
-func limited(all []check.Result) []check.Result {
-	if len(all) <= maxReported {
-		return all
+func limited(warnings []check.Result) []check.Result {
+	further := len(warnings) - maxReported
+	if further <= 0 {
+		return warnings
 	}
-	return append(all[:maxReported], result(check.Warning, "and %d more", len(all)-maxReported)...)
+	return append(warnings[:maxReported], result(check.Warning, "and %d more", further)...)
 }
 
 // target returns the problem with a subscription's target, "" if there is none. It
@@ -121,12 +124,12 @@ func (r *run) target(
 func resolutionProblem(ctx context.Context, guard webhook.Guard, u *url.URL, private bool) string {
 	ctx, cancel := context.WithTimeout(ctx, networkTimeout)
 	defer cancel()
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
 	if err != nil {
 		return fmt.Sprintf("cannot resolve %s", u.Hostname())
 	}
 	var refused error
-	for _, address := range found {
+	for _, address := range addresses {
 		refused = guard.Check(netip.AddrPortFrom(address, 0), private)
 		if refused == nil {
 			return ""

@@ -20,6 +20,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
+// result returns one result, which gets its name later.
 func result(status check.Status, format string, args ...any) []check.Result {
 	return []check.Result{{Status: status, Detail: fmt.Sprintf(format, args...)}}
 }
@@ -45,28 +46,36 @@ func Run(ctx context.Context, settings config.Config, open Open) (Report, error)
 	report := Report{Warnings: settings.Warnings()}
 	err := Openable(ctx, settings)
 	if err == nil {
-		err = open(func(s *storage.Store) error {
-			complete, err := readContent(ctx, s)
-			if err != nil {
-				return err
-			}
-			report.Report, err = s.Check(ctx)
-			if err == nil || report.Migration.Name != "" { // the own tables have been checked
-				report.Results = (&run{
-					config:     settings,
-					store:      s,
-					found:      report.Report,
-					partly:     !complete,
-					erpProblem: err,
-				}).checks(ctx)
-			}
-			return err
-		})
+		err = open(func(s *storage.Store) error { return report.checkStore(ctx, settings, s) })
 	}
 	if err != nil && report.Results == nil {
-		report.Results = (&run{config: settings, problem: err}).checks(ctx)
+		r := &run{config: settings, problem: err}
+		report.Results = r.checks(ctx)
 	}
 	return report, err
+}
+
+// checkStore runs all checks with an open store. If the store is damaged or its own tables
+// cannot be checked, there are no results.
+func (r *Report) checkStore(ctx context.Context, settings config.Config, s *storage.Store) error {
+	isComplete, err := readContent(ctx, s)
+	if err != nil {
+		return err
+	}
+	r.Report, err = s.Check(ctx)
+	hasChecked := r.Migration.Name != ""
+	if err != nil && !hasChecked {
+		return err
+	}
+	checks := &run{
+		config:     settings,
+		store:      s,
+		found:      r.Report,
+		partly:     !isComplete,
+		erpProblem: err,
+	}
+	r.Results = checks.checks(ctx)
+	return err
 }
 
 // contentTimeout limits the search for damage in the files of the store.
@@ -85,8 +94,8 @@ type run struct {
 	config     config.Config
 	store      *storage.Store // nil if it cannot be opened
 	found      storage.Report // report of the store
-	problem    error          // why it cannot be opened
-	partly     bool           // its files have not been read completely
+	problem    error          // why the store cannot be opened
+	partly     bool           // the files of the store have not been read completely
 	erpProblem error          // why the ERP's database cannot be read
 }
 
@@ -110,14 +119,14 @@ var table = []struct {
 }
 
 // checks runs the table. A check has one result, or one for each problem.
-func (r *run) checks(ctx context.Context) (all []check.Result) {
+func (r *run) checks(ctx context.Context) (results []check.Result) {
 	for _, row := range table {
 		for _, result := range row.run(ctx, r) {
 			result.Name = row.name
-			all = append(all, result)
+			results = append(results, result)
 		}
 	}
-	return all
+	return results
 }
 
 func checkStore(_ context.Context, r *run) []check.Result {
@@ -150,18 +159,19 @@ func checkERP(_ context.Context, r *run) []check.Result {
 }
 
 // checkKinds returns the mistakes in files of record kinds.
-func checkKinds(_ context.Context, r *run) (all []check.Result) {
-	if r.config.ERP.Kinds == nil || len(r.config.ERP.Kinds.Declared)+len(r.config.ERP.Kinds.Problems) == 0 {
+func checkKinds(_ context.Context, r *run) (results []check.Result) {
+	kinds := r.config.ERP.Kinds
+	if kinds == nil || len(kinds.Declared)+len(kinds.Problems) == 0 {
 		return result(check.Skipped, "")
 	}
-	for _, p := range r.config.ERP.Kinds.Problems {
+	for _, p := range kinds.Problems {
 		status := check.Failed
 		if p.Warning {
 			status = check.Warning
 		}
-		all = append(all, result(status, "%s", p)...)
+		results = append(results, result(status, "%s", p)...)
 	}
-	return append(all, result(check.OK, "%d kinds from files", r.config.ERP.Kinds.Served())...)
+	return append(results, result(check.OK, "%d kinds from files", kinds.Served())...)
 }
 
 // Openable returns an error if opening the embedded store would change something: create
@@ -185,13 +195,15 @@ func Openable(ctx context.Context, c config.Config) error {
 		}
 		path := filepath.Join(c.DataDir, f.Name)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fault.New(fault.Unavailable, "there is no store in %s: %s is missing; run whd serve to create a store, with --new-store to replace one that was lost",
+			return fault.New(fault.Unavailable, "there is no store in %s: %s is missing;"+
+				" run whd serve to create a store, with --new-store to replace one that was lost",
 				c.DataDir, f.Name)
 		}
 		version, err := backup.Version(ctx, path)
 		if err == nil && version < f.MaxSchema { // opening the store reports other problems
 			return fault.New(fault.Unavailable,
-				"%s has schema version %d, this whd needs version %d; make a backup, then run whd migrate or whd serve",
+				"%s has schema version %d, this whd needs version %d;"+
+					" make a backup, then run whd migrate or whd serve",
 				path, version, f.MaxSchema)
 		}
 	}
