@@ -33,35 +33,39 @@ type Lock struct{ file *os.File }
 // LockShared takes a shared lock, which several daemons and commands may hold. It fails while
 // another process replaces the files, or if replacing them was interrupted.
 func LockShared(dir string) (*Lock, error) {
-	l, err := lockFile(dir, lockName, false,
-		"the files in "+dir+
-			" are being replaced by whd restore or whd store copy, or rewritten by whd compact; try again when that has ended")
+	inUse := "the files in " + dir + " are being replaced by whd restore or whd store copy," +
+		" or rewritten by whd compact; try again when that has ended"
+	l, err := lockFile(dir, lockName, false, inUse)
 	if err != nil {
 		return nil, err
 	}
 	if ReplaceInterrupted(dir) {
-		return nil, errors.Join(fmt.Errorf("a restore or copy into %s was cut short, so its files may be of different stores; run whd restore --force or whd store copy again",
-			dir), l.Release())
+		err := fmt.Errorf("a restore or copy into %s was cut short,"+
+			" so its files may be of different stores;"+
+			" run whd restore --force or whd store copy again", dir)
+		return nil, errors.Join(err, l.Release())
 	}
 	return l, nil
 }
 
 // LockExclusive takes an exclusive lock.
 func LockExclusive(dir string) (*Lock, error) {
-	return lockFile(dir, lockName, true,
-		fmt.Sprintf("another command or daemon is using the files in %s; stop it first%s",
-			dir, lastDaemon(dir, "the last daemon there was ")))
+	inUse := fmt.Sprintf("another command or daemon is using the files in %s; stop it first%s",
+		dir, lastDaemon(dir, "the last daemon there was "))
+	return lockFile(dir, lockName, true, inUse)
 }
 
 // LockServing takes the lock of the directory's daemon. The error contains the description of
 // the process that holds it.
 func LockServing(dir, description string) (*Lock, error) {
-	l, err := lockFile(dir, servingName, true,
-		fmt.Sprintf("another whd serves %s%s; stop it, or use another data directory", dir, lastDaemon(dir, "")))
-	if err == nil {
-		_ = l.Describe(description) // optional, e.g. on a full disk
+	inUse := fmt.Sprintf("another whd serves %s%s; stop it, or use another data directory",
+		dir, lastDaemon(dir, ""))
+	l, err := lockFile(dir, servingName, true, inUse)
+	if err != nil {
+		return nil, err
 	}
-	return l, err
+	_ = l.Describe(description) // optional, e.g. on a full disk
+	return l, nil
 }
 
 // Describe sets the description that other processes read.
@@ -97,13 +101,14 @@ func (l *Lock) HasHeld(name string) bool {
 	return slices.Contains(held, name) || slices.Contains(held, storeText)
 }
 
-// lastDaemon returns the description of the directory's last daemon in brackets, which may
-// have ended.
-func lastDaemon(dir, before string) string {
-	if t := text(filepath.Join(dir, servingName)); t != "" {
-		return " (" + before + t + ")"
+// lastDaemon returns the description of the directory's last daemon, which may have ended, in
+// brackets after an introduction.
+func lastDaemon(dir, introduction string) string {
+	description := text(filepath.Join(dir, servingName))
+	if description == "" {
+		return ""
 	}
-	return ""
+	return " (" + introduction + description + ")"
 }
 
 // text returns the content of a lock file, empty if it cannot be read.
@@ -112,18 +117,20 @@ func text(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// lockFile locks a file of the directory, without waiting.
+// lockFile locks a file of the directory, without waiting. inUse is the text of the error if
+// another process holds the lock.
 func lockFile(dir, name string, exclusive bool, inUse string) (*Lock, error) {
 	file, err := openLock(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}
-	switch err = lock(file, exclusive); {
-	case err == nil:
+	err = lock(file, exclusive)
+	if err == nil {
 		return &Lock{file}, nil
-	case errors.Is(err, errLocked):
+	}
+	if errors.Is(err, errLocked) {
 		err = fmt.Errorf("%w: %s", ErrInUse, inUse)
-	default:
+	} else {
 		err = fmt.Errorf("locking %s: %w", file.Name(), err)
 	}
 	return nil, errors.Join(err, file.Close())
@@ -153,22 +160,23 @@ func (l *Lock) Release() error {
 	return nil
 }
 
-// ReplaceInterrupted reports whether replacing the files was interrupted, so that they may belong to
-// different stores.
+// ReplaceInterrupted reports whether replacing the files was interrupted, so that they may
+// belong to different stores.
 func ReplaceInterrupted(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, unfinishedName))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// MarkUnfinished marks the directory until finish is called: while it is marked, LockShared fails,
-// even after a crash.
+// MarkUnfinished marks the directory until finish is called: while it is marked, LockShared
+// fails, even after a crash.
 func (l *Lock) MarkUnfinished() (finish func() error, err error) {
 	dir := filepath.Dir(l.file.Name())
 	mark := filepath.Join(dir, unfinishedName)
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return nil, err
 	}
-	return func() error { return errors.Join(Sync(dir), os.Remove(mark), Sync(dir)) }, Sync(dir)
+	finish = func() error { return errors.Join(Sync(dir), os.Remove(mark), Sync(dir)) }
+	return finish, Sync(dir)
 }
 
 // Sync writes directory entries to disk so that they survive a power failure. Windows

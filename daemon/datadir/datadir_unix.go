@@ -17,7 +17,8 @@ func lock(file *os.File, exclusive bool) error {
 		mode = syscall.LOCK_EX
 	}
 	for {
-		if err := syscall.Flock(int(file.Fd()), mode|syscall.LOCK_NB); !errors.Is(err, syscall.EINTR) {
+		err := syscall.Flock(int(file.Fd()), mode|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}
@@ -34,7 +35,8 @@ func MatchOwner(dir string, paths ...string) error {
 		return &os.PathError{Op: "stat", Path: dir, Err: err}
 	}
 	for _, path := range paths {
-		if err := os.Lchown(path, int(s.Uid), int(s.Gid)); err != nil { // does not follow links
+		// Unlike Chown, Lchown does not follow links.
+		if err := os.Lchown(path, int(s.Uid), int(s.Gid)); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,8 @@ import (
 
 func TestDisk(t *testing.T) {
 	dir := t.TempDir()
-	path, final := filepath.Join(dir, "secret.new"), filepath.Join(dir, "secret")
+	path := filepath.Join(dir, "secret.new")
+	final := filepath.Join(dir, "secret")
 	if err := os.WriteFile(path, []byte("a longer text of another time"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -29,13 +30,13 @@ func TestDisk(t *testing.T) {
 	}
 	content, err := os.ReadFile(final)
 	if err != nil || string(content) != "text" {
-		t.Errorf("the file has %q (%v)", content, err)
+		t.Errorf("got the content %q (%v), want text", content, err)
 	}
 	info, err := os.Stat(final)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if runtime.GOOS != "windows" && info.Mode() != 0o600 {
-		t.Errorf("the mode is %v", info.Mode())
+		t.Errorf("got the mode %v, want 0600", info.Mode())
 	}
 }
