@@ -1,6 +1,9 @@
 package demo
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // stagesPerBill is the number of stages of a bill of materials.
 const stagesPerBill = 4
@@ -55,20 +58,45 @@ var stageFields = [...]struct {
 	definition
 	contents maker
 }{
-	{definition{"Workstation", "Where the stage is done", 4, "Cutting;Sewing;Assembly;Packing"}, oneOf([]string{"Cutting", "Sewing", "Assembly", "Packing"})},
-	{definition{"SetupMinutes", "Minutes to set up", 2, "0;480"}, func(r row) any { return fmt.Sprint(5 * r.fieldRandom().IntN(25)) }},
-	{definition{"Supervisor", "Who signs the stage off", 0, nil}, oneOf(names)},
-	{definition{"Instructions", "What to mind", 0, nil}, optional(10, blank(10, phrase(inputNotes)))},
-	{definition{"CheckedOn", "Last check of the stage", 3, "yyyy-MM-dd"}, func(r row) any { return workday(r).Format("2006-01-02") }},
-	{definition{"OvenTemperature", "Temperature in °C", 2, "0;250"}, func(r row) any { return fmt.Sprint(120 + 5*r.fieldRandom().IntN(20)) }},
-	{definition{"Outsourced", "Done by somebody else?", 1, nil}, oneOf([]string{"True", "False", "False"})},
-	{definition{"Nacharbeit", "Anteil der Nacharbeit in Prozent", 2, "0;100"}, func(r row) any { return fmt.Sprintf("%d,%d", r.fieldRandom().IntN(9), r.n%10) }},
+	{
+		definition{"Workstation", "Where the stage is done", 4, "Cutting;Sewing;Assembly;Packing"},
+		oneOf([]string{"Cutting", "Sewing", "Assembly", "Packing"}),
+	},
+	{
+		definition{"SetupMinutes", "Minutes to set up", 2, "0;480"},
+		func(r row) any { return fmt.Sprint(5 * r.fieldRandom().IntN(25)) },
+	},
+	{
+		definition{"Supervisor", "Who signs the stage off", 0, nil},
+		oneOf(names),
+	},
+	{
+		definition{"Instructions", "What to mind", 0, nil},
+		optional(10, blank(10, phrase(inputNotes))),
+	},
+	{
+		definition{"CheckedOn", "Last check of the stage", 3, "yyyy-MM-dd"},
+		func(r row) any { return workday(r).Format(time.DateOnly) },
+	},
+	{
+		definition{"OvenTemperature", "Temperature in °C", 2, "0;250"},
+		func(r row) any { return fmt.Sprint(120 + 5*r.fieldRandom().IntN(20)) },
+	},
+	{
+		definition{"Outsourced", "Done by somebody else?", 1, nil},
+		oneOf([]string{"True", "False", "False"}),
+	},
+	{
+		definition{"Nacharbeit", "Anteil der Nacharbeit in Prozent", 2, "0;100"},
+		func(r row) any { return fmt.Sprintf("%d,%d", r.fieldRandom().IntN(9), r.n%10) },
+	},
 }
 
 // valuedField returns the index of the field of a row of values: three different fields for
 // each stage, starting with the first field for the first stage.
 func valuedField(r row) int {
-	stage, nth := r.n/valuesPerStage, r.n%valuesPerStage
+	stage := r.n / valuesPerStage
+	nth := r.n % valuesPerStage
 	return (stage + 3*nth) % len(stageFields)
 }
 

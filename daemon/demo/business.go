@@ -16,7 +16,9 @@ var business = []table{
 	{"CR_BatchTransDocuments", 2400, []field{
 		{"RecID", key(recID)},
 		{"CR_BatchTrans_ReceiptID", optional(2, parent(receipts, receiptSizes))},
-		{"DocumentTypeID", optional(3, func(r row) any { return documentTypes.at(documentOf(r).sort) })},
+		{"DocumentTypeID", optional(3, func(r row) any {
+			return documentTypes.at(documentOf(r).sort)
+		})},
 		{"LastSavedDateTime", savedExactly},
 		{"LastSavedByStaffID", optional(1, memberOf(staff))},
 		{"FileBinary", documentContents},
@@ -78,7 +80,9 @@ var business = []table{
 	{"JB_EstimateResourceLines", 5000, []field{
 		{"RecID", key(upperGUID)},
 		{"JB_JobStages_RecID", optional(1, parent(jobStages, estimateSizes))},
-		{"JB_Resources_RecID", optional(1, func(r row) any { return jobResources.at(resource(r)) })},
+		{"JB_Resources_RecID", optional(1, func(r row) any {
+			return jobResources.at(resource(r))
+		})},
 		{"TransactionDate", day},
 		{"Quantity", money(unit/4, 40*unit, unit/4)},
 		{"UnitCost", func(r row) any { return resourceCost(r).String() }},
@@ -118,7 +122,9 @@ var business = []table{
 		{"Delivered", optional(4, orderedAmount(func(o order) amount { return o.delivered }))},
 		{"UnactQty", optional(4, orderedAmount(func(o order) amount { return o.inactive }))},
 		{"ActQty", optional(4, orderedAmount(func(o order) amount { return o.active }))},
-		{"IN_LogicalID", optional(1, func(r row) any { return warehouses.at(r.n/warehousesPerItem + r.n%warehousesPerItem) })},
+		{"IN_LogicalID", optional(1, func(r row) any {
+			return warehouses.at(r.n/warehousesPerItem + r.n%warehousesPerItem)
+		})},
 	}},
 	{"SY_Filters", 320, []field{
 		{"RecID", key(recID)},
@@ -151,11 +157,14 @@ var business = []table{
 }
 
 func creditorClassification(r row) any {
-	return fmt.Sprintf("%s – %s", creditorGroups[r.n/len(regions)%len(creditorGroups)], regions[r.n%len(regions)])
+	creditors := creditorGroups[r.n/len(regions)%len(creditorGroups)]
+	region := regions[r.n%len(regions)]
+	return fmt.Sprintf("%s – %s", creditors, region)
 }
 
 func termsDays(r row) any {
-	return pick(r.fieldRandom(), []any{int64(0), int64(7), int64(14), int64(30), int64(30), int64(60)})
+	days := []int64{0, 7, 14, 30, 30, 60} // repeated terms are more frequent
+	return pick(r.fieldRandom(), days)
 }
 
 // colour returns the next colour of the row's style.

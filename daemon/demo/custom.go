@@ -5,11 +5,16 @@ import "fmt"
 // labourContents generates the contents of each custom field of a labour line:
 // kilometres, serial number, signature, under warranty, photo, note.
 var labourContents = []maker{
-	func(r row) any { d := r.fieldRandom(); return fmt.Sprintf("%d.%d", d.IntN(240), d.IntN(10)) },
+	func(r row) any {
+		d := r.fieldRandom()
+		return fmt.Sprintf("%d.%d", d.IntN(240), d.IntN(10))
+	},
 	func(r row) any { return fmt.Sprintf("SN-%04X-%05d", r.fieldRandom().IntN(1<<16), r.n) },
 	optional(10, oneOf(names)),
 	oneOf([]string{"True", "False", "False", ""}),
-	optional(55, func(r row) any { return fmt.Sprintf("https://photos.example/%06d.jpg?w=800&h=600", r.n) }),
+	optional(55, func(r row) any {
+		return fmt.Sprintf("https://photos.example/%06d.jpg?w=800&h=600", r.n)
+	}),
 	optional(30, phrase(labourNotes)),
 }
 
@@ -19,7 +24,9 @@ var binContents = []maker{
 	oneOf([]string{"Ambient", "Ambient", "Dangerous goods", "Kühlraum", "Mezzanine"}),
 	func(r row) any { return fmt.Sprintf("%d kg", 50*(1+r.fieldRandom().IntN(30))) },
 	optional(20, func(r row) any { return workday(r).Format("02/01/2006") }),
-	blank(10, func(r row) any { return fmt.Sprintf("%c-%02d-%03d", 'A'+rune(r.n%8), r.n%40, r.n/40) }),
+	blank(10, func(r row) any {
+		return fmt.Sprintf("%c-%02d-%03d", 'A'+rune(r.n%8), r.n%40, r.n/40)
+	}),
 }
 
 // contents generates the contents of custom fields, using makers in turn.

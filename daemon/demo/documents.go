@@ -9,8 +9,8 @@ import (
 	"unicode/utf16"
 )
 
-// documents are the types of files attached to a creditor's transactions: title, file
-// name and content.
+// documents are the types of files attached to a creditor's transactions: templates of the
+// title and the file name, and the content.
 var documents = []struct {
 	description string
 	file        string
@@ -26,14 +26,17 @@ var documents = []struct {
 
 // document is the attached file of a row.
 type document struct {
-	sort        int
-	title, file string
+	sort  int // index in documents
+	title string
+	file  string
 }
 
 func documentOf(r row) document {
 	d := r.random("document")
 	sort := d.IntN(len(documents))
-	return document{sort, expandTemplate(d, documents[sort].description), expandTemplate(d, documents[sort].file)}
+	title := expandTemplate(d, documents[sort].description)
+	file := expandTemplate(d, documents[sort].file)
+	return document{sort, title, file}
 }
 
 func documentContents(r row) any {
@@ -48,7 +51,8 @@ func text(title string, n int) []byte {
 
 func remittance(title string, n int) []byte {
 	payee := strings.ReplaceAll(title, `"`, `""`)
-	return fmt.Appendf(nil, "Payee,Reference,Amount\r\n\"%s\",%05d,%s\r\n", payee, n, amount(n)*unit/8)
+	return fmt.Appendf(nil, "Payee,Reference,Amount\r\n\"%s\",%05d,%s\r\n",
+		payee, n, amount(n)*unit/8)
 }
 
 // pdf returns a PDF with one empty page and a title.
@@ -65,9 +69,11 @@ func pdf(title string, _ int) []byte {
 		index = fmt.Appendf(index, "%010d 00000 n \n", len(out))
 		out = fmt.Appendf(out, "%d 0 obj%sendobj\n", i+1, object)
 	}
-	start, size := len(out), len(objects)+1
+	start := len(out)
+	size := len(objects) + 1
 	out = fmt.Appendf(out, "xref\n0 %d\n%s", size, index)
-	return fmt.Appendf(out, "trailer<</Size %d/Root 1 0 R/Info 4 0 R>>\nstartxref\n%d\n%%%%EOF\n", size, start)
+	out = fmt.Appendf(out, "trailer<</Size %d/Root 1 0 R/Info 4 0 R>>\n", size)
+	return fmt.Appendf(out, "startxref\n%d\n%%%%EOF\n", start)
 }
 
 // utf16Text encodes text for the information dictionary of a PDF.

@@ -63,11 +63,13 @@ func base36(n int) string {
 // guidID returns a random GUID in the format of package wire.
 func guidID(table string, n int) string {
 	d := random(table, n)
-	high, low := d.Uint64(), d.Uint64()
+	high := d.Uint64()
+	low := d.Uint64()
 	high = high&^0xf000 | 0x4000       // version 4
 	low = low&^(3<<62) | 2<<62         // RFC 9562 variant
 	const nodeMask = uint64(1)<<48 - 1 // the last group
-	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, low>>48, low&nodeMask)
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x",
+		high>>32, high>>16&0xffff, high&0xffff, low>>48, low&nodeMask)
 }
 
 // upperGUID returns a GUID in upper case, as written by other programs.

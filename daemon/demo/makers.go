@@ -110,7 +110,8 @@ const (
 func (a amount) String() string {
 	sign := ""
 	if a < 0 {
-		sign, a = "-", -a
+		sign = "-"
+		a = -a
 	}
 	return fmt.Sprintf("%s%d.%04d", sign, a/unit, a%unit)
 }
@@ -175,12 +176,14 @@ func group(n int, sizes ...int) (group, line int) {
 	for _, size := range sizes {
 		round += size
 	}
-	group, n = n/round*len(sizes), n%round
+	group = n / round * len(sizes)
+	n %= round
 	for _, size := range sizes {
 		if n < size {
 			break
 		}
-		group, n = group+1, n-size
+		group++
+		n -= size
 	}
 	return group, n + 1
 }

@@ -72,7 +72,8 @@ func ordered(r row) order {
 	}
 	o.active = o.quantity - o.delivered
 	if d.IntN(4) == 0 {
-		o.inactive, o.active = o.active, 0
+		o.inactive = o.active
+		o.active = 0
 	}
 	return o
 }
