@@ -40,13 +40,13 @@ func TestBillTables(t *testing.T) {
 		}
 		seen := make(map[string]bool)
 		for cells := range Rows(table) {
-			if id := strings.ToUpper(fmt.Sprint(cells[0])); seen[id] || id == "" {
+			id := strings.ToUpper(fmt.Sprint(cells[0]))
+			if seen[id] || id == "" {
 				t.Fatalf("%s: %v is duplicated or missing", table.Name, cells[0])
-			} else {
-				seen[id] = true
 			}
+			seen[id] = true
 			for i, f := range table.Fields {
-				if err := fits(f, cells[i]); err != nil {
+				if err := checkValue(f, cells[i]); err != nil {
 					t.Fatalf("%s.%s: %v", table.Name, f.Name, err)
 				}
 			}
@@ -83,7 +83,8 @@ func TestBillReferences(t *testing.T) {
 
 // TestBillValuesUnique checks that a stage has at most one value of a field.
 func TestBillValuesUnique(t *testing.T) {
-	stages, fields := billColumn(t, erp.ValuesTable, "BM_Stages_RecID"), billColumn(t, erp.ValuesTable, "BM_StageCustomFields_RecID")
+	stages := billColumn(t, erp.ValuesTable, "BM_Stages_RecID")
+	fields := billColumn(t, erp.ValuesTable, "BM_StageCustomFields_RecID")
 	seen := make(map[string]bool)
 	for i := range stages {
 		place := fmt.Sprint(stages[i], fields[i])
@@ -93,8 +94,11 @@ func TestBillValuesUnique(t *testing.T) {
 		seen[place] = true
 	}
 	billID, stageID, settingID := BillExample()
-	if !seen[stageID+settingID] || billColumn(t, erp.StagesTable, "BM_Main_RecID")[0] != billID {
-		t.Errorf("the example %s %s %s has no value", billID, stageID, settingID)
+	if !seen[stageID+settingID] {
+		t.Errorf("the stage %s of the example has no value of %s", stageID, settingID)
+	}
+	if got := billColumn(t, erp.StagesTable, "BM_Main_RecID")[0]; got != billID {
+		t.Errorf("the stage of the example belongs to %v, want %s", got, billID)
 	}
 }
 
@@ -102,7 +106,8 @@ func TestBillValuesUnique(t *testing.T) {
 func TestBillRowsGolden(t *testing.T) {
 	var got strings.Builder
 	for _, table := range erp.BillTables().Kinds() {
-		fmt.Fprintf(&got, "== %s %d\n%s\n", table.Name, Count(table.Name), strings.Join(table.FieldNames(), " "))
+		fmt.Fprintf(&got, "== %s %d\n%s\n",
+			table.Name, Count(table.Name), strings.Join(table.FieldNames(), " "))
 		n := 0
 		for cells := range Rows(table) {
 			n++

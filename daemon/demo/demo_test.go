@@ -12,8 +12,8 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// all contains the rows of each kind, for tests that do not modify them.
-var all = sync.OnceValue(func() map[string][][]any {
+// allRows contains the rows of each kind, for tests that do not modify them.
+var allRows = sync.OnceValue(func() map[string][][]any {
 	rows := make(map[string][][]any)
 	for _, kind := range Kinds().Kinds() {
 		rows[kind.Name] = slices.Collect(Rows(kind))
@@ -23,20 +23,20 @@ var all = sync.OnceValue(func() map[string][][]any {
 
 // formatRow formats a row independently of encoders and stores.
 func formatRow(cells []any) string {
-	oneOf := make([]string, len(cells))
+	texts := make([]string, len(cells))
 	for i, cell := range cells {
 		switch v := cell.(type) {
 		case nil:
-			oneOf[i] = "-"
+			texts[i] = "-"
 		case string:
-			oneOf[i] = fmt.Sprintf("%+q", v)
+			texts[i] = fmt.Sprintf("%+q", v)
 		case []byte:
-			oneOf[i] = fmt.Sprintf("x%x", v)
+			texts[i] = fmt.Sprintf("x%x", v)
 		default:
-			oneOf[i] = fmt.Sprint(v)
+			texts[i] = fmt.Sprint(v)
 		}
 	}
-	return strings.Join(oneOf, " ") + "\n"
+	return strings.Join(texts, " ") + "\n"
 }
 
 func golden(t *testing.T, name, got string) {
@@ -71,14 +71,16 @@ func TestRowsGolden(t *testing.T) {
 	var got strings.Builder
 	for _, kind := range Kinds().Kinds() {
 		fmt.Fprintf(&got, "== %s\n%s\n", kind.Name, strings.Join(kind.FieldNames(), " "))
-		for n, cells := range all()[kind.Name] {
-			if n < 5 || kind == Extremes() {
-				fmt.Fprintf(&got, "%5d", n)
-				for i := range cells {
-					got.WriteString(" " + shorten(strings.TrimSuffix(formatRow(cells[i:i+1]), "\n")))
-				}
-				got.WriteString("\n")
+		for n, cells := range allRows()[kind.Name] {
+			if n >= 5 && kind != Extremes() {
+				break
 			}
+			fmt.Fprintf(&got, "%5d", n)
+			for i := range cells {
+				text := strings.TrimSuffix(formatRow(cells[i:i+1]), "\n")
+				got.WriteString(" " + shorten(text))
+			}
+			got.WriteString("\n")
 		}
 	}
 	golden(t, "rows.golden", got.String())
@@ -91,12 +93,13 @@ func shorten(word string) string {
 	return word
 }
 
+// TestCounts checks the number of rows of each kind and of all kinds.
 func TestCounts(t *testing.T) {
 	total := 0
 	forEachKind(t, func(t *testing.T, kind *record.Kind) {
-		n := len(all()[kind.Name])
+		n := len(allRows()[kind.Name])
 		if n != Count(kind.Name) || n == 0 {
-			t.Errorf("%d rows, Count returns %d", n, Count(kind.Name))
+			t.Errorf("%d rows, want as many as Count, %d, and not 0", n, Count(kind.Name))
 		}
 		total += n
 	})
@@ -107,7 +110,7 @@ func TestCounts(t *testing.T) {
 		t.Errorf("SO_Totals has %d rows, want 12000", got)
 	}
 	if got := Count("Nothing"); got != 0 {
-		t.Errorf("an unknown kind has %d rows", got)
+		t.Errorf("an unknown kind has %d rows, want 0", got)
 	}
 }
 
@@ -128,6 +131,8 @@ func TestFields(t *testing.T) {
 	})
 }
 
+// TestRowsOfUnknownFields checks that a field that the demo does not have is nil, and that a
+// kind that it does not have is empty.
 func TestRowsOfUnknownFields(t *testing.T) {
 	kind := &record.Kind{Name: "IN_Colours", Fields: []record.Field{
 		{Name: "ColourCode", Type: record.Text, Filter: record.TextFilter, Null: record.Nullable},
@@ -135,7 +140,7 @@ func TestRowsOfUnknownFields(t *testing.T) {
 	}}
 	for cells := range Rows(kind) {
 		if len(cells) != 2 || cells[0] != "WHT" || cells[1] != nil {
-			t.Errorf("first row is %v", cells)
+			t.Errorf("first row is %v, want [WHT <nil>]", cells)
 		}
 		break
 	}

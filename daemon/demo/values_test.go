@@ -5,7 +5,9 @@ import (
 	"fmt"
 	picture "image/png"
 	"math/big"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,9 +20,9 @@ import (
 // TestValuesFit parses every value from its text.
 func TestValuesFit(t *testing.T) {
 	forEachKind(t, func(t *testing.T, kind *record.Kind) {
-		for n, cells := range all()[kind.Name] {
+		for n, cells := range allRows()[kind.Name] {
 			for i, f := range kind.Fields {
-				if err := fits(f, cells[i]); err != nil {
+				if err := checkValue(f, cells[i]); err != nil {
 					t.Fatalf("row %d, %s, %.80q: %v", n, f.Name, fmt.Sprint(cells[i]), err)
 				}
 			}
@@ -28,7 +30,8 @@ func TestValuesFit(t *testing.T) {
 	})
 }
 
-func fits(f record.Field, cell any) error {
+// checkValue returns an error unless a cell is a value of a field.
+func checkValue(f record.Field, cell any) error {
 	if cell == nil {
 		if f.Null == record.NotNull {
 			return fmt.Errorf("null in a field that is not nullable")
@@ -70,7 +73,7 @@ func fits(f record.Field, cell any) error {
 func TestFirstColumnUnique(t *testing.T) {
 	forEachKind(t, func(t *testing.T, kind *record.Kind) {
 		seen := make(map[string]bool)
-		for _, cells := range all()[kind.Name] {
+		for _, cells := range allRows()[kind.Name] {
 			id, ok := cells[0].(string)
 			if kind.Name == "INMGT020POQty" {
 				id += fmt.Sprint(cells[5])
@@ -150,7 +153,7 @@ func column(t *testing.T, kind, field string) []any {
 		t.Fatalf("no field %s", field)
 	}
 	var values []any
-	for _, cells := range all()[k.Name] {
+	for _, cells := range allRows()[k.Name] {
 		values = append(values, cells[i])
 	}
 	return values
@@ -180,7 +183,7 @@ var filled = []string{
 func TestNulls(t *testing.T) {
 	forEachKind(t, func(t *testing.T, kind *record.Kind) {
 		nulls := make([]int, len(kind.Fields))
-		for _, cells := range all()[kind.Name] {
+		for _, cells := range allRows()[kind.Name] {
 			for i, v := range cells {
 				if v == nil {
 					nulls[i]++
@@ -188,9 +191,13 @@ func TestNulls(t *testing.T) {
 			}
 		}
 		for i, f := range kind.Fields {
-			wantNulls := f.Null == record.Nullable && i > 0 && !slices.Contains(filled, kind.Name+"."+f.Name)
-			if (nulls[i] > 0) != wantNulls || nulls[i] == Count(kind.Name) {
-				t.Errorf("%s.%s has %d nulls in %d rows", kind.Name, f.Name, nulls[i], Count(kind.Name))
+			name := kind.Name + "." + f.Name
+			gotNulls := nulls[i] > 0
+			wantNulls := f.Null == record.Nullable && i > 0 && !slices.Contains(filled, name)
+			onlyNulls := nulls[i] == Count(kind.Name)
+			if gotNulls != wantNulls || onlyNulls {
+				t.Errorf("%s has %d nulls in %d rows, want nulls: %t",
+					name, nulls[i], Count(kind.Name), wantNulls)
 			}
 		}
 	})
@@ -199,13 +206,13 @@ func TestNulls(t *testing.T) {
 // TestExtremes checks that every extreme value occurs in a field of its type.
 func TestExtremes(t *testing.T) {
 	seen := make(map[string]bool)
-	for _, cells := range all()[extremesKind] {
+	for _, cells := range allRows()[extremesKind] {
 		for i, f := range Extremes().Fields {
 			seen[f.Type.String()+formatRow(cells[i:i+1])] = true
 		}
 	}
 	for _, c := range []struct {
-		of     record.Type
+		kind   record.Type
 		values []any
 	}{
 		{record.Text, texts},
@@ -219,8 +226,8 @@ func TestExtremes(t *testing.T) {
 		{record.Bytes, hashes},
 	} {
 		for _, v := range c.values {
-			if !seen[c.of.String()+formatRow([]any{v})] {
-				t.Errorf("no %s has the value %.60q", c.of, fmt.Sprint(v))
+			if !seen[c.kind.String()+formatRow([]any{v})] {
+				t.Errorf("no %s has the value %.60q", c.kind, fmt.Sprint(v))
 			}
 		}
 	}
@@ -234,8 +241,12 @@ func TestExtremesFile(t *testing.T) {
 		t.Fatalf("extremes.toml has no kind %s: %v", extremesKind, set.Problems)
 	}
 	want := Extremes()
-	if kind.Summary != want.Summary || kind.Area != want.Area || !slices.Equal(kind.Key, want.Key) {
-		t.Errorf("extremes.toml has %q, %q, %q; want %q, %q, %q", kind.Summary, kind.Area, kind.Key, want.Summary, want.Area, want.Key)
+	if kind.Summary != want.Summary || kind.Area != want.Area {
+		t.Errorf("extremes.toml has the summary %q and the area %q, want %q and %q",
+			kind.Summary, kind.Area, want.Summary, want.Area)
+	}
+	if !slices.Equal(kind.Key, want.Key) {
+		t.Errorf("extremes.toml has the key %q, want %q", kind.Key, want.Key)
 	}
 	if !slices.Equal(kind.Fields, want.Fields) {
 		t.Errorf("extremes.toml has the fields\n%v\nwant\n%v", kind.Fields, want.Fields)
@@ -245,42 +256,54 @@ func TestExtremesFile(t *testing.T) {
 // TestOrdinaryValues checks that the values of all other kinds are those of an ERP: amounts of
 // this size, and dates of the last years.
 func TestOrdinaryValues(t *testing.T) {
-	const earliest, latest = "2019-01-01", "2026-12-01"
-	largest := big.NewRat(100_000, 1)
 	for _, kind := range record.Builtin().Kinds() {
-		for n, cells := range all()[kind.Name] {
+		for n, cells := range allRows()[kind.Name] {
 			for i, f := range kind.Fields {
 				text, _ := cells[i].(string)
-				switch f.Type {
-				case record.Decimal:
-					if amount, ok := new(big.Rat).SetString(text); ok && amount.Abs(amount).Cmp(largest) >= 0 {
-						t.Errorf("%s.%s is %s in row %d, want less than %s", kind.Name, f.Name, text, n, largest.RatString())
-					}
-				case record.DateTime:
-					if text != "" && (text < earliest || text > latest) {
-						t.Errorf("%s.%s is %s in row %d, want a date from %s to %s", kind.Name, f.Name, text, n, earliest, latest)
-					}
+				if text == "" {
+					continue
+				}
+				if err := checkOrdinary(f.Type, text); err != nil {
+					t.Errorf("%s.%s in row %d: %v", kind.Name, f.Name, n, err)
 				}
 			}
 		}
 	}
 }
 
+// checkOrdinary returns an error for a number or a date that an ERP would not have.
+func checkOrdinary(kind record.Type, text string) error {
+	const earliest, latest = "2019-01-01", "2026-12-01"
+	limit := big.NewRat(100_000, 1)
+	switch kind {
+	case record.Decimal:
+		amount, ok := new(big.Rat).SetString(text)
+		if ok && amount.Abs(amount).Cmp(limit) >= 0 {
+			return fmt.Errorf("is %s, want less than %s", text, limit.RatString())
+		}
+	case record.DateTime:
+		if text < earliest || text > latest {
+			return fmt.Errorf("is %s, want a date from %s to %s", text, earliest, latest)
+		}
+	}
+	return nil
+}
+
 // TestBoundaries checks that the lists contain the limits of the types.
 func TestBoundaries(t *testing.T) {
 	for _, c := range []struct {
-		of     record.Type
+		kind   record.Type
 		values []any
 	}{
 		{record.Int, ints}, {record.Short, shorts}, {record.Byte, octets},
 	} {
-		lo, hi := c.of.Range()
+		lo, hi := c.kind.Range()
 		has := make(map[any]bool)
 		for _, v := range c.values {
 			has[v] = true
 		}
 		if !has[lo] || !has[hi] || !has[int64(0)] {
-			t.Errorf("%s lacks %d, %d or 0", c.of, lo, hi)
+			t.Errorf("%s lacks %d, %d or 0", c.kind, lo, hi)
 		}
 	}
 }
@@ -289,13 +312,18 @@ func TestBoundaries(t *testing.T) {
 func TestDocuments(t *testing.T) {
 	names := column(t, "CR_BatchTransDocuments", "PhysicalFileName")
 	contents := column(t, "CR_BatchTransDocuments", "FileBinary")
-	heads := map[string]string{".pdf": "%PDF-1.4\n", ".png": "\x89PNG\r\n\x1a\n", ".csv": "Payee,", ".txt": "Packing slip"}
+	heads := map[string]string{
+		".pdf": "%PDF-1.4\n",
+		".png": "\x89PNG\r\n\x1a\n",
+		".csv": "Payee,",
+		".txt": "Packing slip",
+	}
 	for n := range Count("CR_BatchTransDocuments") {
-		name, file := strings.ToLower(names[n].(string)), contents[n].([]byte)
-		extension := name[len(name)-4:]
+		file := contents[n].([]byte)
+		extension := strings.ToLower(filepath.Ext(names[n].(string)))
 		head, ok := heads[extension]
 		if !ok || !bytes.HasPrefix(file, []byte(head)) {
-			t.Fatalf("%s starts with %.20q", names[n], file)
+			t.Fatalf("%s starts with %.20q, want %q", names[n], file, head)
 		}
 		switch extension {
 		case ".pdf":
@@ -311,20 +339,26 @@ func TestDocuments(t *testing.T) {
 // checkPDF checks the offsets of all objects in the document's cross-reference table.
 func checkPDF(t *testing.T, file []byte) {
 	t.Helper()
-	at := bytes.LastIndex(file, []byte("startxref\n"))
+	end := bytes.LastIndex(file, []byte("startxref\n"))
 	var index, first, size int
-	if _, err := fmt.Sscanf(string(file[at:]), "startxref\n%d\n%%%%EOF", &index); err != nil {
+	if _, err := fmt.Sscanf(string(file[end:]), "startxref\n%d\n%%%%EOF", &index); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fmt.Sscanf(string(file[index:]), "xref\n%d %d\n", &first, &size); err != nil {
 		t.Fatal(err)
 	}
-	entries := file[bytes.Index(file[index:], []byte("65535 f"))+index-11:]
+	const entrySize = 20
+	start := index + bytes.Index(file[index:], []byte("0000000000 65535 f"))
+	entries := file[start:]
 	for n := 1; n < size; n++ {
-		var offset int
-		fmt.Sscanf(string(entries[20*n:20*n+10]), "%d", &offset)
+		entry := entries[entrySize*n:]
+		offset, err := strconv.Atoi(string(entry[:10]))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if want := fmt.Sprintf("%d 0 obj", n); !bytes.HasPrefix(file[offset:], []byte(want)) {
-			t.Fatalf("object %d is at %d, where there is %.10q", n, offset, file[offset:])
+			t.Fatalf("at the offset %d of object %d there is %.10q, want %q",
+				offset, n, file[offset:], want)
 		}
 	}
 }
