@@ -49,31 +49,52 @@ func supervisorWith(t *testing.T, env ...string) *Supervisor {
 	return s
 }
 
+// wantSent reads the next datagram and compares it.
+func (l listener) wantSent(t *testing.T, want string) {
+	t.Helper()
+	if got := l.next(t); got != want {
+		t.Errorf("sent %q, want %q", got, want)
+	}
+}
+
+// TestSystemdNotifications checks the datagrams of each state, on sockets with a path and on
+// abstract sockets.
 func TestSystemdNotifications(t *testing.T) {
 	abstract := "@whd-test-" + strconv.Itoa(os.Getpid())
 	for _, socket := range []string{filepath.Join(t.TempDir(), "notify"), abstract} {
 		l := listen(t, socket)
 		s := supervisorWith(t, "HOME=/", "NOTIFY_SOCKET="+socket)
 		s.Ready("serves http://[::]:5050\nwith warnings")
-		if got, want := l.next(t), "READY=1\nSTATUS=serves http://[::]:5050; with warnings"; got != want {
-			t.Errorf("ready: %q, want %q", got, want)
-		}
+		l.wantSent(t, "READY=1\nSTATUS=serves http://[::]:5050; with warnings")
 		before, err := monotonic()
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Reloading()
-		head, at, _ := strings.Cut(l.next(t), "\nMONOTONIC_USEC=")
-		microseconds, err := strconv.ParseInt(at, 10, 64)
-		if since := time.Duration(microseconds)*time.Microsecond - before.Truncate(time.Microsecond); err != nil || since < 0 || since > time.Hour ||
-			head != "RELOADING=1\nSTATUS=reloading its settings" {
-			t.Errorf("reloading: %q at %q, %v after the start of the test (%v)", head, at, since, err)
-		}
+		checkReloading(t, l.next(t), before)
 		s.Stopping(25 * time.Second)
-		if got, want := l.next(t), "STOPPING=1\nSTATUS=stopping\nEXTEND_TIMEOUT_USEC=25000000"; got != want {
-			t.Errorf("stopping: %q, want %q", got, want)
-		}
+		l.wantSent(t, "STOPPING=1\nSTATUS=stopping\nEXTEND_TIMEOUT_USEC=25000000")
 		s.End(0, nil)
+	}
+}
+
+// checkReloading checks a notification of a reload, which contains its time. before is an
+// earlier time.
+func checkReloading(t *testing.T, got string, before time.Duration) {
+	t.Helper()
+	const want = "RELOADING=1\nSTATUS=reloading its settings"
+	text, number, _ := strings.Cut(got, "\nMONOTONIC_USEC=")
+	if text != want {
+		t.Errorf("sent %q, want %q", text, want)
+	}
+	microseconds, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reloading := time.Duration(microseconds) * time.Microsecond
+	since := reloading - before.Truncate(time.Microsecond)
+	if since < 0 || since > time.Hour {
+		t.Errorf("reloading %v after the start of the test, want from 0 to 1h", since)
 	}
 }
 
@@ -86,18 +107,21 @@ func TestUnsupervised(t *testing.T) {
 		s.Stopping(time.Second)
 		s.Watch(t.Context(), func(context.Context) error { return errors.New("unused") })
 		if _, ok := s.manager.(unsupervised); !ok {
-			t.Errorf("%q: manager is %T", env, s.manager)
+			t.Errorf("%q: manager is a %T, want %T", env, s.manager, unsupervised{})
 		}
 	}
 }
 
+// TestMissingSocketIsLogged checks that a notification that cannot be sent is a warning.
 func TestMissingSocketIsLogged(t *testing.T) {
 	var log strings.Builder
 	s := supervisorWith(t, "NOTIFY_SOCKET="+filepath.Join(t.TempDir(), "gone"))
 	s.Log(slog.NewTextHandler(&log, nil))
 	s.Ready("serves")
-	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "cannot notify") {
-		t.Errorf("the log is %s", &log)
+	for _, want := range []string{"level=WARN", "cannot notify"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log does not contain %s: %s", want, &log)
+		}
 	}
 }
 
@@ -114,27 +138,30 @@ func TestFullSocketDoesNotBlock(t *testing.T) {
 	}
 }
 
-// TestWatchdog checks that watchdog notifications are sent after each successful health check, and
-// not after a failed one.
+// TestWatchdog checks that watchdog notifications are sent after each successful health check,
+// and not after a failed one.
 func TestWatchdog(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	l := listen(t, socket)
-	s := supervisorWith(t, "NOTIFY_SOCKET="+socket, "WATCHDOG_USEC=4000", "WATCHDOG_PID="+strconv.Itoa(os.Getpid()))
+	s := supervisorWith(t, "NOTIFY_SOCKET="+socket,
+		"WATCHDOG_USEC=4000", "WATCHDOG_PID="+strconv.Itoa(os.Getpid()))
 	var log strings.Builder
 	s.Log(slog.NewTextHandler(&log, nil))
 	ctx, cancel := context.WithCancel(t.Context())
-	called, result := make(chan bool), make(chan error)
+	called := make(chan bool)
+	result := make(chan error)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.Watch(ctx, func(context.Context) error { called <- true; return <-result })
+		s.Watch(ctx, func(context.Context) error {
+			called <- true
+			return <-result
+		})
 	}()
 	for range 2 {
 		<-called
 		result <- nil
-		if got := l.next(t); got != "WATCHDOG=1" {
-			t.Errorf("sent %q", got)
-		}
+		l.wantSent(t, "WATCHDOG=1")
 	}
 	<-called
 	result <- errors.New("unhealthy")
@@ -144,22 +171,28 @@ func TestWatchdog(t *testing.T) {
 	<-ended
 	s.Ready("is next")
 	if got := l.next(t); !strings.HasPrefix(got, "READY=1") {
-		t.Errorf("sent %q after a cancelled check", got)
+		t.Errorf("sent %q after a cancelled check, want READY=1 next", got)
 	}
 	if n := strings.Count(log.String(), "the health check failed"); n != 1 {
-		t.Errorf("logged %d times: %s", n, &log)
+		t.Errorf("the failed check was logged %d times, want once: %s", n, &log)
 	}
 }
 
 // TestWatchdogPID checks that a watchdog for another process is ignored.
 func TestWatchdogPID(t *testing.T) {
-	for env, want := range map[string]time.Duration{"WATCHDOG_PID=1": 0, "WATCHDOG_PID=": 4 * time.Millisecond, "A=B": 4 * time.Millisecond} {
-		if got := supervisorWith(t, "NOTIFY_SOCKET=/x", "WATCHDOG_USEC=4000", env).manager.watchdog(); got != want {
+	for env, want := range map[string]time.Duration{
+		"WATCHDOG_PID=1": 0,
+		"WATCHDOG_PID=":  4 * time.Millisecond,
+		"A=B":            4 * time.Millisecond,
+	} {
+		s := supervisorWith(t, "NOTIFY_SOCKET=/x", "WATCHDOG_USEC=4000", env)
+		if got := s.manager.watchdog(); got != want {
 			t.Errorf("%s: %v, want %v", env, got, want)
 		}
 	}
 }
 
+// TestDuplicateOrdersAreDropped checks that one reload and one stop are kept.
 func TestDuplicateOrdersAreDropped(t *testing.T) {
 	s := supervisorWith(t)
 	for range 3 {
@@ -167,7 +200,12 @@ func TestDuplicateOrdersAreDropped(t *testing.T) {
 	}
 	s.order(Stop)
 	s.order(Stop)
-	if first, second := <-s.Orders(), <-s.Orders(); first != Reload || second != Stop || len(s.orders) != 0 {
-		t.Errorf("%v, %v, and %d more", first, second, len(s.orders))
+	for _, want := range []Order{Reload, Stop} {
+		if got := <-s.Orders(); got != want {
+			t.Errorf("got the order %v, want %v", got, want)
+		}
+	}
+	if n := len(s.orders); n != 0 {
+		t.Errorf("%d orders more, want none", n)
 	}
 }

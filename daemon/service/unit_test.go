@@ -10,6 +10,7 @@ import (
 // shipped is the unit in the packages.
 const shipped = "../../cmd/daemon/deploy/whd.service"
 
+// TestShippedUnitIsCurrent checks that the unit in the packages is the one that Unit returns.
 func TestShippedUnitIsCurrent(t *testing.T) {
 	want := Unit("/usr/bin/whd", "/etc/whd/whd.toml")
 	goldentest.Compare(t, shipped, want)
