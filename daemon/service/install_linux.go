@@ -36,13 +36,14 @@ func (i Installation) allow() error {
 	}
 	for _, unit := range packaged {
 		if _, err := os.Stat(unit); err == nil {
-			return fmt.Errorf("the service was installed by a package (%s); start it with: systemctl enable --now %s",
-				unit, Name)
+			return fmt.Errorf("the service was installed by a package (%s);"+
+				" start it with: systemctl enable --now %s", unit, Name)
 		}
 	}
 	for _, hidden := range []string{"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"} {
 		if strings.HasPrefix(i.Executable, hidden) {
-			return fmt.Errorf("services cannot access %s; copy the program to /usr/local/bin/%s and install it from there",
+			return fmt.Errorf("services cannot access %s;"+
+				" copy the program to /usr/local/bin/%s and install it from there",
 				i.Executable, Name)
 		}
 	}
@@ -115,7 +116,9 @@ func (i Installation) makeSettings(group int, out io.Writer) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	err := errors.Join(os.WriteFile(i.Config, i.Settings, 0o640), os.Chmod(i.Config, 0o640),
+	err := errors.Join(
+		os.WriteFile(i.Config, i.Settings, 0o640),
+		os.Chmod(i.Config, 0o640),
 		os.Chown(i.Config, 0, group))
 	if filepath.Base(dir) == Name {
 		err = errors.Join(err, os.Chmod(dir, 0o750), os.Chown(dir, 0, group))
@@ -128,13 +131,15 @@ func (i Installation) makeSettings(group int, out io.Writer) error {
 
 // failed reports whether systemd considers the service failed.
 func failed() bool {
-	text, _ := exec.Command("systemctl", "is-failed", Name+".service").Output() // its exit status is redundant
+	// The exit status of the command says the same as its output.
+	text, _ := exec.Command("systemctl", "is-failed", Name+".service").Output()
 	return strings.TrimSpace(string(text)) == "failed"
 }
 
 // SendReload requests the service to reload its settings.
 func SendReload() error {
-	if text, err := exec.Command("systemctl", "reload", Name+".service").CombinedOutput(); err != nil {
+	text, err := exec.Command("systemctl", "reload", Name+".service").CombinedOutput()
+	if err != nil {
 		return fmt.Errorf("systemctl reload: %w: %s", err, text)
 	}
 	return nil

@@ -29,7 +29,8 @@ func (i Installation) options() manage.KeyValue {
 func (i Installation) allow() error {
 	m, err := mgr.Connect()
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
-		return errors.New("installing a service requires administrator rights: run it in a terminal opened as administrator")
+		return errors.New("installing a service requires administrator rights:" +
+			" run it in a terminal opened as administrator")
 	}
 	if err != nil {
 		return err
@@ -46,11 +47,13 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 		fmt.Fprintln(out, "this system does not restart failed services; monitor the service")
 		err = nil
 	}
-	if err = errors.Join(err, i.makeSettings()); err != nil {
+	err = errors.Join(err, i.makeSettings())
+	if err != nil {
 		return errors.Join(err, s.Uninstall())
 	}
-	fmt.Fprintf(out, "settings in %s\nservice installed with the account %s; start it with: %s service start\n",
-		i.Config, account, Name)
+	fmt.Fprintf(out, "settings in %s\n", i.Config)
+	fmt.Fprintf(out, "service installed with the account %s; start it with: %s service start\n",
+		account, Name)
 	return nil
 }
 
@@ -66,7 +69,9 @@ const day = 24 * 60 * 60 // in seconds
 
 func restartOnFailure() error {
 	return withService(func(s *mgr.Service) error {
-		return errors.Join(s.SetRecoveryActions(restarts, day), s.SetRecoveryActionsOnNonCrashFailures(true))
+		return errors.Join(
+			s.SetRecoveryActions(restarts, day),
+			s.SetRecoveryActionsOnNonCrashFailures(true))
 	})
 }
 
@@ -89,9 +94,14 @@ func (i Installation) makeSettings() error {
 // closeToOthers restricts a directory and its future contents to the system (SY),
 // administrators (BA) and the service, which may not change the permissions.
 func closeToOthers(dir string) error {
-	const all, modify = "FA", "0x1301bf"
-	rights, err := windows.SecurityDescriptorFromString(
-		"D:P(A;OICI;" + all + ";;;SY)(A;OICI;" + all + ";;;BA)(A;OICI;" + modify + ";;;" + identity(Name) + ")")
+	const (
+		full   = "FA"
+		modify = "0x1301bf"
+	)
+	rights, err := windows.SecurityDescriptorFromString("D:P" +
+		"(A;OICI;" + full + ";;;SY)" +
+		"(A;OICI;" + full + ";;;BA)" +
+		"(A;OICI;" + modify + ";;;" + identity(Name) + ")")
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,8 @@ func (s *Supervisor) Watch(ctx context.Context, check func(context.Context) erro
 		if err == nil {
 			s.notify(living, 0, "")
 		} else if ctx.Err() == nil {
-			s.log.Error("the health check failed; the service manager will restart the service", "error", err.Error())
+			s.log.Error("the health check failed; the service manager will restart the service",
+				"error", err.Error())
 		}
 		select {
 		case <-ctx.Done():

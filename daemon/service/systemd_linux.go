@@ -29,11 +29,14 @@ func find(env []string, _ func(Order)) (manager, error) {
 		variables[name] = text
 	}
 	socket := variables["NOTIFY_SOCKET"]
-	if !strings.HasPrefix(socket, "/") && !strings.HasPrefix(socket, "@") { // a path, or an abstract socket
+	isPath := strings.HasPrefix(socket, "/")
+	isAbstract := strings.HasPrefix(socket, "@")
+	if !isPath && !isAbstract {
 		return unsupervised{}, nil
 	}
 	s := &systemd{socket: socket, limit: 5 * time.Second}
-	if pid := variables["WATCHDOG_PID"]; pid == "" || pid == strconv.Itoa(os.Getpid()) {
+	pid := variables["WATCHDOG_PID"]
+	if pid == "" || pid == strconv.Itoa(os.Getpid()) {
 		microseconds, _ := strconv.ParseInt(variables["WATCHDOG_USEC"], 10, 64) // 0: no watchdog
 		s.every = time.Duration(max(microseconds, 0)) * time.Microsecond
 	}

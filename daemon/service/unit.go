@@ -4,7 +4,10 @@ import "strings"
 
 // Unit returns the systemd unit of the service for an executable and a settings file.
 func Unit(executable, config string) string {
-	return strings.NewReplacer("EXECUTABLE", quoted(executable), "CONFIG", quotedArgument(config)).Replace(unit)
+	return strings.NewReplacer(
+		"EXECUTABLE", quoted(executable),
+		"CONFIG", quotedArgument(config),
+	).Replace(unit)
 }
 
 // quoted quotes the path of the program for a unit's command line.
