@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,12 +31,23 @@ const benchRows = 50_000
 // allocations per row.
 func BenchmarkQueryToBytes(b *testing.B) {
 	dsn := mssqltest.Database(b)
-	s, err := storage.Open(b.Context(), storage.Config{Dir: b.TempDir(), DSN: dsn, Registry: record.Builtin(), Connections: 1})
+	s, err := storage.Open(b.Context(), storage.Config{
+		Dir:         b.TempDir(),
+		DSN:         dsn,
+		Registry:    record.Builtin(),
+		Connections: 1,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	for _, name := range []string{"SO_Totals", "IN_ProductAvailability", "JB_EstimateResourceLines", "CR_Classification", "DB_Class"} {
+	for _, name := range []string{
+		"SO_Totals",
+		"IN_ProductAvailability",
+		"JB_EstimateResourceLines",
+		"CR_Classification",
+		"DB_Class",
+	} {
 		kind, _ := record.Builtin().Lookup(name)
 		if _, err := s.Seed(b.Context(), []*record.Kind{kind}, repeated); err != nil {
 			b.Fatal(err)
@@ -59,8 +71,12 @@ func repeated(kind *record.Kind) iter.Seq[[]any] {
 }
 
 // cost is the cost of a round per row.
-type cost struct{ cpu, allocs float64 }
+type cost struct {
+	cpu    float64 // in seconds
+	allocs float64
+}
 
+// compare alternates the service with the minimal loop, and reports the metrics.
 func compare(b *testing.B, dsn string, s *storage.Store, kind *record.Kind) {
 	request, err := query.Parse(kind, nil, query.Options{Zone: time.UTC})
 	if err != nil {
@@ -79,11 +95,12 @@ func compare(b *testing.B, dsn string, s *storage.Store, kind *record.Kind) {
 	b.ReportMetric(0, "ns/op") // not meaningful
 }
 
-func median(all []float64) float64 {
-	slices.Sort(all)
-	return all[len(all)/2]
+func median(samples []float64) float64 {
+	slices.Sort(samples)
+	return samples[len(samples)/2]
 }
 
+// measure returns the cost of reading all rows once.
 func measure(b *testing.B, read func() (int, error)) cost {
 	b.Helper()
 	runtime.GC()
@@ -94,9 +111,10 @@ func measure(b *testing.B, read func() (int, error)) cost {
 	spent := cpuTime() - start
 	runtime.ReadMemStats(&after)
 	if err != nil || rows != benchRows {
-		b.Fatalf("%d rows, %v", rows, err)
+		b.Fatalf("read %d rows, %v, want %d", rows, err, benchRows)
 	}
-	return cost{spent.Seconds() / benchRows, float64(after.Mallocs-before.Mallocs) / benchRows}
+	allocs := float64(after.Mallocs - before.Mallocs)
+	return cost{cpu: spent.Seconds() / benchRows, allocs: allocs / benchRows}
 }
 
 // newBareLoop returns a function that reads a table through the driver and ignores the
@@ -116,14 +134,8 @@ func newBareLoop(b *testing.B, dsn string, kind *record.Kind) func() (int, error
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { conn.Close() })
-	text := "SELECT "
-	for i, f := range kind.Fields {
-		if i > 0 {
-			text += ", "
-		}
-		text += "[" + f.Name + "]"
-	}
-	text += " FROM [dbo].[" + kind.Name + "]"
+	columns := strings.Join(kind.FieldNames(), "], [")
+	text := "SELECT [" + columns + "] FROM [dbo].[" + kind.Name + "]"
 	return func() (int, error) {
 		stmt, err := conn.Prepare(text)
 		if err != nil {
@@ -136,9 +148,11 @@ func newBareLoop(b *testing.B, dsn string, kind *record.Kind) func() (int, error
 		defer rows.Close()
 		dest := make([]driver.Value, len(rows.Columns()))
 		for n := 0; ; n++ {
-			if err := rows.Next(dest); err == io.EOF {
+			err := rows.Next(dest)
+			if err == io.EOF {
 				return n, nil
-			} else if err != nil {
+			}
+			if err != nil {
 				return n, err
 			}
 		}
@@ -175,10 +189,12 @@ func toBytes(ctx context.Context, s *storage.Store, request *query.Request) (int
 	}
 }
 
+// json returns the encoder of the service's JSON.
 func json(plan *query.Plan) encode.Encoder {
 	shape := encode.Shape{Operation: plan.Kind.Operation(), Record: plan.Kind.Name}
 	for _, c := range plan.Columns {
-		shape.Columns = append(shape.Columns, encode.Column{Name: plan.Kind.Fields[c].Name, Type: plan.Kind.Fields[c].Type})
+		field := plan.Kind.Fields[c]
+		shape.Columns = append(shape.Columns, encode.Column{Name: field.Name, Type: field.Type})
 	}
 	for _, f := range encode.Formats() {
 		if f.Name == "json" {
