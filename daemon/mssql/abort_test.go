@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"runtime"
 	"strconv"
 	"strings"
@@ -13,10 +14,17 @@ import (
 )
 
 // endless is a query with a hundred million rows.
-var endless = "SELECT CAST(a.n AS nvarchar(20)) AS name FROM " + strings.Join([]string{ten("a"), ten("b"), ten("c"), ten("d"), ten("e"), ten("f"), ten("g"), ten("h")}, " CROSS JOIN ")
+var endless = "SELECT CAST(a.n AS nvarchar(20)) AS name FROM " +
+	crossJoin("a", "b", "c", "d", "e", "f", "g", "h")
 
-func ten(name string) string {
-	return "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS " + name + "(n)"
+// crossJoin returns the product of tables of ten rows with these names.
+func crossJoin(tables ...string) string {
+	const ten = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS "
+	sources := make([]string, len(tables))
+	for i, table := range tables {
+		sources[i] = ten + table + "(n)"
+	}
+	return strings.Join(sources, " CROSS JOIN ")
 }
 
 var names = []record.Type{record.Text}
@@ -34,8 +42,14 @@ func TestAborts(t *testing.T) {
 	ways := []func(c *Conn, rows *Rows, cancel func()){
 		func(_ *Conn, rows *Rows, _ func()) { rows.Close() },
 		func(c *Conn, _ *Rows, _ func()) { c.Close() },
-		func(c *Conn, rows *Rows, cancel func()) { cancel(); rows.Close() },
-		func(c *Conn, rows *Rows, _ func()) { c.Abort(); rows.Close() },
+		func(_ *Conn, rows *Rows, cancel func()) {
+			cancel()
+			rows.Close()
+		},
+		func(c *Conn, rows *Rows, _ func()) {
+			c.Abort()
+			rows.Close()
+		},
 	}
 	before := 0
 	for round := range rounds {
@@ -49,8 +63,9 @@ func TestAborts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range round % 7 {
-			if cells, err := rows.Next(); err != nil || cells == nil {
-				t.Fatalf("round %d: %v %v", round, cells, err)
+			cells, err := rows.Next()
+			if err != nil || cells == nil {
+				t.Fatalf("round %d: read %v, %v, want a row", round, cells, err)
 			}
 		}
 		ways[round%len(ways)](c, rows, cancel)
@@ -61,29 +76,31 @@ func TestAborts(t *testing.T) {
 		}
 	}
 	if now := runtime.NumGoroutine(); now > before+2*connections {
-		t.Errorf("%d goroutines, after a quarter of the rounds %d", now, before)
+		t.Errorf("%d goroutines, want about %d as after a quarter of the rounds", now, before)
 	}
 	if open := s.DB().Stats().OpenConnections; open > connections {
-		t.Errorf("%d connections", open)
+		t.Errorf("%d connections, want at most %d", open, connections)
 	}
-	allAnswer(t, s, connections)
+	checkPool(t, s, connections)
 }
 
-// allAnswer runs a different query on each connection of the pool and checks the results.
-func allAnswer(t *testing.T, s *Server, connections int) {
+// checkPool runs a different query on each connection of the pool and checks the results.
+func checkPool(t *testing.T, s *Server, connections int) {
 	t.Helper()
-	var all []*Conn
+	var pool []*Conn
 	for range connections {
-		all = append(all, getConn(t, s))
+		pool = append(pool, getConn(t, s))
 	}
-	for i, c := range all {
+	for i, c := range pool {
 		for n := i * 10; n < i*10+5; n++ {
-			if got := selectOne(t, c, record.Int, "SELECT @p1 + 1 AS n", Whole(Column{}, int64(n))); got != strconv.Itoa(n+1) {
-				t.Errorf("connection %d returns %q, want %d", i, got, n+1)
+			number := Whole(Column{}, int64(n))
+			got := selectOne(t, c, record.Int, "SELECT @p1 + 1 AS n", number)
+			if want := strconv.Itoa(n + 1); got != want {
+				t.Errorf("connection %d returns %q, want %s", i, got, want)
 			}
 		}
 	}
-	for _, c := range all {
+	for _, c := range pool {
 		c.Close()
 	}
 }
@@ -93,19 +110,22 @@ func TestAbortErrors(t *testing.T) {
 	s := server(t, 1)
 	t.Run("context", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
-		if err := aborted(t, ctx, s, func(*Conn) { cancel() }); !errors.Is(err, context.Canceled) {
-			t.Error(err)
+		err := abortedError(t, ctx, s, func(*Conn) { cancel() })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the error is %v, want %v", err, context.Canceled)
 		}
 	})
 	t.Run("abort", func(t *testing.T) {
-		if err := aborted(t, context.Background(), s, func(c *Conn) { c.Abort() }); !errors.Is(err, ErrLost) {
-			t.Error(err)
+		err := abortedError(t, context.Background(), s, func(c *Conn) { c.Abort() })
+		if !errors.Is(err, ErrLost) {
+			t.Errorf("the error is %v, want %v", err, ErrLost)
 		}
 	})
-	allAnswer(t, s, 1)
+	checkPool(t, s, 1)
 }
 
-func aborted(t *testing.T, ctx context.Context, s *Server, abort func(*Conn)) error {
+// abortedError returns the error of a statement that is aborted before its first row is read.
+func abortedError(t *testing.T, ctx context.Context, s *Server, abort func(*Conn)) error {
 	t.Helper()
 	c := getConn(t, s)
 	defer c.Close()
@@ -116,7 +136,8 @@ func aborted(t *testing.T, ctx context.Context, s *Server, abort func(*Conn)) er
 	defer rows.Close()
 	abort(c)
 	for {
-		if cells, err := rows.Next(); err != nil || cells == nil {
+		cells, err := rows.Next()
+		if err != nil || cells == nil {
 			return err
 		}
 	}
@@ -131,22 +152,28 @@ func TestEndsInStep(t *testing.T) {
 		defer c.Close()
 		return selectOne(t, c, record.Int, "SELECT CAST(@@SPID AS int) AS spid")
 	}
+	const size = 30
+	query := Query{
+		SQL:   fmt.Sprintf("SELECT TOP %d", size) + strings.TrimPrefix(endless, "SELECT"),
+		Types: names,
+	}
 	first := session()
-	for left := range 30 {
+	for unread := range size {
 		c := getConn(t, s)
-		rows, err := c.Query(context.Background(), Query{SQL: "SELECT TOP 30" + strings.TrimPrefix(endless, "SELECT"), Types: names})
+		rows, err := c.Query(context.Background(), query)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 30 - left {
-			if cells, err := rows.Next(); err != nil || cells == nil {
-				t.Fatal(cells, err)
+		for range size - unread {
+			cells, err := rows.Next()
+			if err != nil || cells == nil {
+				t.Fatalf("read %v, %v, want a row", cells, err)
 			}
 		}
 		c.Close()
 	}
 	if last := session(); last != first {
-		t.Errorf("session %s, was %s", last, first)
+		t.Errorf("the session is %s, want %s as before", last, first)
 	}
 }
 
@@ -164,12 +191,16 @@ func TestDatabaseSQL(t *testing.T) {
 		}
 		cancel()
 		rows.Close()
-		var n int
-		if err := s.DB().QueryRowContext(context.Background(), "SELECT @p1 + 1", round).Scan(&n); err != nil || n != round+1 {
-			t.Fatalf("round %d: %d %v", round, n, err)
+		var got int
+		row := s.DB().QueryRowContext(context.Background(), "SELECT @p1 + 1", round)
+		if err := row.Scan(&got); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		if want := round + 1; got != want {
+			t.Fatalf("round %d: selected %d, want %d", round, got, want)
 		}
 	}
-	allAnswer(t, s, 2)
+	checkPool(t, s, 2)
 }
 
 // TestResultSets closes the rows of a statement with a second set of fewer columns, before
@@ -188,19 +219,19 @@ func TestResultSets(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	allAnswer(t, s, 1)
+	checkPool(t, s, 1)
 }
 
 // TestReplacesLost closes connections while they are idle in the pool.
 func TestReplacesLost(t *testing.T) {
 	s := server(t, 3)
-	var all []*Conn
+	var pool []*Conn
 	for range 3 {
 		c := getConn(t, s)
 		selectOne(t, c, record.Int, "SELECT 1 AS n")
-		all = append(all, c)
+		pool = append(pool, c)
 	}
-	for _, c := range all {
+	for _, c := range pool {
 		for _, socket := range c.conn.transport.sockets {
 			socket.Close() // like a restarted server: the transport is not marked as closed
 		}
@@ -208,6 +239,6 @@ func TestReplacesLost(t *testing.T) {
 	}
 	c := getConn(t, s)
 	if got := selectOne(t, c, record.Int, "SELECT 2 AS n"); got != "2" {
-		t.Error(got)
+		t.Errorf("selected %q, want 2", got)
 	}
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestWritesAfterCut: after the server has closed all idle connections of the pool, writes
-// succeed without an error.
+// TestWritesAfterCut checks that writes succeed without an error after the server has closed all
+// idle connections of the pool.
 func TestWritesAfterCut(t *testing.T) {
 	const connections = 4
 	s, proxy := openProxied(t, connections)
 	s.ShortenLimits()
 	for range 3 {
-		var all []*sql.Conn
+		var pool []*sql.Conn
 		for range connections {
 			c, err := s.DB().Conn(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, c)
+			pool = append(pool, c)
 		}
-		for _, c := range all {
+		for _, c := range pool {
 			c.Close()
 		}
 		proxy.HangUp()
@@ -41,13 +41,13 @@ func TestWritesAfterCut(t *testing.T) {
 			t.Fatalf("a transaction: %v", err)
 		}
 		if err := tx.Commit(); err != nil {
-			t.Error(err)
+			t.Errorf("the commit: %v", err)
 		}
 	}
 }
 
-// TestBeginsAfterCut: a transaction begins on another connection even if its connection was
-// closed just before.
+// TestBeginsAfterCut checks that a transaction begins on another connection if its connection
+// was closed just before.
 func TestBeginsAfterCut(t *testing.T) {
 	s, proxy := openProxied(t, 1)
 	if err := s.Ping(t.Context()); err != nil {
@@ -63,10 +63,13 @@ func TestBeginsAfterCut(t *testing.T) {
 	}
 }
 
-// TestCommitStalls: a server that stops responding does not block the end of a transaction
-// forever.
+// TestCommitStalls checks that a server that stops responding does not block the end of a
+// transaction forever.
 func TestCommitStalls(t *testing.T) {
-	for name, end := range map[string]func(*sql.Tx) error{"commit": (*sql.Tx).Commit, "rollback": (*sql.Tx).Rollback} {
+	for name, end := range map[string]func(*sql.Tx) error{
+		"commit":   (*sql.Tx).Commit,
+		"rollback": (*sql.Tx).Rollback,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s, proxy := openProxied(t, 1)
 			s.ShortenLimits()
@@ -79,18 +82,18 @@ func TestCommitStalls(t *testing.T) {
 			}
 			proxy.Freeze()
 			if err := end(tx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("the transaction ended with %v", err)
+				t.Errorf("the transaction ended with %v, want %v", err, context.DeadlineExceeded)
 			}
 			proxy.Thaw()
 			if err := s.Ping(t.Context()); err != nil {
-				t.Error(err)
+				t.Errorf("a connection after that: %v", err)
 			}
 		})
 	}
 }
 
-// TestLimitOfDriver: a statement that a timeout of the connection string has ended is not
-// retried on another connection.
+// TestLimitOfDriver checks that a statement that a timeout of the connection string has ended is
+// not retried on another connection.
 func TestLimitOfDriver(t *testing.T) {
 	dsn := os.Getenv(mssqltest.Variable)
 	if dsn == "" {
@@ -102,13 +105,14 @@ func TestLimitOfDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	used, idle := pooled(t, s), pooled(t, s)
+	used := pooled(t, s)
+	idle := pooled(t, s)
 	expect(t, used, "SELECT 1 AS n", "1")
 	expect(t, idle, "SELECT 1 AS n", "1")
 	idle.Close() // stays idle in the pool
 	proxy.Freeze()
-	if _, err := used.Query(t.Context(), mssql.Query{SQL: "SELECT 2 AS n", Types: []record.Type{record.Int}}); !errors.Is(err, mssql.ErrLost) {
-		t.Error(err)
+	if err := runQuery(t.Context(), used, "SELECT 2 AS n"); !errors.Is(err, mssql.ErrLost) {
+		t.Errorf("the statement: %v, want %v", err, mssql.ErrLost)
 	}
 	used.Close()
 	if open := s.DB().Stats().OpenConnections; open != 1 {
@@ -121,10 +125,15 @@ func TestLimitOfDriver(t *testing.T) {
 func TestLimitStatements(t *testing.T) {
 	conn := open(t, mssqltest.Database(t))
 	// A cross join of constants that takes minutes.
-	endless := "WITH c AS (SELECT v FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) t (v)) SELECT COUNT_BIG(*) FROM c c1 CROSS JOIN c c2 CROSS JOIN c c3 CROSS JOIN c c4 " +
-		"CROSS JOIN c c5 CROSS JOIN c c6 CROSS JOIN c c7 CROSS JOIN c c8 CROSS JOIN c c9 WHERE c1.v + c2.v + c3.v + c4.v + c5.v + c6.v + c7.v + c8.v + c9.v < 0"
+	const endless = `
+WITH c AS (SELECT v FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) t (v))
+SELECT COUNT_BIG(*) FROM c c1
+	CROSS JOIN c c2 CROSS JOIN c c3 CROSS JOIN c c4 CROSS JOIN c c5
+	CROSS JOIN c c6 CROSS JOIN c c7 CROSS JOIN c c8 CROSS JOIN c c9
+WHERE c1.v + c2.v + c3.v + c4.v + c5.v + c6.v + c7.v + c8.v + c9.v < 0`
 	run := func(statement string) error {
-		rows, err := conn.Query(t.Context(), mssql.Query{SQL: statement, Types: []record.Type{record.Long}})
+		query := mssql.Query{SQL: statement, Types: []record.Type{record.Long}}
+		rows, err := conn.Query(t.Context(), query)
 		if err != nil {
 			return err
 		}

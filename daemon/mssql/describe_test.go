@@ -8,12 +8,16 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestDescribed: the description of a result set has the same columns as the catalogue.
+// TestDescribed checks that the description of a result set has the same columns as the
+// catalogue.
 func TestDescribed(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn,
-		`CREATE TABLE T (a varchar(30) NOT NULL, b nvarchar(max) NULL, c char(5), d decimal(19,4), e datetime, f datetime2(7), g uniqueidentifier,
-			h bit, i tinyint, j smallint, k int, l bigint, m varbinary(max), n money, o nvarchar(255), p float, q varchar(9) COLLATE Polish_CI_AS)`,
+		`CREATE TABLE T (
+			a varchar(30) NOT NULL, b nvarchar(max) NULL, c char(5), d decimal(19,4), e datetime,
+			f datetime2(7), g uniqueidentifier, h bit, i tinyint, j smallint, k int, l bigint,
+			m varbinary(max), n money, o nvarchar(255), p float,
+			q varchar(9) COLLATE Polish_CI_AS)`,
 		`CREATE VIEW v AS SELECT a, o, k FROM T`)
 	c := open(t, dsn)
 	for _, name := range []string{"T", "v", "missing", "nowhere.missing"} {
@@ -29,27 +33,41 @@ func TestDescribed(t *testing.T) {
 			t.Fatalf("%s: %+v, want %+v", name, describeColumns, listColumns)
 		}
 		for i, want := range listColumns {
-			got := describeColumns[i]
-			if got.Name != want.Name || got.Declared() != want.Declared() || got.Nullable != want.Nullable || !strings.EqualFold(got.Collation, want.Collation) ||
-				got.CodePage != want.CodePage || want.Collation != "" && got.ParameterCodePage != want.ParameterCodePage {
+			if got := describeColumns[i]; !sameColumn(got, want) {
 				t.Errorf("%s: %+v, want %+v", name, got, want)
 			}
 		}
 	}
 }
 
-// TestCatalogueDescribes: columns of objects that are not in INFORMATION_SCHEMA are found.
-// Babelfish has system views of this kind, but no synonyms.
+// sameColumn reports whether the description of a column agrees with the catalogue. The code page
+// of parameters counts for columns with a collation only.
+func sameColumn(described, listed mssql.Column) bool {
+	sameType := described.Name == listed.Name &&
+		described.Declared() == listed.Declared() &&
+		described.Nullable == listed.Nullable
+	sameText := strings.EqualFold(described.Collation, listed.Collation) &&
+		described.CodePage == listed.CodePage
+	sameParameters := listed.Collation == "" ||
+		described.ParameterCodePage == listed.ParameterCodePage
+	return sameType && sameText && sameParameters
+}
+
+// TestCatalogueDescribes checks that columns of objects that are not in INFORMATION_SCHEMA are
+// found. Babelfish has system views of this kind, but no synonyms.
 func TestCatalogueDescribes(t *testing.T) {
-	columns, err := open(t, mssqltest.Database(t)).Catalogue(t.Context(), table(t, "sys.databases"))
+	c := open(t, mssqltest.Database(t))
+	columns, err := c.Catalogue(t.Context(), table(t, "sys.databases"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	types := make(map[string]string)
-	for _, c := range columns {
-		types[c.Name] = c.Type
+	for _, column := range columns {
+		types[column.Name] = column.Type
 	}
-	if types["database_id"] != "int" || types["create_date"] != "datetime" {
-		t.Errorf("%v", types)
+	for name, want := range map[string]string{"database_id": "int", "create_date": "datetime"} {
+		if got := types[name]; got != want {
+			t.Errorf("%s is of type %q, want %q", name, got, want)
+		}
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// TestItems: list items have the column's type if that holds all of them, else a longer or
-// larger type of the same kind.
+// TestItems checks that list items have the column's type if that holds all of them, else a
+// longer or larger type of the same kind.
 func TestItems(t *testing.T) {
 	long := Column{Type: "varchar", Length: -1, CodePage: latin1, ParameterCodePage: latin1}
 	for _, c := range []struct {
 		column Column
-		of     record.Type
+		kind   record.Type
 		texts  []string
 		want   string
 	}{
@@ -38,8 +38,8 @@ func TestItems(t *testing.T) {
 		{Column{Type: "decimal", Precision: 9}, record.Int, []string{"1"}, ""},
 		{Column{}, record.Text, []string{"a"}, ""},
 	} {
-		if got := c.column.Items(c.of, c.texts); got != c.want {
-			t.Errorf("%s, %s of %.10q: %q, want %q", c.column.Declared(), c.of, c.texts, got, c.want)
+		if got := c.column.Items(c.kind, c.texts); got != c.want {
+			t.Errorf("%s, %s of %.10q: %q, want %q", c.column.Declared(), c.kind, c.texts, got, c.want)
 		}
 	}
 }

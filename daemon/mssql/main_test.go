@@ -41,6 +41,7 @@ func server(tb testing.TB, connections int) *Server {
 	return s
 }
 
+// getConn returns a connection of the pool until the end of the test.
 func getConn(tb testing.TB, s *Server) *Conn {
 	tb.Helper()
 	c, err := s.Get(context.Background())
@@ -54,24 +55,25 @@ func getConn(tb testing.TB, s *Server) *Conn {
 // texts runs a query and returns its rows as texts.
 func texts(tb testing.TB, c *Conn, q Query) [][]string {
 	tb.Helper()
-	all, err := read(c, q)
+	rows, err := read(c, q)
 	if err != nil {
 		tb.Fatalf("%s: %v", q.SQL, err)
 	}
-	return all
+	return rows
 }
 
+// read runs a query and returns its rows as texts, and NULL for null.
 func read(c *Conn, q Query) ([][]string, error) {
 	rows, err := c.Query(context.Background(), q)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var all [][]string
+	var result [][]string
 	for {
 		cells, err := rows.Next()
 		if err != nil || cells == nil {
-			return all, err
+			return result, err
 		}
 		texts := make([]string, len(cells))
 		for i, cell := range cells {
@@ -80,7 +82,7 @@ func read(c *Conn, q Query) ([][]string, error) {
 				texts[i] = "NULL"
 			}
 		}
-		all = append(all, texts)
+		result = append(result, texts)
 	}
 }
 
@@ -89,7 +91,7 @@ func selectOne(tb testing.TB, c *Conn, t record.Type, sql string, params ...Para
 	tb.Helper()
 	rows := texts(tb, c, Query{SQL: sql, Params: params, Types: []record.Type{t}})
 	if len(rows) != 1 {
-		tb.Fatalf("%s: %d rows", sql, len(rows))
+		tb.Fatalf("%s: %d rows, want 1", sql, len(rows))
 	}
 	return rows[0][0]
 }

@@ -30,17 +30,33 @@ func openProxied(t *testing.T, connections int) (*mssql.Server, *mssqltest.Proxy
 // expect runs a query and compares the integer that it returns.
 func expect(t *testing.T, c *mssql.Conn, sql, want string) {
 	t.Helper()
-	rows, err := c.Query(context.Background(), mssql.Query{SQL: sql, Types: []record.Type{record.Int}})
+	rows, err := c.Query(context.Background(), intQuery(sql))
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 	defer rows.Close()
 	cells, err := rows.Next()
-	if err != nil || cells == nil || cells[0].Text(record.Int) != want {
-		t.Errorf("%s: %v %v", sql, cells, err)
+	if err != nil || cells == nil {
+		t.Errorf("%s: read %v, %v, want a row", sql, cells, err)
+		return
+	}
+	if got := cells[0].Text(record.Int); got != want {
+		t.Errorf("%s: %s, want %s", sql, got, want)
 	}
 }
 
+// intQuery returns a query of one column of integers.
+func intQuery(sql string) mssql.Query {
+	return mssql.Query{SQL: sql, Types: []record.Type{record.Int}}
+}
+
+// runQuery starts a query of one column of integers, and returns its error.
+func runQuery(ctx context.Context, c *mssql.Conn, sql string) error {
+	_, err := c.Query(ctx, intQuery(sql))
+	return err
+}
+
+// pooled returns a connection of the pool until the end of the test.
 func pooled(t *testing.T, s *mssql.Server) *mssql.Conn {
 	t.Helper()
 	c, err := s.Get(context.Background())
@@ -51,8 +67,8 @@ func pooled(t *testing.T, s *mssql.Server) *mssql.Conn {
 	return c
 }
 
-// TestAbortedRunsOnce: a statement that was aborted because the server did not respond is
-// not retried on another connection, but the next statement opens one.
+// TestAbortedRunsOnce checks that a statement that was aborted because the server did not respond
+// is not retried on another connection, but that the next statement opens one.
 func TestAbortedRunsOnce(t *testing.T) {
 	s, proxy := openProxied(t, 1)
 	c := pooled(t, s)
@@ -60,58 +76,52 @@ func TestAbortedRunsOnce(t *testing.T) {
 	before := proxy.Made()
 	held := proxy.Freeze()
 	ended := make(chan error)
-	go func() {
-		_, err := c.Query(context.Background(), mssql.Query{SQL: "SELECT 2 AS n", Types: []record.Type{record.Int}})
-		ended <- err
-	}()
+	go func() { ended <- runQuery(context.Background(), c, "SELECT 2 AS n") }()
 	<-held
 	c.Abort()
 	if err := <-ended; !errors.Is(err, mssql.ErrLost) {
-		t.Error(err)
+		t.Errorf("the aborted statement: %v, want %v", err, mssql.ErrLost)
 	}
-	if proxy.Made() != before {
-		t.Errorf("%d connections were opened for it", proxy.Made()-before)
+	if opened := proxy.Made() - before; opened != 0 {
+		t.Errorf("%d connections were opened for the aborted statement, want none", opened)
 	}
 	proxy.Thaw()
 	expect(t, c, "SELECT 3 AS n", "3")
 	proxy.Down()
-	if _, err := c.Query(context.Background(), mssql.Query{SQL: "SELECT 4 AS n", Types: []record.Type{record.Int}}); !errors.Is(err, mssql.ErrLost) {
-		t.Error(err)
+	err := runQuery(context.Background(), c, "SELECT 4 AS n")
+	if !errors.Is(err, mssql.ErrLost) {
+		t.Errorf("a statement without a server: %v, want %v", err, mssql.ErrLost)
 	}
 	proxy.Up()
 	expect(t, c, "SELECT 5 AS n", "5")
 }
 
-// TestLineBreaks: a broken connection is an error while rows are read, but is replaced
+// TestLineBreaks checks that a broken connection is an error while rows are read, but is replaced
 // without an error if it was idle in the pool.
 func TestLineBreaks(t *testing.T) {
 	const connections = 2
 	s, proxy := openProxied(t, connections)
 	c := pooled(t, s)
 	many := "SELECT 1 AS n FROM sys.all_columns AS a CROSS JOIN sys.all_columns AS b"
-	rows, err := c.Query(context.Background(), mssql.Query{SQL: many, Types: []record.Type{record.Int}})
+	rows, err := c.Query(context.Background(), intQuery(many))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for broken := false; err == nil; broken = true {
-		cells, failed := rows.Next()
-		if err = failed; err == nil && cells == nil {
-			t.Fatal("the rows ended without an error")
-		}
-		if !broken {
-			proxy.Reset()
-		}
+	cells, err := rows.Next()
+	proxy.Reset()
+	for err == nil && cells != nil {
+		cells, err = rows.Next()
 	}
 	if !errors.Is(err, mssql.ErrLost) {
-		t.Error(err)
+		t.Errorf("the rows ended with %v, want %v", err, mssql.ErrLost)
 	}
 	c.Close()
 	for range 3 {
-		var all []*mssql.Conn
+		var pool []*mssql.Conn
 		for range connections {
-			all = append(all, pooled(t, s))
+			pool = append(pool, pooled(t, s))
 		}
-		for _, c := range all {
+		for _, c := range pool {
 			expect(t, c, "SELECT 7 AS n", "7")
 			c.Close()
 		}

@@ -18,21 +18,32 @@ func (panickingStmt) QueryContext(context.Context, []driver.NamedValue) (driver.
 	return nil, fmt.Errorf("read %d", reply[len(reply)-1])
 }
 
-// TestDriverPanics: a panic of the driver is an error of the reply, and its connection is closed.
+// TestDriverPanics checks that a panic of the driver is an error of the reply, and that its
+// connection is closed.
 func TestDriverPanics(t *testing.T) {
-	newConn := func() *conn { return &conn{transport: &transport{}} }
-	c := newConn()
-	if _, err := c.stream(t.Context(), panickingStmt{}, nil); !errors.Is(err, ErrUnreadable) || !c.transport.isClosed() {
-		t.Errorf("statement: %v, connection closed: %v", err, c.transport.isClosed())
+	check := func(part string, err error, c *conn) {
+		if !errors.Is(err, ErrUnreadable) {
+			t.Errorf("%s: the error is %v, want %v", part, err, ErrUnreadable)
+		}
+		if !c.transport.isClosed() {
+			t.Errorf("%s: the connection is open, want it closed", part)
+		}
 	}
-	c = newConn()
-	rows := &stream{Rows: &mssql.Rows{}, conn: c, ctx: t.Context(), stop: func() bool { return true }} // without a statement, which the driver reads
-	if err := rows.Next(nil); !errors.Is(err, ErrUnreadable) || !c.transport.isClosed() {
-		t.Errorf("row: %v, connection closed: %v", err, c.transport.isClosed())
+	c := &conn{transport: &transport{}}
+	_, err := c.stream(t.Context(), panickingStmt{}, nil)
+	check("statement", err, c)
+	c = &conn{transport: &transport{}}
+	rows := &stream{
+		Rows: &mssql.Rows{}, // without a statement, which the driver reads
+		conn: c,
+		ctx:  t.Context(),
+		stop: func() bool { return true },
 	}
+	check("row", rows.Next(nil), c)
 }
 
-// TestRecoveredPanic: the driver returns panics of its own goroutine as errors.
+// TestRecoveredPanic checks a panic that the driver recovers in its own goroutine and returns as
+// an error.
 func TestRecoveredPanic(t *testing.T) {
 	var cause error
 	func() {
@@ -41,6 +52,6 @@ func TestRecoveredPanic(t *testing.T) {
 		_ = reply[:len(reply)-1+cap(reply)]
 	}()
 	if err := wrap(cause); !errors.Is(err, ErrUnreadable) || !errors.Is(err, cause) {
-		t.Errorf("wrap(%v): %v", cause, err)
+		t.Errorf("wrap(%v) is %v, want both that and %v", cause, err, ErrUnreadable)
 	}
 }
