@@ -129,35 +129,36 @@ func TestKeyExpiryAndLastUse(t *testing.T) {
 	}
 }
 
+// TestRemoveKey checks that a key is removed by its name or ID, and is no longer accepted.
 func TestRemoveKey(t *testing.T) {
 	p := begin(t)
-	one, oneKey, err := p.AddKey(t.Context(), account.NewKey{Name: "one", Role: account.Reader})
+	first, firstKey, err := p.AddKey(t.Context(), account.NewKey{Name: "one", Role: account.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two := p.key(t, "two", account.Reader)
-	namedAsID := p.key(t, oneKey.ID, account.Reader)
-	for _, key := range []string{one, two, namedAsID} {
+	second := p.key(t, "two", account.Reader)
+	namedAsID := p.key(t, firstKey.ID, account.Reader)
+	for _, key := range []string{first, second, namedAsID} {
 		p.expect(t, bearer(key), "reader")
 	}
 
 	// By name, which is free afterwards.
 	expectKind(t, p.RemoveKey(t.Context(), "unknown"), "not found")
 	expectKind(t, p.RemoveKey(t.Context(), "TWO"), "ok")
-	p.expect(t, bearer(two), "token expired")
+	p.expect(t, bearer(second), "token expired")
 	expectKind(t, p.RemoveKey(t.Context(), "two"), "not found")
-	newTwo := p.key(t, "two", account.Writer)
-	p.expect(t, bearer(newTwo), "writer")
-	p.expect(t, bearer(two), "token expired")
+	newSecond := p.key(t, "two", account.Writer)
+	p.expect(t, bearer(newSecond), "writer")
+	p.expect(t, bearer(second), "token expired")
 	if keys, err := p.Keys(t.Context()); err != nil || len(keys) != 3 {
 		t.Errorf("got keys %+v (%v), want three without the revoked one", keys, err)
 	}
 
 	// By ID, before the key with this name.
-	expectKind(t, p.RemoveKey(t.Context(), oneKey.ID), "ok")
-	p.expect(t, bearer(one), "token expired")
+	expectKind(t, p.RemoveKey(t.Context(), firstKey.ID), "ok")
+	p.expect(t, bearer(first), "token expired")
 	p.expect(t, bearer(namedAsID), "reader")
-	expectKind(t, p.RemoveKey(t.Context(), oneKey.ID), "ok")
+	expectKind(t, p.RemoveKey(t.Context(), firstKey.ID), "ok")
 	p.expect(t, bearer(namedAsID), "token expired")
 }
 

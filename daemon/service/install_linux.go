@@ -131,7 +131,7 @@ func (i Installation) makeSettings(group int, out io.Writer) error {
 
 // failed reports whether systemd considers the service failed.
 func failed() bool {
-	// The exit status of the command says the same as its output.
+	// The exit status of the command agrees with its output.
 	text, _ := exec.Command("systemctl", "is-failed", Name+".service").Output()
 	return strings.TrimSpace(string(text)) == "failed"
 }

@@ -142,7 +142,7 @@ func (s *Store) lockFiles(ctx context.Context) (err error) {
 
 // appDB returns the configuration of the own tables.
 func (c Config) appDB() appdb.Config {
-	own := appdb.Config{
+	config := appdb.Config{
 		DSN:          c.DSN,
 		Schema:       c.Schema,
 		LockTimeout:  c.LockTimeout,
@@ -152,9 +152,9 @@ func (c Config) appDB() appdb.Config {
 		SaveSettings: c.SaveSettings,
 	}
 	if c.DSN == "" {
-		own.Path = filepath.Join(c.Dir, appdb.FileName)
+		config.Path = filepath.Join(c.Dir, appdb.FileName)
 	}
-	return own
+	return config
 }
 
 // records returns the configuration of the ERP's records.
