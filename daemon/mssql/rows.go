@@ -47,7 +47,8 @@ type ColumnTypeError struct {
 // Error returns the column, the beginning of the value, and both types.
 func (e *ColumnTypeError) Error() string {
 	if e.Value == "" {
-		return fmt.Sprintf("column %s is %s in the database, which does not fit %s", e.Column, e.Type, e.FieldType)
+		return fmt.Sprintf("column %s is %s in the database, which does not fit %s",
+			e.Column, e.Type, e.FieldType)
 	}
 	return fmt.Sprintf("column %s is %s in the database and contains %.40q, which does not fit %s",
 		e.Column, e.Type, e.Value, e.FieldType)
@@ -67,29 +68,33 @@ func newRows(s *stream, types []record.Type) (*Rows, error) {
 	}
 	for i, t := range types {
 		name := s.ColumnTypeDatabaseTypeName(i)
-		a, ok := driverTypes[name]
+		d, ok := driverTypes[name]
 		if !ok {
 			return nil, &ColumnTypeError{Column: names[i], Type: name, FieldType: t.String()}
 		}
-		c := columnReader{driverType: a, fits: a.fits(t), lo: math.MinInt64, hi: math.MaxInt64}
+		c := columnReader{driverType: d, fits: d.fits(t), lo: math.MinInt64, hi: math.MaxInt64}
 		if t.Stored().Integer() {
 			c.lo, c.hi = t.Stored().Range()
 		} else if t == record.Bool {
-			c.lo, c.hi = 0, 1
+			c.lo = 0
+			c.hi = 1
 		}
 		r.columns[i] = c
 	}
 	return r, nil
 }
 
+// Next returns the next row, which is valid until the following call, and nil after the last
+// row.
 func (r *Rows) Next() ([]row.Cell, error) {
-	if err := r.stream.Next(r.dest); err != nil {
-		if err == io.EOF {
-			return nil, nil
-		}
-		if r.limited != nil {
-			err = limitError(r.limited, err)
-		}
+	err := r.stream.Next(r.dest)
+	if err == io.EOF {
+		return nil, nil
+	}
+	if err != nil && r.limited != nil {
+		err = limitError(r.limited, err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	r.scratch = r.scratch[:0]
@@ -103,7 +108,8 @@ func (r *Rows) Next() ([]row.Cell, error) {
 
 // read sets the cell of column i.
 func (r *Rows) read(i int, v driver.Value) error {
-	cell, c := &r.cells[i], r.columns[i]
+	cell := &r.cells[i]
+	c := r.columns[i]
 	if v == nil {
 		*cell = row.Cell{Null: true}
 		return nil
@@ -137,7 +143,8 @@ func (r *Rows) read(i int, v driver.Value) error {
 
 // convert parses a value from its text, if the column has another type than the field.
 func (r *Rows) convert(i int, v driver.Value) error {
-	c, t := r.columns[i], r.types[i]
+	c := r.columns[i]
+	t := r.types[i]
 	value, err := wire.ParseValue(t, string(c.driverType.append(nil, v)), time.UTC)
 	if err != nil || c.driverType == binary {
 		return r.misfit(i, v)
@@ -191,22 +198,44 @@ const (
 // driverTypes maps SQL types to the types that the driver returns. Reflection cannot be used,
 // since []byte may be digits, a GUID or binary data.
 var driverTypes = map[string]driverType{
-	"TINYINT": integer, "SMALLINT": integer, "INT": integer, "BIGINT": integer,
-	"BIT":     bit,
-	"DECIMAL": decimal, "MONEY": decimal, "SMALLMONEY": decimal,
-	"FLOAT": float, "REAL": single,
-	"CHAR": text, "VARCHAR": text, "NCHAR": text, "NVARCHAR": text, "TEXT": text, "NTEXT": text, "XML": text,
-	"DATETIME": date, "DATETIME2": date, "SMALLDATETIME": date, "DATE": date, "DATETIMEOFFSET": date,
-	"TIME":             clock,
+	"TINYINT":  integer,
+	"SMALLINT": integer,
+	"INT":      integer,
+	"BIGINT":   integer,
+	"BIT":      bit,
+
+	"DECIMAL":    decimal,
+	"MONEY":      decimal,
+	"SMALLMONEY": decimal,
+	"FLOAT":      float,
+	"REAL":       single,
+
+	"CHAR":     text,
+	"VARCHAR":  text,
+	"NCHAR":    text,
+	"NVARCHAR": text,
+	"TEXT":     text,
+	"NTEXT":    text,
+	"XML":      text,
+
+	"DATETIME":       date,
+	"DATETIME2":      date,
+	"SMALLDATETIME":  date,
+	"DATE":           date,
+	"DATETIMEOFFSET": date,
+	"TIME":           clock,
+
 	"UNIQUEIDENTIFIER": guid,
-	"BINARY":           binary, "VARBINARY": binary, "IMAGE": binary,
+	"BINARY":           binary,
+	"VARBINARY":        binary,
+	"IMAGE":            binary,
 }
 
 // fits reports whether values of the type need no conversion for a field: they are of the
 // field's type, or their text is that used in JSON.
-func (a driverType) fits(t record.Type) bool {
+func (d driverType) fits(t record.Type) bool {
 	t = t.Stored()
-	switch a {
+	switch d {
 	case integer, bit:
 		return t.Integer() || t == record.Bool
 	case float, single:
@@ -225,22 +254,22 @@ func (a driverType) fits(t record.Type) bool {
 }
 
 // bits returns the size of a binary number.
-func (a driverType) bits() int {
-	if a == single {
+func (d driverType) bits() int {
+	if d == single {
 		return 32
 	}
 	return 64
 }
 
 // append appends a value as text.
-func (a driverType) append(dst []byte, v driver.Value) []byte {
-	switch a {
+func (d driverType) append(dst []byte, v driver.Value) []byte {
+	switch d {
 	case integer:
 		return strconv.AppendInt(dst, v.(int64), 10)
 	case bit:
 		return strconv.AppendInt(dst, boolToInt(v.(bool)), 10)
 	case float, single:
-		return strconv.AppendFloat(dst, v.(float64), 'f', -1, a.bits())
+		return strconv.AppendFloat(dst, v.(float64), 'f', -1, d.bits())
 	case text:
 		return append(dst, v.(string)...)
 	case clock:

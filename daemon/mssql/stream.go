@@ -23,7 +23,9 @@ type stream struct {
 }
 
 // stream runs a statement until ctx ends.
-func (c *conn) stream(ctx context.Context, prepared driver.Stmt, args []driver.NamedValue) (*stream, error) {
+func (c *conn) stream(
+	ctx context.Context, prepared driver.Stmt, args []driver.NamedValue,
+) (*stream, error) {
 	s := &stream{conn: c, ctx: ctx, stop: context.AfterFunc(ctx, c.transport.close)}
 	rows, err := queryDriver(context.WithoutCancel(ctx), prepared.(driver.StmtQueryContext), args)
 	if err != nil {
@@ -44,6 +46,7 @@ func (s *stream) stopWatching() {
 	}
 }
 
+// queryDriver runs a statement by the driver, and returns its panics as errors.
 func queryDriver(
 	ctx context.Context, prepared driver.StmtQueryContext, args []driver.NamedValue,
 ) (rows driver.Rows, err error) {
@@ -64,12 +67,13 @@ func (s *stream) fail(err error) error {
 	return err
 }
 
-// nextRow reads a row by the driver.
+// nextRow reads a row by the driver, and returns its panics as errors.
 func (s *stream) nextRow(dest []driver.Value) (err error) {
 	defer recoverDriver(&err)
 	return s.Rows.Next(dest)
 }
 
+// Next reads a row of the current set of rows.
 func (s *stream) Next(dest []driver.Value) error {
 	err := s.nextRow(dest)
 	if err == nil {
