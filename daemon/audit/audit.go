@@ -13,10 +13,15 @@ import (
 
 // Actor is the account that makes a change.
 type Actor struct {
-	Name string // user, API key or operating system account
-	// authentication method: cookie, header, basic or bearer; "command" for whd commands, "start" for the service
-	Via     string
-	Address string // address of the client; empty for commands and the service
+	// Name is that of a user, an API key or an operating system account.
+	Name string
+
+	// Via is the authentication method: cookie, header, basic or bearer; "command" for whd
+	// commands, "start" for the service.
+	Via string
+
+	// Address is the address of the client; empty for commands and the service.
+	Address string
 }
 
 // System returns the actor of changes that the service makes on its own, such as
