@@ -16,7 +16,8 @@ import (
 // Accounts stores users, sessions and API keys.
 type Accounts struct{ db *DB }
 
-const userColumns = `u.RecID, u.UserName, u.DisplayName, u.Role, u.PasswordHash, u.AddedDateTime, u.LastSavedDateTime`
+const userColumns = `u.RecID, u.UserName, u.DisplayName, u.Role, u.PasswordHash,` +
+	` u.AddedDateTime, u.LastSavedDateTime`
 
 // User returns a user by folded name, or nil.
 func (a *Accounts) User(ctx context.Context, name string) (*account.User, error) {
@@ -32,7 +33,8 @@ func (a *Accounts) Users(ctx context.Context) ([]account.User, error) {
 	return users, a.db.Fault(err, "listing users")
 }
 
-const insertUser = `INSERT INTO whd.WH_User (RecID, UserName, UserKey, DisplayName, Role, PasswordHash, AddedDateTime, LastSavedDateTime)
+const insertUser = `INSERT INTO whd.WH_User (RecID, UserName, UserKey, DisplayName, Role, PasswordHash,` +
+	` AddedDateTime, LastSavedDateTime)
 SELECT @RecID, @UserName, @UserKey, @DisplayName, @Role, @PasswordHash, @Added, @Saved`
 
 func userArgs(u account.User) []any {
@@ -76,7 +78,8 @@ func (a *Accounts) AddFirstUser(ctx context.Context, u account.User, e audit.Ent
 }
 
 // anotherAdmin is the condition that an admin is left after the removal of a user.
-const anotherAdmin = `(Role <> 'admin' OR EXISTS (SELECT 1 FROM whd.WH_User o WHERE o.Role = 'admin' AND o.UserKey <> @UserKey))`
+const anotherAdmin = `(Role <> 'admin' OR EXISTS (` +
+	`SELECT 1 FROM whd.WH_User o WHERE o.Role = 'admin' AND o.UserKey <> @UserKey))`
 
 const updateUser = `UPDATE whd.WH_User SET
 	DisplayName = COALESCE(@DisplayName, DisplayName),
@@ -90,10 +93,13 @@ WHERE UserKey = @UserKey AND (@Role IS NULL OR @Role = 'admin' OR ` + anotherAdm
 // the other removes.
 const lockUsers = `UPDATE whd.WH_User SET Role = Role WHERE UserKey = @UserKey OR Role = 'admin'`
 
-const deleteUserSessions = `DELETE FROM whd.WH_Session WHERE WH_User_RecID IN (SELECT RecID FROM whd.WH_User WHERE UserKey = @UserKey)`
+const deleteUserSessions = `DELETE FROM whd.WH_Session WHERE WH_User_RecID IN (` +
+	`SELECT RecID FROM whd.WH_User WHERE UserKey = @UserKey)`
 
 // ChangeUser changes a user, and ends the user's sessions if the password changes.
-func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change, e audit.Entry) (bool, error) {
+func (a *Accounts) ChangeUser(
+	ctx context.Context, name string, c account.Change, e audit.Entry,
+) (bool, error) {
 	key := sql.Named("UserKey", name)
 	var role sql.NullString
 	if c.Role != nil {
@@ -116,8 +122,9 @@ func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change
 // Rehash replaces the hash of an unchanged password. LastSavedDateTime stays, since
 // the user did not change.
 func (a *Accounts) Rehash(ctx context.Context, name, old, hash string) error {
-	_, err := a.db.Exec(ctx,
-		`UPDATE whd.WH_User SET PasswordHash = @PasswordHash WHERE UserKey = @UserKey AND PasswordHash = @Was`,
+	const statement = `UPDATE whd.WH_User SET PasswordHash = @PasswordHash` +
+		` WHERE UserKey = @UserKey AND PasswordHash = @Was`
+	_, err := a.db.Exec(ctx, statement,
 		sql.Named("PasswordHash", hash),
 		sql.Named("UserKey", name),
 		sql.Named("Was", old))
@@ -137,8 +144,10 @@ func (a *Accounts) RemoveUser(ctx context.Context, name string, e audit.Entry) (
 
 // Session returns a session by its hash, or nil.
 func (a *Accounts) Session(ctx context.Context, hash string) (*account.Session, error) {
-	const statement = `SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime, ` + userColumns + `
-FROM whd.WH_Session s JOIN whd.WH_User u ON u.RecID = s.WH_User_RecID WHERE s.SessionHash = @SessionHash`
+	const statement = `SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime, ` +
+		userColumns + `
+FROM whd.WH_Session s JOIN whd.WH_User u ON u.RecID = s.WH_User_RecID` +
+		` WHERE s.SessionHash = @SessionHash`
 	s, err := QueryOne(ctx, a.db, scanSession, statement, sql.Named("SessionHash", hash))
 	return s, a.db.Fault(err, "finding a session")
 }
@@ -148,8 +157,10 @@ FROM whd.WH_Session s JOIN whd.WH_User u ON u.RecID = s.WH_User_RecID WHERE s.Se
 // session too, or is already visible.
 func (a *Accounts) AddSession(ctx context.Context, s account.Session) (bool, error) {
 	const (
-		lockUser   = `UPDATE whd.WH_User SET Role = Role WHERE RecID = @UserID AND PasswordHash = @PasswordHash`
-		addSession = `INSERT INTO whd.WH_Session (SessionHash, WH_User_RecID, IsRemembered, AddedDateTime, ExpiryDateTime)
+		lockUser = `UPDATE whd.WH_User SET Role = Role` +
+			` WHERE RecID = @UserID AND PasswordHash = @PasswordHash`
+		addSession = `INSERT INTO whd.WH_Session (SessionHash, WH_User_RecID, IsRemembered,` +
+			` AddedDateTime, ExpiryDateTime)
 VALUES (@SessionHash, @UserID, @IsRemembered, @Added, @Expires)`
 	)
 	added, err := a.db.Run(ctx,
@@ -205,7 +216,9 @@ func (a *Accounts) RemoveSessions(ctx context.Context, hashes []string) error {
 func (a *Accounts) EndSession(ctx context.Context, hash string, at time.Time) error {
 	const statement = `UPDATE whd.WH_Session SET ExpiryDateTime = @At
 WHERE SessionHash = @SessionHash AND ExpiryDateTime > @At`
-	_, err := a.db.Exec(ctx, statement, sql.Named("SessionHash", hash), sql.Named("At", Timestamp(at)))
+	_, err := a.db.Exec(ctx, statement,
+		sql.Named("SessionHash", hash),
+		sql.Named("At", Timestamp(at)))
 	return a.db.Fault(err, "ending a session")
 }
 
@@ -217,7 +230,8 @@ const maxRemoved = 1000
 // number.
 func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (removed int64, err error) {
 	statement := `DELETE FROM whd.WH_Session WHERE SessionHash IN (
-	SELECT s.SessionHash FROM whd.WH_Session s WHERE s.ExpiryDateTime < @Before ORDER BY s.SessionHash` + a.db.Limit + `)`
+	SELECT s.SessionHash FROM whd.WH_Session s WHERE s.ExpiryDateTime < @Before` +
+		` ORDER BY s.SessionHash` + a.db.Limit + `)`
 	for {
 		n, err := a.db.Exec(ctx, statement,
 			sql.Named("Before", Timestamp(before)),
@@ -233,7 +247,8 @@ func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (removed
 // earlier builds reject these keys too.
 var revokedExpiry = time.Unix(0, 0)
 
-const keyColumns = `k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime`
+const keyColumns = `k.RecID, k.Name, k.KeyHash, k.Role,` +
+	` k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime`
 
 // Key returns an API key by its hash, or nil.
 func (a *Accounts) Key(ctx context.Context, hash string) (*account.Key, error) {
@@ -246,7 +261,8 @@ func (a *Accounts) Key(ctx context.Context, hash string) (*account.Key, error) {
 func (a *Accounts) Keys(ctx context.Context) ([]account.Key, error) {
 	const statement = `SELECT ` + keyColumns + ` FROM whd.WH_ApiKey k ` +
 		`WHERE k.ExpiryDateTime IS NULL OR k.ExpiryDateTime <> @Revoked ORDER BY k.NameKey`
-	keys, err := QueryAll(ctx, a.db, scanKey, statement, sql.Named("Revoked", Timestamp(revokedExpiry)))
+	revoked := sql.Named("Revoked", Timestamp(revokedExpiry))
+	keys, err := QueryAll(ctx, a.db, scanKey, statement, revoked)
 	return keys, a.db.Fault(err, "listing API keys")
 }
 
@@ -254,8 +270,10 @@ func (a *Accounts) Keys(ctx context.Context) ([]account.Key, error) {
 // is taken.
 func (a *Accounts) AddKey(ctx context.Context, k account.Key, e audit.Entry) error {
 	const (
-		deleteRevoked = `DELETE FROM whd.WH_ApiKey WHERE KeyHash = @KeyHash AND ExpiryDateTime = @Revoked`
-		insertKey     = `INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
+		deleteRevoked = `DELETE FROM whd.WH_ApiKey` +
+			` WHERE KeyHash = @KeyHash AND ExpiryDateTime = @Revoked`
+		insertKey = `INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role,` +
+			` AddedDateTime, ExpiryDateTime)
 VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`
 	)
 	_, err := a.db.Run(ctx,
@@ -280,7 +298,8 @@ VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`
 // RemoveKey revokes an API key and reports whether it existed. The row keeps its hash and
 // frees its name: names of keys do not begin with a space.
 func (a *Accounts) RemoveKey(ctx context.Context, id string, e audit.Entry) (bool, error) {
-	const revoke = `UPDATE whd.WH_ApiKey SET NameKey = @Unused, ExpiryDateTime = @Revoked WHERE RecID = @RecID AND NameKey <> @Unused`
+	const revoke = `UPDATE whd.WH_ApiKey SET NameKey = @Unused, ExpiryDateTime = @Revoked` +
+		` WHERE RecID = @RecID AND NameKey <> @Unused`
 	removed, err := a.db.Run(ctx,
 		MustAffect(revoke,
 			sql.Named("RecID", id),
@@ -294,8 +313,10 @@ func (a *Accounts) RemoveKey(ctx context.Context, id string, e audit.Entry) (boo
 // update the rows in the same order, which prevents deadlocks.
 func (a *Accounts) Write(ctx context.Context, u account.Uses) error {
 	const (
-		extendSession = `UPDATE whd.WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime < @At`
-		useKey        = `UPDATE whd.WH_ApiKey SET LastUsedDateTime = @At WHERE RecID = @RecID AND (LastUsedDateTime IS NULL OR LastUsedDateTime < @At)`
+		extendSession = `UPDATE whd.WH_Session SET ExpiryDateTime = @At` +
+			` WHERE SessionHash = @SessionHash AND ExpiryDateTime < @At`
+		useKey = `UPDATE whd.WH_ApiKey SET LastUsedDateTime = @At` +
+			` WHERE RecID = @RecID AND (LastUsedDateTime IS NULL OR LastUsedDateTime < @At)`
 	)
 	var steps []Step
 	for _, hash := range slices.Sorted(maps.Keys(u.Sessions)) {
