@@ -64,7 +64,7 @@ func restOptionsOf(c *config.Config) edge.Options {
 		Registry:         c.ERP.Kinds.Registry(),
 		Query:            query.Options{Zone: c.Query.TimeZone, MaxTake: int64(c.Query.MaxTake)},
 		FeedPage:         int64(c.Query.FeedPage),
-		CountPages:       c.CountAlways(),
+		CountPages:       c.CountsPages(),
 		AnonymousQueries: c.Auth.AnonymousQueries(),
 		AnonymousPublish: c.Webhooks.AnonymousPublish(),
 		PublishFrom:      c.Webhooks.PublishFrom,
@@ -86,8 +86,13 @@ func (l *liveSettings) current() *config.Config { return &l.state.Load().config 
 func (l *liveSettings) rest() *edge.Options { return &l.state.Load().rest }
 
 func (l *liveSettings) limits() executor.Limits {
-	c := l.current().Query
-	return executor.Limits{Row: c.Timeout, Count: c.CountTimeout, TotalAge: c.TotalCache}
+	c := l.current()
+	return executor.Limits{
+		Row:       c.Query.Timeout,
+		Count:     c.Query.CountTimeout,
+		PageSteps: c.PageCountSteps(),
+		TotalAge:  c.Query.TotalCache,
+	}
 }
 
 func (l *liveSettings) lifetimes() account.Lifetimes {

@@ -55,5 +55,8 @@ const (
 	HeaderMethodOverride = "X-HTTP-Method-Override"
 )
 
+// UnknownTotal is the value of HeaderTotal if counting would take too long.
+const UnknownTotal = "unknown"
+
 // SessionCookie is the name of the session cookie.
 const SessionCookie = "ss-id"

@@ -161,13 +161,26 @@ const (
 	totalOnRequest = "asked"
 )
 
-// CountAlways reports whether the Total is counted for every page, not only on
-// request. On a server a count can be a second scan of a large table.
-func (c Config) CountAlways() bool {
+// CountsPages reports whether the Total of a page is counted without a request, within
+// PageCountSteps. On a server a count can be a second scan of a large table.
+func (c Config) CountsPages() bool {
 	if c.Query.Total == totalAuto {
 		return !c.ERP.DSN.OnServer()
 	}
 	return c.Query.Total == totalAlways
+}
+
+// pageCountSteps is about as many of SQLite's instructions as it executes in 20 ms: those for
+// counting the matches among 100,000 rows.
+const pageCountSteps = 500_000
+
+// PageCountSteps returns the maximum number of SQLite's instructions for counting the Total of a
+// page that was not requested; 0 for no limit.
+func (c Config) PageCountSteps() int {
+	if c.Query.Total == totalAlways {
+		return 0
+	}
+	return pageCountSteps
 }
 
 // DemoByDefault reports whether the ERP's records are demo records without a setting that

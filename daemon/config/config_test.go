@@ -679,7 +679,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-func TestCountAlways(t *testing.T) {
+func TestCountsPages(t *testing.T) {
 	for args, want := range map[string]bool{
 		"":                       true,
 		"--store sqlserver://db": false,
@@ -687,8 +687,8 @@ func TestCountAlways(t *testing.T) {
 		"--store sqlserver://db --query-total always": true,
 	} {
 		c, err := input{args: args}.load()
-		if err != nil || c.CountAlways() != want {
-			t.Errorf("CountAlways with %q: got %v (%v), want %v", args, c.CountAlways(), err, want)
+		if err != nil || c.CountsPages() != want {
+			t.Errorf("CountsPages with %q: got %v (%v), want %v", args, c.CountsPages(), err, want)
 		}
 	}
 }

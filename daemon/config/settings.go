@@ -265,7 +265,7 @@ var table = []Setting{
 		Default: totalAuto,
 		choices: []string{totalAuto, totalAlways, totalOnRequest},
 		Live:    true,
-		Help:    "when to count the Total of a page: always for each page; asked only with Include=Total; auto the former on the embedded store, the latter on SQL Server",
+		Help:    "when to count the Total of a page: always for each page; asked only with Include=Total; auto on the embedded store if counting takes at most about 20 ms, and on SQL Server only with Include=Total",
 	},
 	{
 		Name:    "query.time_zone",

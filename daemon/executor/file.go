@@ -122,6 +122,7 @@ type fileSession struct {
 	conn          *sqlite.Conn
 	stopInterrupt func()
 	guard         guard
+	steps         int // limit of limitSteps
 }
 
 func (s *fileSession) table() (*dialect.Dialect, string) { return s.dialect, s.file.Table(s.kind) }
@@ -167,6 +168,11 @@ func bindArg(stmt *sqlite.Stmt, parameter int, a query.Arg) {
 	}
 }
 
+func (s *fileSession) limitSteps(n int) {
+	s.steps = n
+	s.conn.LimitSteps(n)
+}
+
 func (s *fileSession) totals() *totals { return s.file.remember }
 
 func (s *fileSession) content() string { return s.conn.LogState() }
@@ -188,6 +194,9 @@ func (s *fileSession) classify(err error) error {
 	}
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
+	}
+	if s.steps > 0 {
+		return timeLimitError(err)
 	}
 	return Classify(err)
 }

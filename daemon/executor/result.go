@@ -22,6 +22,10 @@ type Limits struct {
 	Row   time.Duration // maximum time between rows
 	Count time.Duration // maximum time to count a total
 
+	// PageSteps is the maximum number of SQLite's instructions to count a total that was not
+	// requested; 0 for no limit.
+	PageSteps int
+
 	// TotalAge is the maximum age of a total of a server that is returned again; 0 to count each
 	// time.
 	TotalAge time.Duration
@@ -49,6 +53,9 @@ type Session interface {
 	// pageable rejects a page by cursor if the database compares a column of its order with
 	// the last row of the page before in another way than it sorts the column.
 	pageable(plan *query.Plan) error
+	// limitSteps makes a statement fail with fault.Timeout after so many of SQLite's instructions,
+	// until it is called with 0. A server has no such limit.
+	limitSteps(n int)
 	// totals returns the remembered totals of the database.
 	totals() *totals
 	// content identifies the content of the database that the statements of the session
@@ -71,7 +78,10 @@ type Result struct {
 type Tail struct {
 	Total int64
 	Known bool // Total was counted or follows from the rows
-	Meta  []Meta
+
+	TooCostly bool // Total is unknown, since counting it would take too long
+
+	Meta []Meta
 	Next  string // the cursor of the next page; empty if there is none
 }
 
@@ -186,7 +196,8 @@ func (r *Result) Tail(rows int64) (Tail, error) {
 }
 
 // total counts the matching rows if their number does not follow from the rows read. A
-// timeout is only an error if the request requires the total.
+// timeout is only an error if the request requires the total. A total that was not requested is
+// only counted if that is quick.
 func (r *Result) total(t *Tail, rows int64) error {
 	t.Total, t.Known = r.plan.Total(rows)
 	if t.Known || !r.plan.Counts(rows) {
@@ -201,6 +212,11 @@ func (r *Result) total(t *Tail, rows int64) error {
 		err = readRow(r.session, st, r.limits().Count, func(cells []row.Cell) { n = cells[0].Int })
 		return n, err
 	}
+	isRequested := r.plan.TotalRequested || r.plan.Take == 0 // Take=0 only counts
+	if steps := r.limits().PageSteps; steps > 0 && !isRequested {
+		count = r.limitedCount(st, steps, count)
+	}
+
 	var age time.Duration
 	// The service's own tables change all the time, so that their totals are not remembered.
 	if r.plan.Kind.Database == record.RecordsDB && !r.plan.CountAgain {
@@ -213,10 +229,21 @@ func (r *Result) total(t *Tail, rows int64) error {
 		t.Meta = append(t.Meta, Meta{"TotalAge", strconv.FormatInt(int64(age.Seconds()), 10)})
 	}
 	if fault.Is(err, fault.Timeout) && !r.plan.TotalRequested {
-		t.Meta = append(t.Meta, Meta{"Total", "not counted: it would take too long"})
+		t.TooCostly = true
+		t.Meta = append(t.Meta, Meta{"Total", "not counted: it would take too long; add Include=Total to wait for it"})
 		return nil
 	}
 	return err
+}
+
+// limitedCount returns a count that fails with fault.Timeout if it needs more than a number of
+// SQLite's instructions.
+func (r *Result) limitedCount(st query.Statement, steps int, count func() (int64, error)) func() (int64, error) {
+	return func() (int64, error) {
+		r.session.limitSteps(steps)
+		defer r.session.limitSteps(0)
+		return r.session.totals().attempt(st, count)
+	}
 }
 
 func (r *Result) aggregates(t *Tail) error {

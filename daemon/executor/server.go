@@ -142,6 +142,8 @@ func WithOption(statement, option string) string {
 	return statement + options + option + ")"
 }
 
+func (s *serverSession) limitSteps(int) {}
+
 func (s *serverSession) totals() *totals { return s.server.remember }
 
 func (s *serverSession) content() string { return "" }

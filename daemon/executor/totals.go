@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/bounded"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 )
 
 // totals remembers the totals of filters.
 type totals struct {
-	mu    sync.Mutex
-	known *bounded.Map[string, knownTotal] // by statement
+	mu     sync.Mutex
+	known  *bounded.Map[string, knownTotal] // by statement
+	costly *bounded.Map[string, time.Time]  // when the limited count of a statement was given up
 }
 
 type knownTotal struct {
@@ -27,9 +29,41 @@ const (
 	maxTotalKey = 4096 // bytes of a statement with its arguments
 )
 
+// costlyTTL is how long a count is not repeated after it has exceeded its limit of steps: the next
+// pages of the same filter are read soon.
+const costlyTTL = time.Minute
+
 func newTotals() *totals {
 	never := func(knownTotal, time.Time) bool { return false }
-	return &totals{known: bounded.New[string](maxTotals, time.Minute, never)}
+	isOld := func(since, now time.Time) bool { return now.Sub(since) > costlyTTL }
+	return &totals{
+		known:  bounded.New[string](maxTotals, time.Minute, never),
+		costly: bounded.New[string](maxTotals, time.Minute, isOld),
+	}
+}
+
+// totalKey identifies a statement with its arguments.
+func totalKey(st query.Statement) string { return fmt.Sprintf("%s%#v", st.SQL, st.Args) }
+
+// attempt executes a statement that counts within a limit. One that has recently exceeded the
+// limit is not executed again, and fails with fault.Timeout.
+func (t *totals) attempt(st query.Statement, execute func() (int64, error)) (int64, error) {
+	key := totalKey(st)
+	t.mu.Lock()
+	since, isCostly := t.costly.Get(key)
+	t.mu.Unlock()
+	if isCostly && time.Since(since) < costlyTTL {
+		return 0, fault.New(fault.Timeout, "the count has exceeded its limit a short time ago")
+	}
+
+	total, err := execute()
+	if fault.Is(err, fault.Timeout) && len(key) <= maxTotalKey {
+		now := time.Now()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.costly.Set(key, now, now)
+	}
+	return total, err
 }
 
 // count returns the result of a statement that counts. It executes the statement unless
@@ -38,7 +72,7 @@ func newTotals() *totals {
 func (t *totals) count(
 	st query.Statement, content string, maxAge time.Duration, execute func() (int64, error),
 ) (total int64, age time.Duration, err error) {
-	key := fmt.Sprintf("%s%#v", st.SQL, st.Args)
+	key := totalKey(st)
 	t.mu.Lock()
 	known, ok := t.known.Get(key)
 	t.mu.Unlock()

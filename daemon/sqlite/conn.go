@@ -181,6 +181,16 @@ func (c *Conn) InterruptOn(ctx context.Context) (stop func()) {
 	}
 }
 
+// LimitSteps interrupts statements, see Error.Interrupted, that need more than about n instructions
+// of SQLite's virtual machine, until it is called with 0. Unlike a time limit, it does not depend
+// on the load of the machine.
+func (c *Conn) LimitSteps(n int) {
+	sqlite3.Xsqlite3_progress_handler(c.tls, c.db, int32(n), function(interruptStatement), 0)
+}
+
+// interruptStatement is a progress handler.
+func interruptStatement(*libc.TLS, uintptr) int32 { return 1 }
+
 // Exec executes statements without parameters and stops at the first error.
 func (c *Conn) Exec(sql string) error {
 	script, err := c.cstring(sql)
