@@ -51,6 +51,7 @@ func BenchmarkReads(b *testing.B) {
 		{"R18", pageOrderedWithTotal},
 		{"R19", oneRowLogged},
 		{"R20", exportsToFiles},
+		{"R21", newFilters},
 		{"OData", feedPages},
 		{"TDS", onServer},
 	} {
