@@ -18,6 +18,7 @@ type question struct {
 	path   string
 	body   string
 	format string // empty for JSON
+	get    bool   // path is sent by GET
 }
 
 var (
@@ -37,6 +38,9 @@ func queryPath(format string) string { return "/" + format + "/reply/SO_TotalsQu
 
 // request returns a question to a server about the n-th invoice.
 func (d data) request(c *child, q question, n int) []byte {
+	if q.get {
+		return d.get(strings.Replace(q.path, "%s", invoiceID(n), 1))
+	}
 	path := queryPath(cmp.Or(q.format, "json"))
 	if c.role == roleFloor {
 		path = q.path

@@ -52,6 +52,8 @@ func BenchmarkReads(b *testing.B) {
 		{"R19", oneRowLogged},
 		{"R20", exportsToFiles},
 		{"R21", newFilters},
+		{"R22", cursorPage},
+		{"R23", feedPage},
 		{"OData", feedPages},
 		{"TDS", onServer},
 	} {
