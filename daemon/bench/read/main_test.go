@@ -54,6 +54,7 @@ func BenchmarkReads(b *testing.B) {
 		{"R21", newFilters},
 		{"R22", cursorPage},
 		{"R23", feedPage},
+		{"R24", groups},
 		{"OData", feedPages},
 		{"TDS", onServer},
 	} {
