@@ -350,9 +350,10 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 	e.durations.observe(o)
 	isProbe := a.message != q.requests.underway // a failure of a requested message does not delay the next probe
 	if isProbe || !e.breaker.open() || !o.EndpointFailure() {
-		e.breaker.observe(o, policy.Schedule, now)
+		e.breaker.observe(o, a.message.Attempts == 0, policy.Schedule, now)
 	}
 	if !e.breaker.open() {
+		q.probes = probes{}
 		q.endRequests()
 	}
 	d.observeHealth(q, e, o, policy)
@@ -364,6 +365,9 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 	// Messages for a failing endpoint must not use the memory of others.
 	mustDrop := e.breaker.open() || moved && tier.scarce()
 	if mustDrop && q.inMemory() > 0 {
+		for _, m := range q.window.retries {
+			q.probes.add(m)
+		}
 		q.drop()
 	}
 }

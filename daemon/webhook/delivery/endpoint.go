@@ -102,8 +102,12 @@ func (e *endpoint) observeRetryAfter(o webhook.Outcome, p webhook.Policy, now ti
 	}
 }
 
-// breakerFailures is the number of consecutive failures that open a circuit breaker.
-const breakerFailures = 5
+// breakerFailures is the number of consecutive failures that open a circuit breaker, and
+// maxBreakerFailures that of an endpoint that recovers again and again.
+const (
+	breakerFailures    = 5
+	maxBreakerFailures = 80
+)
 
 // maxProbeInterval limits the time between probes of a failing endpoint, so that a
 // recovery is noticed long before the last step of the schedule.
@@ -112,21 +116,36 @@ const maxProbeInterval = 10 * time.Minute
 // breaker is the circuit breaker of an endpoint. While it is open, one message is sent
 // at each step of the schedule as a probe; the others are queued and use no attempts.
 type breaker struct {
-	failures int // consecutive
-	step     int // step of the schedule, while open
-	probe    time.Time
+	failures  int // consecutive
+	tolerance int // number of failures that open it; 0 for breakerFailures
+	step      int // step of the schedule, while open
+	probe     time.Time
 }
 
-func (b *breaker) open() bool { return b.failures >= breakerFailures }
+// limit returns the number of failures that open the breaker.
+func (b *breaker) limit() int { return max(breakerFailures, b.tolerance) }
 
-// observe records an attempt.
-func (b *breaker) observe(o webhook.Outcome, schedule []time.Duration, now time.Time) {
+func (b *breaker) open() bool { return b.failures >= b.limit() }
+
+// observe records an attempt; isFirst reports whether it was the first one of its message. If
+// only a retry shows that the endpoint has recovered, it is allowed twice as many failures before
+// the breaker opens again: it may refuse the first attempt of each message.
+func (b *breaker) observe(o webhook.Outcome, isFirst bool, schedule []time.Duration, now time.Time) {
 	if !o.EndpointFailure() {
-		*b = breaker{}
+		tolerance := b.tolerance
+		if isFirst {
+			tolerance = 0
+		} else if b.open() {
+			tolerance = min(2*b.limit(), maxBreakerFailures)
+		}
+		*b = breaker{tolerance: tolerance}
 		return
 	}
 	if b.open() && now.Before(b.probe) {
 		return // not a probe: it was in flight when the breaker opened
+	}
+	if b.open() {
+		b.tolerance = 0
 	}
 	b.failures++
 	if !b.open() {

@@ -37,6 +37,7 @@ type queue struct {
 	sequences        sequences      // sequences of a queue that is ordered by key
 	replays          replays        // replays of a queue without an order
 	requests         requests       // requested messages of a queue without an order
+	probes           probes         // probes of a queue without an order
 	holds            int            // operations during which a queue with an order sends nothing
 	timer            *time.Timer
 }
@@ -221,6 +222,9 @@ func (q *queue) settled(m *webhook.Message) {
 			q.sequences.unload(s) // the messages behind it wait for long
 		}
 	default:
+		if q.endpoint.breaker.open() {
+			q.probes.add(m)
+		}
 		q.evict(m)
 	}
 }

@@ -43,9 +43,15 @@ func (q *queue) nextPage(now time.Time, bytes int) (Page, bool) {
 	q.sequences.readNext = !q.sequences.readNext
 	readsSequence := s != nil && q.needsPage(now) && (c == nil || q.sequences.readNext)
 
+	readsRequest := q.requests.areUnread() && q.mayRequest(now)
 	var p Page
+	var isProbe bool
+	if !readsRequest {
+		p, isProbe = q.probePage(now)
+	}
 	switch {
-	case q.requests.areUnread() && q.mayRequest(now):
+	case isProbe: // p is complete
+	case readsRequest:
 		p = q.requests.page(q.id, q.cursors, now)
 	case readsSequence:
 		p = q.sequences.page(s, now, q.pageSize(bytes))
@@ -104,6 +110,10 @@ func (q *queue) addPage(p Page, messages []*webhook.Message, whole bool, due tim
 	}
 	if p.requested != 0 {
 		q.addRequested(p, messages, whole)
+		return
+	}
+	if p.probe != 0 {
+		q.addProbe(p, messages)
 		return
 	}
 	if p.sequence != nil {

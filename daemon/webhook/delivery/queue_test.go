@@ -189,12 +189,12 @@ func TestBreakerCountsConcurrentFailuresOnce(t *testing.T) {
 	}
 
 	for range 100 {
-		b.observe(failure, schedule, noon)
+		b.observe(failure, true, schedule, noon)
 	}
 	expectProbe("concurrent failures", 5*time.Second)
-	b.observe(failure, schedule, b.probe)
+	b.observe(failure, true, schedule, b.probe)
 	expectProbe("a probe that failed", 35*time.Second)
-	b.observe(webhook.Outcome{Code: 200}, schedule, noon)
+	b.observe(webhook.Outcome{Code: 200}, true, schedule, noon)
 	if b.open() {
 		t.Error("after a success the breaker is open, want closed")
 	}

@@ -320,7 +320,8 @@ type Page struct {
 	Limit        int
 
 	sequence  *sequence      // sequence of the messages, nil for all
-	requested int64          // the only message to read; 0 for all
+	requested int64          // the only message to read, on request; 0 for all
+	probe     int64          // the only message to read, as a probe; 0 for all
 	share     int            // bytes of memory for the messages, when the page was requested
 	left      map[int64]bool // messages to leave to the store
 }

@@ -1,0 +1,89 @@
+package delivery
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// maxProbeRetries limits the failed messages of a queue of which the IDs are kept for probes.
+const maxProbeRetries = 16
+
+// probes makes messages that have failed and messages that were never sent take turns as the probes
+// of an endpoint with an open circuit breaker. An endpoint that refuses the first attempt of each
+// message would not recover if each probe was the first attempt of another message.
+//
+// The failed messages are not stored: after a restart, those of the first probes are added again.
+// A queue with an order has none, since it always attempts its first message.
+type probes struct {
+	failed  []failedMessage
+	retried bool // the last probe was a retry
+}
+
+// failedMessage is a message that awaits a retry and is only in the store.
+type failedMessage struct {
+	id, partition int64
+	next          time.Time // when the retry is due
+}
+
+// add adds a message that has failed.
+func (p *probes) add(m *webhook.Message) {
+	if len(p.failed) < maxProbeRetries && m.Status == webhook.RetryPending {
+		p.failed = append(p.failed, failedMessage{m.ID, m.Partition, m.Next})
+	}
+}
+
+// take removes and returns the failed message for the next probe. It returns false if the next
+// probe is a message that was never sent, or if no retry is due.
+func (p *probes) take(now time.Time) (failedMessage, bool) {
+	p.retried = !p.retried
+	if !p.retried || len(p.failed) == 0 {
+		return failedMessage{}, false
+	}
+	first := 0
+	for i, m := range p.failed {
+		if m.next.Before(p.failed[first].next) {
+			first = i
+		}
+	}
+	m := p.failed[first]
+	if m.next.After(now) {
+		return failedMessage{}, false
+	}
+	p.failed = slices.Delete(p.failed, first, first+1)
+	return m, true
+}
+
+// probePage returns the page of the failed message that is the next probe. It returns false if
+// the next probe is read like all other messages.
+func (q *queue) probePage(now time.Time) (Page, bool) {
+	if !q.endpoint.breaker.open() || q.inOrder() || !q.needsPage(now) {
+		return Page{}, false
+	}
+	m, ok := q.probes.take(now)
+	if !ok || q.cursors.of(m.partition) == nil {
+		return Page{}, false
+	}
+	return Page{
+		Partition:    m.partition,
+		Subscription: q.id,
+		After:        Position{ID: m.id - 1},
+		Until:        now,
+		InOrder:      true,
+		Limit:        1,
+		probe:        m.id,
+	}, true
+}
+
+// addProbe adds the message of a probe. If it has gone, or if there is no memory for it, the next
+// probe is read like all other messages.
+func (q *queue) addProbe(p Page, messages []*webhook.Message) {
+	if len(messages) == 0 || messages[0].ID != p.probe || !p.loaded(messages[0]) {
+		return
+	}
+	m := messages[0]
+	if !q.has(m.ID) && !q.settledSinceRead[m.ID] {
+		q.admit(m, true)
+	}
+}

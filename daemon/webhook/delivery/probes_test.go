@@ -1,0 +1,64 @@
+package delivery_test
+
+import (
+	"testing"
+	"time"
+)
+
+// TestFirstAttemptsFail sends many messages to an endpoint that refuses the first attempt of each:
+// all must be delivered within a few steps of the schedule, and none may need a third attempt
+// because of its probes.
+func TestFirstAttemptsFail(t *testing.T) {
+	const messages = 200
+	simulate(t, func(x *simulation) {
+		x.policy.Schedule = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute}
+		x.fakeSender.setStatus(inTurn(503, 200))
+		x.subscribe("http://127.0.0.1/hook", "*")
+		for range messages {
+			x.publish("debtor.updated", "x")
+		}
+		x.advance(40 * time.Second) // of a schedule of 157 s
+		x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 2", messages)
+	})
+}
+
+// TestProbesOfDeadEndpoint checks that an endpoint that never responds gets one attempt for each
+// step of the schedule, of messages that have failed and of others in turns.
+func TestProbesOfDeadEndpoint(t *testing.T) {
+	const messages = 50
+	simulate(t, func(x *simulation) {
+		x.policy.Schedule = []time.Duration{time.Minute, time.Minute, time.Minute, time.Minute}
+		x.fakeSender.setStatus(inTurn(0))
+		x.subscribe("http://127.0.0.1/hook", "*")
+		for range messages {
+			x.publish("debtor.updated", "x")
+		}
+		x.advance(30 * time.Second)
+		attempts, untried := x.attemptTotals()
+
+		const steps = 4
+		x.advance(steps*time.Minute + 10*time.Second)
+		attemptsAfter, untriedAfter := x.attemptTotals()
+		if got := attemptsAfter - attempts; got != steps {
+			t.Errorf("%d attempts in %d steps of the schedule, want one for each", got, steps)
+		}
+		if got := untried - untriedAfter; got != steps/2 {
+			t.Errorf("%d of %d probes were first attempts, want half", got, steps)
+		}
+
+		x.fakeSender.setStatus(inTurn(200))
+		x.advance(time.Hour)
+	})
+}
+
+// attemptTotals returns the number of attempts, and the number of messages without one.
+func (x *simulation) attemptTotals() (attempts, untried int) {
+	x.t.Helper()
+	for _, n := range x.attempts() {
+		attempts += n
+		if n == 0 {
+			untried++
+		}
+	}
+	return attempts, untried
+}
