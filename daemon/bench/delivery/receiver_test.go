@@ -15,6 +15,8 @@ import (
 // receiver receives deliveries. It does less work than net/http's server, which would
 // use more CPU time than the daemon.
 type receiver struct {
+	opened atomic.Int64 // connections accepted
+
 	code atomic.Int32 // status code of responses, 0 to hang
 	slow atomic.Int64 // delay of responses, in ns
 
@@ -77,6 +79,7 @@ func (r *receiver) serve(l net.Listener) {
 		if err != nil {
 			return
 		}
+		r.opened.Add(1)
 		r.mu.Lock()
 		r.conns[conn] = true
 		r.mu.Unlock()
