@@ -36,7 +36,12 @@ func lists(s *suite, b *testing.B) {
 		return
 	}
 	last := lastListSize()
-	for _, list := range measureLists(b, startDaemon(b), last) {
+	s.addLists(b, measureLists(b, startDaemon(b), last, listRequests), last)
+}
+
+// addLists adds the time of each list at the last size, and the growth of its times.
+func (s *suite) addLists(b *testing.B, lists []*listRequest, last int) {
+	for _, list := range lists {
 		b.Logf("%s: %.2f ms", list.title, list.times)
 		longest := list.times[len(list.times)-1]
 		s.table.addSamples(b, list.line(fmt.Sprintf("%d messages", last), "ms", longest), limits{limit: 5, goal: 1})
@@ -70,7 +75,7 @@ func listsOnServer(s *suite, b *testing.B) {
 		server: dsn,
 	}
 	h = h.open(b)
-	for _, list := range measureLists(b, h, last) {
+	for _, list := range measureLists(b, h, last, listRequests) {
 		b.Logf("%s: %.2f ms", list.title, list.times)
 		s.table.addProbe(b, samples{
 			title:  fmt.Sprintf("%s, %d messages, exponent %.2f", list.title, last, exponent(list.times)),
@@ -91,13 +96,16 @@ func lastListSize() int {
 	return last
 }
 
-// measureLists measures lists of the daemon at each size.
-func measureLists(b *testing.B, h *benchDaemon, last int) []*listRequest {
+// measureLists measures lists of the daemon at each size. listsOf returns them for the path of
+// the messages of a subscriber.
+func measureLists(
+	b *testing.B, h *benchDaemon, last int, listsOf func(subscriber string) []*listRequest,
+) []*listRequest {
 	b.Helper()
 	for n := range listSubscriptions {
 		h.subscribe(b, event(n), "http://127.0.0.1:9/")
 	}
-	requests := listRequests("/Webhooks/Subscribers/" + h.subscriber + "/Messages")
+	requests := listsOf("/Webhooks/Subscribers/" + h.subscriber + "/Messages")
 	const maxRows = 1_000_000 // to insert at a time
 	rows := 0
 	for size := 1000; size <= last; size *= 10 {
@@ -249,7 +257,11 @@ FROM numbers JOIN SY_WebhookSubscription s ON s.ItemNo = n % ` + strconv.Itoa(li
 	counts := fmt.Sprintf(`INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
 SELECT SubscriptionID, COUNT(*), 0 FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d GROUP BY SubscriptionID
 ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages`, first, last)
-	h.change(b, events, messages, counts,
+	attempts := fmt.Sprintf(`INSERT INTO SY_WebhookMessageResponse
+	(MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Duration, LastSavedDateTime)
+SELECT ID, 1, RecID, 1, 0, 200, 'OK', 10000, LastSavedDateTime
+FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d`, first, last)
+	h.change(b, events, messages, attempts, counts,
 		fmt.Sprintf(`UPDATE WH_Number SET Next = 1000 + %d WHERE Name = 'CountedMessage'`, last),
 		`UPDATE WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
 }

@@ -67,6 +67,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D19-recovery", recovery},
 		{"keys", orderByKey},
 		{"changes", latencyDuringChanges},
+		{"D20", history},
 		{"D21", connectionsOpened},
 		{"Disk-answers", rejectionsOnDisk},
 		{"Disk-requestlog", requestLogOnDisk},
