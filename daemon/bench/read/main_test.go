@@ -55,6 +55,7 @@ func BenchmarkReads(b *testing.B) {
 		{"R22", cursorPage},
 		{"R23", feedPage},
 		{"R24", groups},
+		{"R25", workbooks},
 		{"OData", feedPages},
 		{"TDS", onServer},
 	} {
