@@ -2,7 +2,6 @@ package xlsx
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/hex"
 	"fmt"
 	"time"
@@ -23,10 +22,13 @@ func Exact(number []byte) bool {
 			return false
 		}
 		position++
-		if c != '0' {
-			first = cmp.Or(first, position)
-			last = position
+		if c == '0' {
+			continue
 		}
+		if first == 0 {
+			first = position
+		}
+		last = position
 	}
 	return last-first < 15
 }
@@ -80,6 +82,20 @@ func escape(dst, text []byte) []byte {
 		i += size
 	}
 	return dst
+}
+
+// needsPreserve reports whether a text has white space that readers may drop without
+// xml:space="preserve": at its ends, or other than single spaces.
+func needsPreserve(text []byte) bool {
+	isAfterSpace := true
+	for _, c := range text {
+		isSpace := c <= ' '
+		if isSpace && (isAfterSpace || c != ' ') {
+			return true
+		}
+		isAfterSpace = isSpace
+	}
+	return isAfterSpace && len(text) > 0
 }
 
 // isPlain reports whether a byte is a character that always has the same form in XML.

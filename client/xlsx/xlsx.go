@@ -4,7 +4,6 @@ package xlsx
 
 import (
 	"archive/zip"
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -35,11 +34,12 @@ var (
 // error, all further writes are ignored.
 type Writer struct {
 	archive *zip.Writer
-	sheet   *bufio.Writer
+	sheet   io.Writer
+	buffer  []byte   // text that has not been written to the sheet
 	row     int      // current row, from 1
 	rowText []byte   // row as decimal digits
 	column  int      // next column, from 0
-	letters []string // names of the columns, such as AA
+	starts  []string // start of a cell of each column, up to the letters of its name
 	err     error    // the first error
 }
 
@@ -65,7 +65,7 @@ func New(to io.Writer, sheet string, columns []Column) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.sheet = bufio.NewWriterSize(inner, 64<<10)
+	w.sheet = inner
 	w.writeHeader(columns)
 	return w, w.err
 }
@@ -106,7 +106,7 @@ func (w *Writer) writeHeader(columns []Column) {
 		for i, c := range columns {
 			width := min(max(c.Width, len(c.Name)+2, 8), 60)
 			w.text(fmt.Sprintf(`<col min="%[1]d" max="%[1]d" width="%[2]d" customWidth="1"/>`, i+1, width))
-			w.letters = append(w.letters, columnLetters(i))
+			w.starts = append(w.starts, `<c r="`+columnLetters(i))
 		}
 		w.text("</cols>")
 	}
@@ -134,7 +134,21 @@ func (w *Writer) BeginRow() {
 // EndRow ends a row and returns the first error of the workbook.
 func (w *Writer) EndRow() error {
 	w.text("</row>")
+	if len(w.buffer) >= flushSize {
+		w.flush()
+	}
 	return w.err
+}
+
+// flushSize is the size of the text, in bytes, that is compressed at a time.
+const flushSize = 64 << 10
+
+// flush compresses the text in the buffer.
+func (w *Writer) flush() {
+	if w.err == nil {
+		_, w.err = w.sheet.Write(w.buffer)
+	}
+	w.buffer = w.buffer[:0]
 }
 
 // Null skips a cell.
@@ -149,8 +163,12 @@ func (w *Writer) styledText(text []byte, style int) {
 		return
 	}
 	w.openCell(style)
-	w.text(` t="inlineStr"><is><t xml:space="preserve">`)
-	w.bytes(escape(w.sheet.AvailableBuffer(), text))
+	w.text(` t="inlineStr"><is><t`)
+	if needsPreserve(text) {
+		w.text(` xml:space="preserve"`)
+	}
+	w.text(">")
+	w.buffer = escape(w.buffer, text)
 	w.text("</t></is></c>")
 }
 
@@ -182,15 +200,14 @@ func (w *Writer) Date(at time.Time) {
 	}
 	w.openCell(style)
 	w.text("><v>")
-	w.bytes(strconv.AppendFloat(w.sheet.AvailableBuffer(), serial, 'f', -1, 64))
+	w.buffer = strconv.AppendFloat(w.buffer, serial, 'f', -1, 64)
 	w.text("</v></c>")
 }
 
 // openCell writes the start of a cell up to its attributes.
 func (w *Writer) openCell(style int) {
-	if w.column < len(w.letters) {
-		w.text(`<c r="`)
-		w.text(w.letters[w.column])
+	if w.column < len(w.starts) {
+		w.text(w.starts[w.column])
 		w.bytes(w.rowText)
 		w.text(`"`)
 	} else {
@@ -205,26 +222,16 @@ func (w *Writer) openCell(style int) {
 // Close completes the workbook. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	w.text("</sheetData></worksheet>")
-	if w.err == nil {
-		w.err = w.sheet.Flush()
-	}
+	w.flush()
 	if w.err == nil {
 		w.err = w.archive.Close()
 	}
 	return w.err
 }
 
-func (w *Writer) text(text string) {
-	if w.err == nil {
-		_, w.err = w.sheet.WriteString(text)
-	}
-}
+func (w *Writer) text(text string) { w.buffer = append(w.buffer, text...) }
 
-func (w *Writer) bytes(text []byte) {
-	if w.err == nil {
-		_, w.err = w.sheet.Write(text)
-	}
-}
+func (w *Writer) bytes(text []byte) { w.buffer = append(w.buffer, text...) }
 
 func (w *Writer) fail(err error) {
 	w.err = cmp.Or(w.err, err)
