@@ -14,6 +14,7 @@ func SystemKinds() []Kind {
 			Table:         "WH_RequestLog",
 			OperationName: "QueryRequestLogsGETManyRequest",
 			NewestFirst:   true,
+			Key:           []string{"Id"},
 			Fields: []Field{
 				field("Id", Long, NotNull),
 				field("DateTime", DateTime, NotNull),
@@ -65,6 +66,7 @@ func SystemKinds() []Kind {
 			Table:       "WH_MessageView",
 			NewestFirst: true,
 			OrderField:  "ItemNo",
+			Key:         []string{"ItemNo"},
 			Fields: []Field{
 				field("SubscriberID", Text, NotNull),
 				field("SubscriptionID", Text, NotNull),
@@ -92,6 +94,7 @@ func SystemKinds() []Kind {
 			Table:       "WH_MessageResponseView",
 			NewestFirst: true,
 			OrderField:  "MessageItemNo",
+			Key:         attemptKey(),
 			Fields:      attemptFields(),
 		},
 		{
@@ -102,6 +105,7 @@ func SystemKinds() []Kind {
 			Table:       "WH_MessageResponseView",
 			NewestFirst: true,
 			OrderField:  "MessageItemNo",
+			Key:         attemptKey(),
 			Fields: append(attemptFields(),
 				field("Detail", Text, Nullable),
 				field("AnswerText", Text, Nullable),
@@ -171,6 +175,9 @@ func attemptFields() []Field {
 		field("Duration", TimeSpan, NotNull),
 	}
 }
+
+// attemptKey returns the key of attempts: the message, and the number of the attempt.
+func attemptKey() []string { return []string{"MessageItemNo", "ItemNo"} }
 
 // System returns the registry of SystemKinds. It is separate from Builtin, because demo
 // data and the compatibility check do not include these kinds.

@@ -41,6 +41,9 @@ func (p *pageRows) start() error {
 	if p.remaining >= 0 {
 		part.Take = p.remaining + 1
 	}
+	if part.FasterPart != nil {
+		part = part.FasterPart(part)
+	}
 	source, err := p.result.run(part)
 	if err != nil {
 		source = failedRows{err}

@@ -30,6 +30,10 @@ type Plan struct {
 	// Set by a store that finds the same rows or their number faster by another statement.
 	PageKeys *Fragment // selects the keys of the rows of the page, including skipped ones
 	Matches  *Fragment // counts all matches
+
+	// FasterPart returns the plan of a part of a page by cursor with PageKeys, if that finds its
+	// rows faster; nil for none.
+	FasterPart func(*Plan) *Plan
 }
 
 // Fragment is SQL with a ? for each of its arguments.

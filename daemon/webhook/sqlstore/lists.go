@@ -23,8 +23,13 @@ const (
 // ListPlan returns a plan for messages or attempts that does not read, sort or count the
 // whole history, if there is one. All other plans are returned unchanged.
 func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
-	if p.Group != nil || p.Place != nil { // the keys of a page by cursor are not the first ones
+	if p.Group != nil {
 		return p
+	}
+	if p.Place != nil { // the first keys are not those of the page, but of each of its parts
+		listed := *p
+		listed.FasterPart = a.partPlan
+		return &listed
 	}
 	l := newMessageList(p, a.db)
 	if l == nil {
@@ -35,6 +40,18 @@ func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
 	if !l.attempts {
 		listed.Matches = l.count()
 	}
+	return &listed
+}
+
+// partPlan returns the plan of a part of a page by cursor that does not read or sort the whole
+// history, if there is one.
+func (a *Admin) partPlan(p *query.Plan) *query.Plan {
+	l := newMessageList(p, a.db)
+	if l == nil {
+		return p
+	}
+	listed := *p
+	listed.PageKeys = l.pageKeys(p)
 	return &listed
 }
 

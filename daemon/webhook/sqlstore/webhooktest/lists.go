@@ -244,25 +244,6 @@ func (ls *lists) tailWithKeys(plan *query.Plan, keys *query.Fragment) executor.T
 	return tail
 }
 
-// pagesByCursor checks that a page by cursor is not read by the keys of the first page.
-func (ls *lists) pagesByCursor() {
-	kind, _ := record.System().Lookup("Message")
-	plan := &query.Plan{
-		Kind:    kind,
-		Columns: []int{kind.KeyField()},
-		Where:   []query.Condition{ls.ofFirst(kind)},
-		Order:   []query.Order{{Field: kind.KeyField()}},
-		Take:    3,
-	}
-	if ls.Admin.ListPlan(plan).PageKeys == nil {
-		ls.t.Error("the first page is not read by keys")
-	}
-	plan.Place = &query.Place{}
-	if ls.Admin.ListPlan(plan) != plan {
-		ls.t.Error("a page by cursor is read by the keys of the first page")
-	}
-}
-
 // draw draws a list: mostly of the kinds that an index serves.
 func (ls *lists) draw(t *rapid.T) *query.Plan {
 	name := rapid.SampledFrom([]string{"Message", "Message", "Message", "Attempt"}).Draw(t, "kind")
