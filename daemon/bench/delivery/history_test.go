@@ -1,6 +1,12 @@
 package delivery
 
-import "testing"
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+)
 
 // history measures how long other views of the messages take while their number grows: their
 // attempts, and lists that neither a subscriber nor a status selects.
@@ -17,9 +23,35 @@ func listsOfHistory(subscriber string) []*listRequest {
 	return []*listRequest{
 		{title: "newest 10 attempts of a subscriber", metric: "attempts", path: subscriber + "/Responses?Take=10"},
 		{title: "newest 10 attempts of all", metric: "all-attempts", path: "/Webhooks/Messages/Responses?Take=10"},
+		{title: "10 messages of a subscriber by cursor behind nine tenths", metric: "cursor", path: subscriber + "?Include=NoTotal", isDeep: true},
+		{title: "10 messages of all by cursor behind nine tenths", metric: "all-cursor", path: "/Webhooks/Messages?Include=NoTotal", isDeep: true},
 		{title: "newest 10 messages of an event", metric: "event", path: "/Webhooks/Messages?EventName=" + event(0) + "&Take=10"},
 		{title: "newest 10 of an event without messages", metric: "no-event", path: "/Webhooks/Messages?EventName=debtor.never&Take=10"},
 		{title: "10 messages by time", metric: "time", path: "/Webhooks/Messages?OrderBy=AddedDateTime&Take=10"},
 		{title: "newest 10 of an hour long ago", metric: "hour", path: "/Webhooks/Messages?Since=2020-01-01T00:00:00Z&Until=2020-01-01T01:00:00Z&Take=10"},
 	}
+}
+
+// seekDeep makes the request continue behind nine tenths of the list.
+func (l *listRequest) seekDeep(b *testing.B, h *benchDaemon, size int) {
+	b.Helper()
+	if l.firstPath == "" {
+		l.firstPath = l.path
+	}
+	path := fmt.Sprintf("%s&Take=%d&Fields=ItemNo&Cursor=", l.firstPath, size*9/10)
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, h.URL+path, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+h.manager)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer response.Body.Close()
+	var page struct{ Meta struct{ Next string } }
+	if err := json.NewDecoder(response.Body).Decode(&page); err != nil || page.Meta.Next == "" {
+		b.Fatalf("%s: status %d, no cursor (%v)", path, response.StatusCode, err)
+	}
+	l.path = l.firstPath + "&Take=10&Cursor=" + page.Meta.Next
 }

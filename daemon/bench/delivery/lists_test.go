@@ -116,6 +116,9 @@ func measureLists(
 		}
 		h.failSome(b, size)
 		for _, list := range requests {
+			if list.isDeep {
+				list.seekDeep(b, h, size)
+			}
 			list.measure(b, h)
 		}
 	}
@@ -177,6 +180,8 @@ func listRequests(subscriber string) []*listRequest {
 type listRequest struct {
 	title, metric, method, path string
 	times                       []float64 // ms
+	isDeep                      bool      // the page is far from the first one
+	firstPath                   string    // path of the first page, if isDeep
 }
 
 // measure adds the median CPU time of the daemon for one request, or with a server the

@@ -30,6 +30,8 @@ func (s *stage) sumsByField(b *testing.B, name string, d data) {
 		_, err := l.answer(`{"GroupBy":"Cartage3Total","Include":"SUM(InvoiceTotal),COUNT(*)"}`, json)
 		return err
 	}
-	raw := func() error { return l.step(`SELECT Cartage3Total, InvoiceTotal FROM SO_Totals ORDER BY Cartage3Total`) }
+	raw := func() error {
+		return l.step(`SELECT Cartage3Total, InvoiceTotal FROM SO_Totals ORDER BY Cartage3Total`)
+	}
 	s.table.times(b, "sums of "+name+" rows by an indexed field", d.perRow(b, sums, raw), 1.5)
 }
