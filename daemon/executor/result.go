@@ -82,7 +82,7 @@ type Tail struct {
 	TooCostly bool // Total is unknown, since counting it would take too long
 
 	Meta []Meta
-	Next  string // the cursor of the next page; empty if there is none
+	Next string // the cursor of the next page; empty if there is none
 }
 
 // Meta is a computed value as text, under its requested name.

@@ -360,7 +360,7 @@ func (o *responseWriter) setTotals(h http.Header, tail executor.Tail) {
 	h.Set(wire.HeaderRowCount, strconv.FormatInt(o.count, 10))
 	if isBare && tail.Known {
 		h.Set(wire.HeaderTotal, strconv.FormatInt(tail.Total, 10))
-	} else if x.Format.Bare() && tail.TooCostly {
+	} else if isBare && tail.TooCostly {
 		h.Set(wire.HeaderTotal, wire.UnknownTotal)
 	}
 	if isBare && o.copied != nil {

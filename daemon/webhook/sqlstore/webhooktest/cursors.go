@@ -17,8 +17,8 @@ func (ls *lists) pagesByCursor() {
 		kind, _ := record.System().Lookup(name)
 		conditions := map[string][]query.Condition{
 			"all":            nil,
-			"a subscriber":   {ls.equals(kind, "SubscriberID", wire.Value{Text: ls.ids["SubscriberID"][1]})},
-			"a subscription": {ls.equals(kind, "SubscriptionID", wire.Value{Text: ls.ids["SubscriptionID"][1]})},
+			"a subscriber":   {ls.equals(kind, "SubscriberID", wire.Value{Text: ls.subs[0].Subscriber})},
+			"a subscription": {ls.equals(kind, "SubscriptionID", wire.Value{Text: ls.subs[0].GUID})},
 			"not sent":       {ls.equals(kind, "Status", wire.Value{Int: int64(webhook.NotSent)})},
 		}
 		for which, where := range conditions {
