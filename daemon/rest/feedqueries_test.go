@@ -86,7 +86,8 @@ func restRow(kind *record.Kind, row map[string]any) string {
 			switch kind.Fields[field].Type {
 			case record.DateTime:
 				at, err := time.Parse(time.RFC3339, text)
-				if err == nil && strings.HasSuffix(text, "Z") { // before there were zones
+				isFirst := at.IsZero() // also for times with an instant in the year before
+				if err == nil && strings.HasSuffix(text, "Z") && !isFirst { // before there were zones
 					value = at.In(feedLocation).Format("2006-01-02T15:04:05.0000000")
 				} else {
 					value = text[:len("2006-01-02T15:04:05.0000000")]
