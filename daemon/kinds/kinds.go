@@ -117,6 +117,9 @@ func Load(paths ...string) *Set {
 	s := new(Set)
 	for _, path := range matching(paths) {
 		for _, file := range s.filesOf(path) {
+			if slices.Contains(s.Files, file) {
+				continue // named twice, for instance by its directory as well
+			}
 			data, err := readFile(file)
 			s.unreadable(file, err)
 			s.Files = append(s.Files, file)

@@ -86,7 +86,7 @@ func restRow(kind *record.Kind, row map[string]any) string {
 			switch kind.Fields[field].Type {
 			case record.DateTime:
 				at, err := time.Parse(time.RFC3339, text)
-				isFirst := at.IsZero() // also for times with an instant in the year before
+				isFirst := at.IsZero()                                      // also for times with an instant in the year before
 				if err == nil && strings.HasSuffix(text, "Z") && !isFirst { // before there were zones
 					value = at.In(feedLocation).Format("2006-01-02T15:04:05.0000000")
 				} else {
