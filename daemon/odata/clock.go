@@ -90,7 +90,7 @@ func (c *Clock) instant(date int64) (instant int64, skipped bool) {
 	}
 	if date < c.standard.date {
 		instant = date - c.standard.present
-		skipped = instant > c.standard.start
+		skipped = instant >= c.standard.start
 		return min(instant, c.standard.start), skipped
 	}
 

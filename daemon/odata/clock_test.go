@@ -126,6 +126,13 @@ func TestDates(t *testing.T) {
 			date: "1911-03-10T23:50:39.0000000",
 			want: "1911-03-10T23:50:39.0000000Z",
 		},
+		// Its first standard time was ahead of the present one, so that the clock skips 30 minutes
+		// of dates, from the first fraction of their first second.
+		{
+			zone: "America/Goose_Bay",
+			date: "1935-03-29T23:30:52.5000000",
+			want: "1935-03-29T23:30:52.0000000-04:00",
+		},
 		{zone: "Africa/Monrovia", date: "1972-01-06T23:59:59.0000000", want: "1972-01-06T23:59:59.0000000Z"},
 		{zone: "UTC", date: "2024-01-31T00:00:00.0000000", want: "2024-01-31T00:00:00.0000000Z"},
 		{zone: "UTC", date: "no date", want: "no date"},
@@ -145,6 +152,7 @@ func aDate(t *rapid.T, name string) time.Time {
 		"2041-01-01T00:00:00Z", "0001-01-01T12:00:00Z", "9999-12-31T12:00:00Z",
 		"1911-03-11T00:00:00Z", "1905-06-01T00:00:00Z", "1972-01-07T00:00:00Z",
 		"1906-01-01T00:00:00Z", "1912-02-12T00:00:00Z", "1893-04-01T00:00:00Z",
+		"1935-03-29T23:30:52Z", "1935-03-30T00:00:52Z",
 	}
 	base, _ := time.Parse(time.RFC3339, rapid.SampledFrom(changes).Draw(t, name))
 	steps := []time.Duration{tick, time.Second, time.Minute, 20 * time.Minute, time.Hour}
@@ -163,7 +171,7 @@ var zones = []string{
 	"UTC", "Australia/Sydney", "Australia/Lord_Howe", "Europe/Berlin",
 	"America/New_York", "Pacific/Apia", "Pacific/Kiritimati",
 	"Europe/Paris", "Asia/Singapore", "Africa/Monrovia", "Asia/Kolkata",
-	"America/Caracas",
+	"America/Caracas", "America/Goose_Bay",
 }
 
 // TestDatesNeverDecrease: a later date is not an earlier instant, with and without cached
