@@ -1,38 +1,36 @@
 package odata
 
 import (
-	"math"
 	"sync"
 	"time"
 )
 
-// Clock converts the dates of records, which have no zone, to instants. The conversion never
-// decreases: a time that exists twice is its first instant, and one that does not exist is the
-// instant of the change. Dates outside of the years 1 to 9999 in UTC are the limits of these.
-// A Clock is used by one goroutine.
+// Clock converts between dates and instants.
 //
-// Before there was a standard time, zones differed from UTC by minutes and seconds, which a
-// text cannot have. Readers such as .NET also convert old dates by the present offset, and the
-// blank dates of many programs are 1753-01-01 and 1900-01-01. So these times have the present
-// standard offset, as far as the instants do not follow the first one of the standard time.
+// A date is a time of a record: the reading of a clock on the wall, without a zone. An instant is a
+// time in UTC. The offset of a zone is how far its clock is ahead of UTC. Both dates and instants
+// are values of time.Time; a date looks as if it were in UTC. Examples from Europe/Berlin:
+//
+//	date                 instant               text of the instant
+//	2024-07-01T12:00:00  2024-07-01T10:00:00Z  2024-07-01T12:00:00+02:00
+//	2024-03-31T02:30:00  2024-03-31T01:00:00Z  2024-03-31T02:00:00+01:00
+//	2024-10-27T02:30:00  2024-10-27T00:30:00Z  2024-10-27T02:30:00+02:00
+//
+// In March the clock is put forward from 02:00 to 03:00. It skips the dates between these, and
+// each of them is converted to the instant of the change. In October the clock is put back from
+// 03:00 to 02:00. It shows the dates between these twice, and each of them is converted to the
+// first of its two instants; no date is converted to the second one, here 01:30:00Z. So a later
+// date is never an earlier instant.
+//
+// An instant before the year 1 is replaced by the first instant of that year, and one after the
+// year 9999 by the last instant of that year. Old dates are a case of their own: see standardTime.
+//
+// A Clock is used by one goroutine.
 type Clock struct {
 	zone     *time.Location
 	standard standardTime
-
-	// The period of the zone that was used last: dates from from, before to, are ahead of UTC. All
-	// three are in seconds. The range is empty before the first use.
-	from, to, ahead int64
+	recent   period // of the last date that was converted; the next one is probably in it, too
 }
-
-// standardTime is the start of the standard time of a zone. All fields are in seconds.
-type standardTime struct {
-	start   int64 // the instant of the start
-	date    int64 // the date that the clock showed at the start
-	present int64 // the offset of the present standard time
-}
-
-// standardTimes has the standardTime of each zone that was used, by *time.Location.
-var standardTimes sync.Map
 
 // NewClock returns the clock of a zone.
 func NewClock(zone *time.Location) *Clock {
@@ -43,59 +41,105 @@ func NewClock(zone *time.Location) *Clock {
 	return &Clock{zone: zone, standard: standard.(standardTime)}
 }
 
-// newStandardTime finds the end of the last period of a zone with an offset that is not in whole
-// minutes. The first period never is a standard time.
+// period is a range of dates in which a zone has one offset. The zero period has no dates.
+type period struct {
+	from   time.Time // first date
+	to     time.Time // after the last date
+	offset time.Duration
+}
+
+func (p period) contains(date time.Time) bool {
+	return !date.Before(p.from) && date.Before(p.to)
+}
+
+// standardTime is the start of the standard time of a zone: the end of its last offset that was not
+// in whole minutes. The dates before are old. They are converted by the present standard offset
+// instead of the offset of their time, for two reasons:
+//   - The offset of their time has seconds, which the text of an instant cannot have.
+//   - The blank dates of many programs are 1753-01-01 and 1900-01-01, and readers such as .NET
+//     convert them back by the present offset. With another one they may be on another day.
+//
+// In Europe/Paris, for example, the standard time started at 1911-03-10T23:50:39Z, and the clock
+// then showed 1911-03-10T23:50:39. The present standard offset is one hour:
+//
+//	date                 instant
+//	1753-01-01T00:00:00  1752-12-31T23:00:00Z
+//	1911-03-10T23:50:38  1911-03-10T22:50:38Z  the last old second
+//	1911-03-10T23:50:39  1911-03-10T23:50:39Z  the start
+//
+// No date is converted to an instant between the last two.
+//
+// In other zones the old dates overlap the standard time. In America/Goose_Bay it started at
+// 1935-03-30T03:30:52Z, the clock then showed 1935-03-30T00:00:52, and the present standard offset
+// is -4 hours. By this offset the old dates from 1935-03-29T23:30:52 are instants after the start.
+// The clock skips them: they are converted to the start.
+type standardTime struct {
+	start     time.Time     // the instant
+	startDate time.Time     // the date that the clock showed at the start
+	oldOffset time.Duration // the present standard offset, for old dates
+}
+
+// standardTimes has the standardTime of each zone that was used, by *time.Location.
+var standardTimes sync.Map
+
+// newStandardTime finds the start of the standard time of a zone. The first offset of a zone is not
+// a standard time, even if it is in whole minutes. A zone that never had another has no old dates.
 func newStandardTime(zone *time.Location, now time.Time) standardTime {
-	s := standardTime{start: math.MinInt64, date: math.MinInt64}
-	period := time.Unix(firstDate.Unix()-maxAhead, 0).In(zone)
-	_, end := period.ZoneBounds()
+	s := standardTime{start: distantPast, startDate: distantPast}
+	t := firstDate.Add(-maxOffset).In(zone)
+	_, end := t.ZoneBounds()
 	isFirst := true
 	for !end.IsZero() && !end.After(now) {
-		_, ahead := period.Zone()
-		if isFirst || ahead%60 != 0 {
-			_, next := end.Zone()
-			s.start = end.Unix()
-			s.date = end.Unix() + int64(next)
+		if isFirst || offsetAt(t)%time.Minute != 0 {
+			s.start = end.UTC()
+			s.startDate = s.start.Add(offsetAt(end))
 		}
 		isFirst = false
-		period = end
-		_, end = period.ZoneBounds()
+		t = end
+		_, end = t.ZoneBounds()
 	}
 
-	_, winter := time.Date(now.Year(), 1, 1, 0, 0, 0, 0, zone).Zone()
-	_, summer := time.Date(now.Year(), 7, 1, 0, 0, 0, 0, zone).Zone()
-	s.present = int64(min(winter, summer))
+	winter := offsetAt(time.Date(now.Year(), 1, 1, 0, 0, 0, 0, zone))
+	summer := offsetAt(time.Date(now.Year(), 7, 1, 0, 0, 0, 0, zone))
+	s.oldOffset = min(winter, summer)
 	return s
 }
 
+// offsetAt returns the offset of the zone of t at that instant.
+func offsetAt(t time.Time) time.Duration {
+	_, seconds := t.Zone()
+	return time.Duration(seconds) * time.Second
+}
+
 const (
-	tick       = 100 * time.Nanosecond
+	tick       = 100 * time.Nanosecond // the precision of dates
 	dateLayout = "2006-01-02T15:04:05.0000000"
 )
 
-// The first and last date, as if it were in UTC, and also the first and last instant.
+// The first and last date, and also the first and last instant.
 var (
 	firstDate = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastDate  = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-tick)
 )
 
-// maxAhead is more seconds than any zone is ahead of UTC.
-const maxAhead = 26 * 60 * 60
+// distantPast is before all dates and instants that a text can have.
+var distantPast = time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// instant returns the first instant at which the clock shows a date or a later one: that of a
-// change if the clock skips the date. Dates and instants are in seconds.
-func (c *Clock) instant(date int64) (instant int64, skipped bool) {
-	if date >= c.from && date < c.to {
-		return date - c.ahead, false
-	}
-	if date < c.standard.date {
-		instant = date - c.standard.present
-		skipped = instant >= c.standard.start
-		return min(instant, c.standard.start), skipped
+// maxOffset is greater than the offset of any zone.
+const maxOffset = 26 * time.Hour
+
+// instant returns the instant to which a date is converted. If the clock skips the date, that is
+// the instant of the change.
+func (c *Clock) instant(date time.Time) (instant time.Time, skipped bool) {
+	if date.Before(c.standard.startDate) {
+		return c.standard.oldInstant(date)
 	}
 
 	// Try one period of the zone after the other, from one that starts before the date.
-	t := time.Unix(max(date-maxAhead, c.standard.start), 0).In(c.zone)
+	t := date.Add(-maxOffset).In(c.zone)
+	if t.Before(c.standard.start) {
+		t = c.standard.start.In(c.zone)
+	}
 	for {
 		start, end := t.ZoneBounds()
 		if !end.IsZero() && !end.After(t) {
@@ -103,101 +147,118 @@ func (c *Clock) instant(date int64) (instant int64, skipped bool) {
 			// last day of a leap year the end is in the past.
 			end = end.Add(24 * time.Hour)
 		}
-		_, ahead := t.Zone()
-		instant = date - int64(ahead)
-		if !end.IsZero() && instant >= end.Unix() {
+		instant = date.Add(-offsetAt(t))
+		if !end.IsZero() && !instant.Before(end) {
 			t = end
 			continue
 		}
-		if !start.IsZero() && instant < start.Unix() {
-			return start.Unix(), true
+		if !start.IsZero() && instant.Before(start) {
+			return start.UTC(), true
 		}
-		c.keepPeriod(start, end, int64(ahead))
+		c.recent = newPeriod(start, end, offsetAt(t))
 		return instant, false
 	}
 }
 
-// keepPeriod keeps the dates of a period of the zone, for the next dates. A period without
-// a start or an end has no limit there.
-func (c *Clock) keepPeriod(start, end time.Time, ahead int64) {
-	c.ahead = ahead
-	c.from = math.MinInt64
-	if !start.IsZero() {
-		// Dates that exist twice are those of the period before.
-		_, before := start.Add(-time.Second).Zone()
-		c.from = start.Unix() + max(ahead, int64(before))
+// oldInstant returns the instant of an old date, as instant does.
+func (s standardTime) oldInstant(date time.Time) (instant time.Time, skipped bool) {
+	instant = date.Add(-s.oldOffset)
+	if !instant.Before(s.start) {
+		return s.start, true
 	}
-	c.to = math.MaxInt64
-	if !end.IsZero() {
-		c.to = end.Unix() + ahead
-	}
+	return instant, false
 }
 
-// Append appends a date in the form of package row as an instant in the zone. Other text is
-// appended unchanged.
-func (c *Clock) Append(dst, date []byte) []byte {
-	seconds, ok := readSeconds(date)
-	if !ok {
-		return append(dst, date...)
+// newPeriod returns the dates between two changes of a zone, which are zero for none. All of them
+// are instants in the years 1 to 9999.
+func newPeriod(start, end time.Time, offset time.Duration) period {
+	p := period{
+		from:   firstDate.Add(offset),
+		to:     lastDate.Add(tick + offset),
+		offset: offset,
 	}
-	instant, skipped := c.instant(seconds)
+	if !start.IsZero() {
+		// Dates that the clock shows twice are in the period before.
+		before := offsetAt(start.Add(-time.Second))
+		p.from = start.UTC().Add(max(offset, before))
+	}
+	if !end.IsZero() && end.Before(lastDate) {
+		p.to = end.UTC().Add(offset)
+	}
+	return p
+}
+
+// Append appends the instant of a date as text with an offset. The date has the form of package
+// row. Other text is appended unchanged.
+func (c *Clock) Append(dst, text []byte) []byte {
+	date, ok := readDate(text)
+	if !ok {
+		return append(dst, text...)
+	}
+	if c.recent.contains(date) {
+		dst = append(dst, text...)
+		return appendOffset(dst, c.recent.offset)
+	}
+
+	instant, skipped := c.instant(date)
 	switch {
-	case instant < firstDate.Unix():
+	case instant.Before(firstDate):
 		return append(firstDate.AppendFormat(dst, dateLayout), 'Z')
-	case instant > lastDate.Unix():
+	case instant.After(lastDate):
 		return append(lastDate.AppendFormat(dst, dateLayout), 'Z')
 	case skipped:
-		return c.appendChange(dst, instant, seconds)
+		return c.appendChange(dst, instant, date)
 	}
-	dst = append(dst, date...)
-	return appendOffset(dst, seconds-instant)
+	dst = append(dst, text...)
+	return appendOffset(dst, date.Sub(instant))
 }
 
-// appendOffset appends an offset from UTC in seconds, such as +01:00, or Z for none.
-func appendOffset(dst []byte, ahead int64) []byte {
-	if ahead == 0 {
+// appendOffset appends an offset in whole minutes, such as +01:00, or Z for none.
+func appendOffset(dst []byte, offset time.Duration) []byte {
+	if offset == 0 {
 		return append(dst, 'Z')
 	}
 	sign := byte('+')
-	if ahead < 0 {
+	if offset < 0 {
 		sign = '-'
-		ahead = -ahead
+		offset = -offset
 	}
-	hours, minutes := byte(ahead/3600), byte(ahead/60%60)
+	hours, minutes := byte(offset/time.Hour), byte(offset/time.Minute%60)
 	return append(dst, sign, '0'+hours/10, '0'+hours%10, ':', '0'+minutes/10, '0'+minutes%10)
 }
 
-// appendChange appends the instant at which the clock skipped a date, with the offset before or
-// after the change, so that the text has the day of the date.
-func (c *Clock) appendChange(dst []byte, instant, date int64) []byte {
-	_, ahead := time.Unix(instant-1, 0).In(c.zone).Zone()
-	if instant == c.standard.start {
-		ahead = int(c.standard.present)
+// appendChange appends the instant at which the clock skipped a date. The text has the offset
+// before the change, or the one after it if only that has the day of the date.
+func (c *Clock) appendChange(dst []byte, change, date time.Time) []byte {
+	before := offsetAt(change.Add(-time.Second).In(c.zone))
+	if change.Equal(c.standard.start) {
+		before = c.standard.oldOffset
 	}
-	change := time.Unix(instant, 0).In(time.FixedZone("", ahead))
-	if change.Format(time.DateOnly) != time.Unix(date, 0).UTC().Format(time.DateOnly) {
-		change = change.In(c.zone)
+	shown := change.In(time.FixedZone("", int(before/time.Second)))
+	if shown.Format(time.DateOnly) != date.Format(time.DateOnly) {
+		shown = change.In(c.zone)
 	}
-	return change.AppendFormat(dst, dateLayout+"Z07:00")
+	return shown.AppendFormat(dst, dateLayout+"Z07:00")
 }
 
-// readSeconds reads a date in the form of package row up to its seconds. It fails for another
-// text, and for a date or a time that does not exist.
-func readSeconds(date []byte) (int64, bool) {
-	if !hasLayout(date) {
-		return 0, false
+// readDate reads a date in the form of package row without the fraction of its second, which
+// makes no difference to the offset. It fails for another text, and for a date or a time that
+// does not exist.
+func readDate(text []byte) (date time.Time, ok bool) {
+	if !hasLayout(text) {
+		return time.Time{}, false
 	}
-	year := wholeNumber(date[0:4])
-	month := wholeNumber(date[5:7])
-	day := wholeNumber(date[8:10])
-	hour := wholeNumber(date[11:13])
-	minute := wholeNumber(date[14:16])
-	second := wholeNumber(date[17:19])
+	year := wholeNumber(text[0:4])
+	month := wholeNumber(text[5:7])
+	day := wholeNumber(text[8:10])
+	hour := wholeNumber(text[11:13])
+	minute := wholeNumber(text[14:16])
+	second := wholeNumber(text[17:19])
 	if month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59 {
-		return 0, false
+		return time.Time{}, false
 	}
-	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
-	return t.Unix(), t.Day() == day // time.Date makes 2 March of 30 February
+	date = time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
+	return date, date.Day() == day // time.Date makes 2 March of 30 February
 }
 
 // wholeNumber returns the value of digits.
@@ -210,11 +271,11 @@ func wholeNumber(digits []byte) int {
 }
 
 // hasLayout reports whether a text has the digits and separators of dateLayout in their places.
-func hasLayout(date []byte) bool {
-	if len(date) != len(dateLayout) {
+func hasLayout(text []byte) bool {
+	if len(text) != len(dateLayout) {
 		return false
 	}
-	for i, c := range date {
+	for i, c := range text {
 		if isDigit(dateLayout[i]) {
 			if !isDigit(c) {
 				return false
@@ -228,72 +289,95 @@ func hasLayout(date []byte) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// dates returns the first date that is not before an instant, and the last one that is not
-// after it, as if they were in UTC. No date is the instant if the first is after the last.
-func (c *Clock) dates(instant time.Time) (first, last time.Time) {
+// dateRange has the dates that are converted to one instant. If there are none, the range is empty,
+// and the instant lies between those of two adjacent dates.
+type dateRange struct {
+	isEmpty bool
+	first   time.Time // of an empty range: the date after it
+	last    time.Time // of an empty range: the date before it
+}
+
+// oneDate returns the range of one date.
+func oneDate(date time.Time) dateRange {
+	return dateRange{first: date, last: date}
+}
+
+// noDate returns the empty range before a date.
+func noDate(next time.Time) dateRange {
+	return dateRange{isEmpty: true, first: next, last: next.Add(-tick)}
+}
+
+// dates returns the dates that are converted to an instant, which must be in whole ticks.
+func (c *Clock) dates(instant time.Time) dateRange {
 	if instant.Before(firstDate) {
-		return firstDate, firstDate.Add(-tick)
+		return noDate(firstDate)
 	}
 	if instant.After(lastDate) {
-		return lastDate.Add(tick), lastDate
-	}
-	if instant.Unix() <= c.standard.start {
-		return c.oldDates(instant)
+		return noDate(lastDate.Add(tick))
 	}
 
-	first, last = c.datesInPeriod(instant.In(c.zone))
+	var dates dateRange
+	if instant.After(c.standard.start) {
+		dates = c.standardDates(instant)
+	} else {
+		dates = c.standard.oldDates(instant)
+	}
+
+	// The first instant replaces all instants before it, and the last one all after it. So they
+	// have all dates up to, or from, the one that the clock shows, if that is in the years 1 to 9999.
 	if instant.Equal(firstDate) {
-		first = firstDate
+		if dates.last.Before(firstDate) {
+			return noDate(firstDate)
+		}
+		dates.first = firstDate
 	}
 	if instant.Equal(lastDate) {
-		last = lastDate
+		if dates.first.After(lastDate) {
+			return noDate(lastDate.Add(tick))
+		}
+		dates.last = lastDate
 	}
-	return first, last
+	return dates
 }
 
-// datesInPeriod is dates for an instant in the zone, after the first one of the standard time.
-func (c *Clock) datesInPeriod(instant time.Time) (first, last time.Time) {
-	_, ahead := instant.Zone()
-	date := instant.UTC().Add(time.Duration(ahead) * time.Second)
-	start, _ := instant.ZoneBounds()
-	if start.IsZero() || start.Unix() <= c.standard.start {
-		return date, date
+// standardDates is dates for an instant after the start of the standard time.
+func (c *Clock) standardDates(instant time.Time) dateRange {
+	instant = instant.In(c.zone)
+	offset := offsetAt(instant)
+	date := instant.UTC().Add(offset)
+	change, _ := instant.ZoneBounds() // the last one before the instant, or at it
+	if change.IsZero() || !change.After(c.standard.start) {
+		return oneDate(date)
 	}
 
-	_, before := start.Add(-time.Second).Zone()
-	changedAt := start.UTC().Add(time.Duration(before) * time.Second) // the date at the change
-	back := time.Duration(before-ahead) * time.Second
-	if back > 0 && instant.Sub(start) < back {
-		// The clock shows the dates of the hours before the change a second time.
-		return changedAt, changedAt.Add(-tick)
+	offsetBefore := offsetAt(change.Add(-time.Second))
+	dateBefore := change.UTC().Add(offsetBefore) // from which the clock was put forward or back
+	if instant.Sub(change) < offsetBefore-offset {
+		// The clock was put back, and shows a date that it has shown before the change. The next
+		// date that it shows for the first time is the one from which it was put back.
+		return noDate(dateBefore)
 	}
-	if back < 0 && instant.Equal(start) {
-		return changedAt, date // the dates that the clock skips are this instant, too
+	if instant.Equal(change) && offset > offsetBefore {
+		// The clock is put forward. The dates that it skips are converted to this instant, too.
+		return dateRange{first: dateBefore, last: date}
 	}
-	return date, date
+	return oneDate(date)
 }
 
-// oldDates is dates for an instant up to the first one of the standard time.
-func (c *Clock) oldDates(instant time.Time) (first, last time.Time) {
-	date := instant.UTC().Add(time.Duration(c.standard.present) * time.Second)
-	standard := time.Unix(c.standard.date, 0).UTC() // the first date with the standard time
-	inFirstSecond := instant.Unix() == c.standard.start
-	isStart := inFirstSecond && instant.Nanosecond() == 0
+// oldDates is dates for an instant before the start of the standard time, or at it.
+func (s standardTime) oldDates(instant time.Time) dateRange {
+	date := instant.UTC().Add(s.oldOffset)
+	isOld := date.Before(s.startDate)
+	isStart := instant.Equal(s.start)
 	switch {
-	case isStart && date.Before(standard): // the clock skips the dates until then
-		first, last = date, standard
+	case isStart && isOld:
+		// The old dates that the clock skips are converted to this instant, too.
+		return dateRange{first: date, last: s.startDate}
 	case isStart:
-		first, last = standard, standard
-	case inFirstSecond:
-		first = standard.Add(time.Duration(instant.Nanosecond()))
-		last = first
-	case !date.Before(standard): // the clock does not show it
-		first, last = standard, standard.Add(-tick)
-	default:
-		first, last = date, date
+		return oneDate(s.startDate)
+	case isOld:
+		return oneDate(date)
 	}
-	if instant.Equal(firstDate) {
-		first = firstDate
-	}
-	return first, last
+	// The last old date was an earlier instant, and the next date is the one at the start.
+	return noDate(s.startDate)
 }

@@ -275,26 +275,23 @@ func (c *Clock) dateSpan(value string) (span, error) {
 	}
 
 	below := instant.Truncate(tick)
-	first, last := c.dates(below)
-	kind := rangeSpan
+	dates := c.dates(below)
 	if !below.Equal(instant) { // between two values
-		first, _ = c.dates(below.Add(tick))
+		dates.first = c.dates(below.Add(tick)).first
+		dates.isEmpty = true
+	}
+	kind := rangeSpan
+	if dates.isEmpty {
 		kind = gapSpan
-	} else if first.After(last) {
-		kind = gapSpan
-	} else if first.Equal(last) {
+	} else if dates.first.Equal(dates.last) {
 		kind = valueSpan
 	}
-	return span{kind: kind, first: dateBound(first), last: dateBound(last)}, nil
+	return span{kind: kind, first: dateBound(dates.first), last: dateBound(dates.last)}, nil
 }
 
 // instantOf returns the instant of a date without a zone, within those of the records.
 func (c *Clock) instantOf(date time.Time) time.Time {
-	seconds, skipped := c.instant(date.Unix())
-	if skipped {
-		date = date.Truncate(time.Second)
-	}
-	instant := time.Unix(seconds, int64(date.Nanosecond()))
+	instant, _ := c.instant(date)
 	if instant.Before(firstDate) {
 		return firstDate
 	}

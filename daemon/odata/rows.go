@@ -131,7 +131,7 @@ func fits(t record.Type, cell *row.Cell) bool {
 
 // isDate reports whether a text already is a date in the form of package row.
 func isDate(text []byte) bool {
-	_, ok := readSeconds(text)
+	_, ok := readDate(text)
 	return ok
 }
 
