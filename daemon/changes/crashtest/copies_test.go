@@ -58,14 +58,11 @@ const kills = 4
 // rounds the copies are loaded again while the programs write.
 func TestCopiesAfterKills(t *testing.T) {
 	program := buildWhctl(t)
-	for name, server := range map[string]bool{"SQLite": false, "SQLServer": true} {
-		t.Run(name, func(t *testing.T) {
-			n := *rounds / 4
-			if server {
-				n = *rounds / 20
-			}
-			r := newCopyRun(t, program, server)
-			for round := range max(n, 2) {
+	for _, engine := range []*engine{sqliteFile, sqlServer} {
+		t.Run(engine.name, func(t *testing.T) {
+			r := newCopyRun(t, program, engine)
+			comparisons := max(*rounds/engine.killsPerComparison, 2)
+			for round := range comparisons {
 				r.round(t, round)
 			}
 			r.finish(t)
@@ -87,10 +84,10 @@ type copyRun struct {
 	total                   differences
 }
 
-func newCopyRun(t *testing.T, program string, server bool) *copyRun {
+func newCopyRun(t *testing.T, program string, engine *engine) *copyRun {
 	t.Helper()
 	dir := t.TempDir()
-	r := &copyRun{erp: newERP(t, dir, server)}
+	r := &copyRun{erp: newERP(t, dir, engine)}
 	r.writers, r.markers = newWriters(t, r.erp, 200), newMarkers(t, r.erp)
 	r.writers.fill(t)
 	r.service = newService(t, dir, r.erp.args...)
@@ -186,13 +183,13 @@ func (r *copyRun) explain(t *testing.T) {
 // compare compares a copy with its source, and the rows of the reader by time.
 func (r *copyRun) compare(t *testing.T, round int, name string) {
 	t.Helper()
-	source, err := readContents(r.markers.session, r.erp.server, name)
+	source, err := readContents(r.markers.session, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := openFile(t, r.mirror.path())
 	defer s.Close()
-	copied, err := readContents(s, false, name)
+	copied, err := readContents(s, name)
 	if err != nil {
 		t.Fatal(err)
 	}

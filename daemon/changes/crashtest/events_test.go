@@ -20,7 +20,7 @@ const maxDelay = time.Second
 // TestEventsAfterKills kills the daemon at random moments while programs write: each change
 // is received, and none is raised twice.
 func TestEventsAfterKills(t *testing.T) {
-	r := newEventRun(t, 1, false)
+	r := newEventRun(t, sqliteFile, 1)
 	s := r.services[0]
 	n := max(*rounds/2, 3)
 	for kill := range n {
@@ -49,7 +49,7 @@ const (
 // TestTakeOverOfCapture kills the one of two daemons that captures: the other one goes on, no
 // change is lost, and none is raised twice.
 func TestTakeOverOfCapture(t *testing.T) {
-	r := newEventRun(t, 2, true)
+	r := newEventRun(t, sqlServer, 2)
 	var leased, published []time.Duration
 	for range max(*rounds/20, 2) {
 		holder := r.holder(t)
@@ -83,13 +83,13 @@ type eventRun struct {
 
 // newEventRun starts daemons, and programs that write when all tables are captured. Several
 // daemons share a store on the server.
-func newEventRun(t *testing.T, daemons int, server bool) *eventRun {
+func newEventRun(t *testing.T, engine *engine, daemons int) *eventRun {
 	t.Helper()
 	r := &eventRun{receiver: newReceiver(t)}
 	dir := t.TempDir()
-	e := newERP(t, dir, server)
+	e := newERP(t, dir, engine)
 	args := append([]string{"--webhooks-retry-schedule", strings.Repeat("1s,", 50) + "1s"}, e.args...)
-	if server {
+	if daemons > 1 {
 		args = append(args, "--store", e.place, "--migrate",
 			"--webhooks-attempt-timeout", attemptLimit.String(), "--webhooks-lease", leaseTerm.String())
 	}

@@ -12,7 +12,7 @@ import (
 // TestFrozenCapture suspends the one of two daemons that captures for longer than its lease, at
 // random moments: rows that it has read before must not be published when it continues.
 func TestFrozenCapture(t *testing.T) {
-	r := newEventRun(t, 2, true)
+	r := newEventRun(t, sqlServer, 2)
 	moved := 0
 	for range max(*rounds/20, 2) {
 		holder := r.holder(t)

@@ -27,7 +27,7 @@ func newMarkers(t *testing.T, e *erp) *markers {
 // mark replaces the marker of each table, and returns the time after that.
 func (m *markers) mark(t *testing.T) time.Time {
 	t.Helper()
-	stamp, err := m.erp.now(m.session)
+	stamp, err := m.session.now()
 	if err != nil {
 		t.Fatal(err)
 	}

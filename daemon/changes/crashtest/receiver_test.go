@@ -241,7 +241,7 @@ func (r *receiver) evaluate(t *testing.T, m *markers, w *writers, last map[strin
 	t.Helper()
 	for _, tb := range m.erp.tables {
 		h := r.follow(tb.name, last[tb.name], w.dropped)
-		source, err := readContents(m.session, m.erp.server, tb.name)
+		source, err := readContents(m.session, tb.name)
 		if err != nil {
 			t.Fatal(err)
 		}

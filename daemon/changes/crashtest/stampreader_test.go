@@ -55,8 +55,8 @@ func startStampReader(t *testing.T, e *erp) *stampReader {
 func (r *stampReader) read() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	after := r.last
-	r.err = r.session.query(fmt.Sprintf("SELECT %s FROM %s WHERE LastSavedDateTime > '%s'", asTexts[r.erp.server], stamped, after), func(row []string) {
+	later := fmt.Sprintf("SELECT %s FROM %s WHERE LastSavedDateTime > '%s'", r.session.asTexts(), stamped, r.last)
+	r.err = r.session.query(later, func(row []string) {
 		at := normalStamp(row[len(row)-1])
 		row[len(row)-1] = at
 		r.rows.add(row)
@@ -94,7 +94,7 @@ func (r *stampReader) lost(t *testing.T, source contents) (n int) {
 // reader has seen a later one. The writers have to run.
 func (r *stampReader) writeLate(t *testing.T, s session, number int) {
 	t.Helper()
-	stamp, err := r.erp.now(s)
+	stamp, err := s.now()
 	if err != nil {
 		t.Fatal(err)
 	}

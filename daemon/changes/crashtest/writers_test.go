@@ -109,11 +109,8 @@ func (w *writers) report(t *testing.T) {
 func (w *writer) run(ctx context.Context, rate float64) {
 	for ctx.Err() == nil {
 		began := time.Now()
-		hold := rand.N(w.erp.maxHold)
-		n := 1 + int(hold.Seconds()*rate/writerCount)
-		if !w.erp.server { // which is free for half of the time
-			n = 1 + int(hold.Seconds()*rate*2)
-		}
+		hold := rand.N(w.erp.engine.maxHold)
+		n := 1 + int(hold.Seconds()*rate/w.erp.engine.openTransactions)
 		if err := w.transaction(ctx, n, hold); err != nil {
 			w.fail(err)
 		}
@@ -126,7 +123,7 @@ func (w *writer) run(ctx context.Context, rate float64) {
 // transaction commits n changes, or rolls them back, after a time. The time of the changes is
 // that before the transaction.
 func (w *writer) transaction(ctx context.Context, n int, hold time.Duration) error {
-	stamp, err := w.erp.now(w.session)
+	stamp, err := w.session.now()
 	if err != nil {
 		return err
 	}
@@ -138,16 +135,12 @@ func (w *writer) transaction(ctx context.Context, n int, hold time.Duration) err
 	for range n {
 		b.change()
 	}
-	begin := "BEGIN TRANSACTION"
-	if !w.erp.server {
-		begin = "BEGIN IMMEDIATE"
-	}
 	end := "COMMIT TRANSACTION"
 	rollBack := rand.IntN(10) == 0
 	if rollBack {
 		end = "ROLLBACK TRANSACTION"
 	}
-	if err := w.session.exec(begin); err != nil {
+	if err := w.session.begin(); err != nil {
 		return err
 	}
 	if err := w.session.exec(b.text.String()); err != nil {
