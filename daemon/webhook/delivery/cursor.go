@@ -101,6 +101,22 @@ func (c *cursor) markSafe(now time.Time) {
 	c.markedAt = now
 }
 
+// page returns the next page of a subscription's messages. Those that arrive or are evicted while
+// it is read are noted from now on.
+func (c *cursor) page(subscription int64, byID bool, now time.Time, limit int) Page {
+	c.atEnd = false
+	c.wake = time.Time{}
+	c.firstEvicted = Position{}
+	return Page{
+		Partition:    c.partition,
+		Subscription: subscription,
+		After:        c.position,
+		Until:        now,
+		InOrder:      byID,
+		Limit:        limit,
+	}
+}
+
 // mayRefill reports whether there may be messages to read now.
 func (c *cursor) mayRefill(now time.Time) bool {
 	return !c.atEnd || !c.wake.IsZero() && !c.wake.After(now)

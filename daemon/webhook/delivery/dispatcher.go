@@ -354,7 +354,10 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 	}
 	if !e.breaker.open() {
 		q.probes = probes{}
-		q.endRequests()
+		requested := q.requests.end()
+		if requested != nil {
+			q.evict(requested) // it follows with all others
+		}
 	}
 	d.observeHealth(q, e, o, policy)
 

@@ -55,19 +55,16 @@ func (p *probes) take(now time.Time) (failedMessage, bool) {
 	return m, true
 }
 
-// probePage returns the page of the failed message that is the next probe. It returns false if
-// the next probe is read like all other messages.
-func (q *queue) probePage(now time.Time) (Page, bool) {
-	if !q.endpoint.breaker.open() || q.inOrder() || !q.needsPage(now) {
-		return Page{}, false
-	}
-	m, ok := q.probes.take(now)
-	if !ok || q.cursors.of(m.partition) == nil {
+// page returns the page of the failed message of a subscription that is the next probe. It returns
+// false if the next probe is read like all other messages.
+func (p *probes) page(subscription int64, partitions cursors, now time.Time) (Page, bool) {
+	m, ok := p.take(now)
+	if !ok || partitions.of(m.partition) == nil {
 		return Page{}, false
 	}
 	return Page{
 		Partition:    m.partition,
-		Subscription: q.id,
+		Subscription: subscription,
 		After:        Position{ID: m.id - 1},
 		Until:        now,
 		InOrder:      true,

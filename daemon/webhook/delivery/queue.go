@@ -298,7 +298,9 @@ func (q *queue) trim(now time.Time) {
 		q.cursors.of(m.Partition).atEnd = false
 		q.paused = true
 	}
-	q.trimReplays()
+	for _, m := range q.replays.trim(q.budget) {
+		q.evict(m)
+	}
 }
 
 // invalidate drops the window, so that deleted messages disappear from it. Deleted
@@ -340,14 +342,6 @@ func (q *queue) applyPeerEvent(kind PeerEventKind, recent bool) {
 	}
 }
 
-// endRequests forgets the messages that were requested: they follow with all others.
-func (q *queue) endRequests() {
-	q.requests.ids = nil
-	if m := q.requests.take(); m != nil {
-		q.evict(m)
-	}
-}
-
 // stats returns the state of the queue, with its backlog.
 func (q *queue) stats(now time.Time, backlog stats.Backlog) stats.Queue {
 	e := q.endpoint
@@ -370,14 +364,6 @@ func (q *queue) stats(now time.Time, backlog stats.Backlog) stats.Queue {
 		RetryPending: backlog.RetryPending,
 		Oldest:       backlog.Oldest,
 	}
-}
-
-// retarget makes the queue send to a new URL: nothing that was learned about the old one holds.
-func (q *queue) retarget(limit int) {
-	daemons := q.endpoint.daemons
-	q.endpoint = newEndpoint(q.sub, limit)
-	q.endpoint.daemons = daemons
-	q.drop()
 }
 
 // rewind restarts all cursors, since messages before their positions may be due.
@@ -435,7 +421,10 @@ func (q *queue) evict(m *webhook.Message) {
 	if s, ok := q.sequences.heads(m); ok && q.sequences.suspend(s) {
 		return
 	}
-	c := q.cursorFor(m)
+	c := q.cursors.of(m.Partition)
+	if q.isReplay(m) {
+		c = q.replays.cursors.of(m.Partition)
+	}
 	if c == nil {
 		return // the partition was lost in the meantime
 	}

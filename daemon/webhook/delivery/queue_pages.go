@@ -46,8 +46,9 @@ func (q *queue) nextPage(now time.Time, bytes int) (Page, bool) {
 	readsRequest := q.requests.areUnread() && q.mayRequest(now)
 	var p Page
 	var isProbe bool
-	if !readsRequest {
-		p, isProbe = q.probePage(now)
+	mayProbe := q.endpoint.breaker.open() && !q.inOrder() && q.needsPage(now)
+	if mayProbe && !readsRequest {
+		p, isProbe = q.probes.page(q.id, q.cursors, now)
 	}
 	switch {
 	case isProbe: // p is complete
@@ -59,34 +60,19 @@ func (q *queue) nextPage(now time.Time, bytes int) (Page, bool) {
 			p.Limit = 1
 		}
 	case c != nil:
-		p = q.pageFrom(c, now, bytes)
+		p = c.page(q.id, q.inOrder(), now, q.pageSize(bytes))
 	default:
 		c = q.replaysFrom(now)
 		if c == nil {
 			return Page{}, false
 		}
-		p = q.pageFrom(c, now, bytes)
+		p = c.page(q.id, q.inOrder(), now, q.pageSize(bytes))
 		p.Replays = true
 	}
 	q.settledSinceRead = make(map[int64]bool)
 	q.outdated = false
 	q.paused = false
 	return p, true
-}
-
-// pageFrom returns the page at a cursor.
-func (q *queue) pageFrom(c *cursor, now time.Time, bytes int) Page {
-	c.atEnd = false
-	c.wake = time.Time{}
-	c.firstEvicted = Position{}
-	return Page{
-		Partition:    c.partition,
-		Subscription: q.id,
-		After:        c.position,
-		Until:        now,
-		InOrder:      q.inOrder(),
-		Limit:        q.pageSize(bytes),
-	}
 }
 
 // refillFrom returns the cursor to read from, nil if the queue needs no messages.

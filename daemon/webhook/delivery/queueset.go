@@ -185,11 +185,14 @@ func (s *queueSet) remove(q *queue) {
 	delete(s.byID, q.id) // attempts in flight find no queue when they end
 }
 
-// retarget makes a queue send to the new URL of its subscription. In a queue with an order,
-// attempts at the old one are cancelled: others wait for them. The lock is held.
+// retarget makes a queue send to the new URL of its subscription: nothing that was learned about the
+// old one holds. In a queue with an order, attempts at the old one are cancelled: others wait for
+// them. The lock is held.
 func (s *queueSet) retarget(q *queue) {
 	s.budget.tierOf(q).remove(q)
-	q.retarget(s.maxLimit)
+	q.endpoint = newEndpoint(q.sub, s.maxLimit)
+	q.endpoint.daemons = s.daemons
+	q.drop()
 	if q.inOrder() {
 		s.cancel(q)
 	}

@@ -81,14 +81,6 @@ func (q *queue) inMemory() int {
 	return n
 }
 
-// cursorFor returns the cursor that reads a message, nil if its partition is not leased.
-func (q *queue) cursorFor(m *webhook.Message) *cursor {
-	if q.isReplay(m) {
-		return q.replays.cursors.of(m.Partition)
-	}
-	return q.cursors.of(m.Partition)
-}
-
 // drop empties the list. Its messages are read again after a rewind.
 func (r *replays) drop(b *budget) {
 	for _, m := range r.messages {
@@ -97,13 +89,15 @@ func (r *replays) drop(b *budget) {
 	r.messages = nil
 }
 
-// trimReplays leaves replays to the store if other queues need the memory.
-func (q *queue) trimReplays() {
-	for n := len(q.replays.messages) - 1; n >= 0 && q.budget.inDemand(q.replays.messages[n]); n-- {
-		m := q.replays.messages[n]
-		q.replays.messages = slices.Delete(q.replays.messages, n, n+1)
-		q.evict(m)
+// trim removes and returns the last replays, as far as other queues need their memory.
+func (r *replays) trim(b *budget) []*webhook.Message {
+	n := len(r.messages)
+	for n > 0 && b.inDemand(r.messages[n-1]) {
+		n--
 	}
+	removed := slices.Clone(r.messages[n:])
+	r.messages = slices.Delete(r.messages, n, len(r.messages))
+	return removed
 }
 
 // replaysFrom returns the cursor to read replays from, nil if the queue needs none now.

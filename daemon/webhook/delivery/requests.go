@@ -60,6 +60,12 @@ func (r *requests) take() *webhook.Message {
 	return m
 }
 
+// end forgets all requests. It returns the message that was read, nil if there is none.
+func (r *requests) end() *webhook.Message {
+	r.ids = nil
+	return r.take()
+}
+
 // removeFirst removes the first ID.
 func (r *requests) removeFirst() {
 	r.ids = r.ids[1:]
