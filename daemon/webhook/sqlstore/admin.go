@@ -84,6 +84,14 @@ SELECT `+newID+`, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Sa
 	return a.Subscriber(ctx, guid)
 }
 
+// missing returns NotFound for a missing object, or err wrapped.
+func (a *Admin) missing(err error, thing string) error {
+	if err != nil {
+		return a.fault(err, "finding a "+thing)
+	}
+	return fault.New(fault.NotFound, "There is no such %s", thing)
+}
+
 // addFault wraps the error of adding an object. It is Conflict if the GUID is in use.
 func (a *Admin) addFault(err error, thing string) error {
 	if executor.IsDuplicate(err) {

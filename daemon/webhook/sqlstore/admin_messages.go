@@ -61,6 +61,21 @@ func removeSteps(db *appdb.DB, messages, events []int64) []appdb.Step {
 	}
 }
 
+// peerEventSteps returns the steps that notify other daemons about messages of
+// subscriptions. The first step locks the counter until the transaction ends, so
+// the numbers have the order of the commits: a reader of a number has not missed a
+// lower one.
+func (a *Admin) peerEventSteps(kind delivery.PeerEventKind, subscriptions ...int64) []appdb.Step {
+	counter := sql.Named("Name", lastPeerEvent)
+	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, counter)}
+	for _, s := range subscriptions {
+		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+SELECT n.Next, @Subscription, @Kind, @Holder, `+a.db.Clock+` FROM whd.WH_Number n WHERE n.Name = @Name`,
+			sql.Named("Subscription", s), sql.Named("Kind", int64(kind)), a.db.HolderArg(), counter))
+	}
+	return steps
+}
+
 // RetryMessage makes a message due now if it has failed or waits for its next
 // attempt. A message without an attempt is due anyway. It returns Conflict for a
 // message that was already delivered.

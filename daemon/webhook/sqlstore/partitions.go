@@ -67,3 +67,11 @@ func (p partitions) set(ctx context.Context, l delivery.Lease, sets string, args
 	return p.db.Exec(ctx, `UPDATE whd.WH_Partition SET `+sets+`
 WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), args...)...)
 }
+
+// watched returns an element for each daemon that holds a lease. It is true if the daemon is
+// another one and has an open stream.
+func (p partitions) watched(ctx context.Context) ([]bool, error) {
+	return appdb.QueryAll(ctx, p.db, scanInto(func(watched *bool) []any { return []any{watched} }),
+		`SELECT MAX(CASE WHEN p.WatchedUntil > `+p.db.Clock+` AND p.Holder <> @Holder THEN 1 ELSE 0 END)
+FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.db.Clock+` GROUP BY p.Holder`, p.db.HolderArg())
+}

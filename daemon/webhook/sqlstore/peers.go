@@ -87,7 +87,7 @@ func (p *Peers) PeerEvents(ctx context.Context, after int64) (delivery.PeerEvent
 	if err != nil {
 		return events, p.fault(err, "reading the counters of peer events")
 	}
-	watched, err := p.watchedDaemons(ctx)
+	watched, err := p.partitions.watched(ctx)
 	if err != nil {
 		return events, p.fault(err, "reading other daemons")
 	}
@@ -132,14 +132,6 @@ func (p *Peers) readCounters(ctx context.Context, events *delivery.PeerEvents) e
 		}
 		return nil
 	}, `SELECT Name, Next FROM whd.WH_Number`)
-}
-
-// watchedDaemons returns an element for each daemon that holds a lease. It is true if the daemon is
-// another one and has an open stream.
-func (p *Peers) watchedDaemons(ctx context.Context) ([]bool, error) {
-	return appdb.QueryAll(ctx, p.db, scanInto(func(watched *bool) []any { return []any{watched} }),
-		`SELECT MAX(CASE WHEN p.WatchedUntil > `+p.db.Clock+` AND p.Holder <> @Holder THEN 1 ELSE 0 END)
-FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.db.Clock+` GROUP BY p.Holder`, p.db.HolderArg())
 }
 
 func peerEventFields(e *delivery.PeerEvent) []any { return []any{&e.Subscription, &e.Kind} }
@@ -240,22 +232,22 @@ const (
 )
 
 func (p *Peers) PrunePeerEvents(ctx context.Context) error {
-	err := p.prune(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+p.db.ClockAfter+` AND Number IN (
+	err := prune(ctx, p.db, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+p.db.ClockAfter+` AND Number IN (
 	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+p.db.Limit+`)`, changeRetention)
 	if err != nil {
 		return p.fault(err, "deleting old peer events")
 	}
-	err = p.prune(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+p.db.ClockAfter+` AND Kind <> @Changed AND Number IN (
+	err = prune(ctx, p.db, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+p.db.ClockAfter+` AND Kind <> @Changed AND Number IN (
 	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.db.Limit+`)`,
 		peerEventRetention, sql.Named("Changed", changedKind))
 	return p.fault(err, "deleting old peer events")
 }
 
 // prune deletes expired rows in steps, until few are left.
-func (p *Peers) prune(ctx context.Context, statement string, retention time.Duration, args ...any) error {
+func prune(ctx context.Context, db *appdb.DB, statement string, retention time.Duration, args ...any) error {
 	args = append(args, termArg(-retention), sql.Named("Limit", pruneLimit))
 	for {
-		n, err := p.db.Exec(ctx, statement, args...)
+		n, err := db.Exec(ctx, statement, args...)
 		if err != nil || n < pruneLimit/2 {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -38,14 +37,6 @@ func (t tables) now(ctx context.Context) (time.Time, error) {
 		return time.Time{}, t.fault(err, "reading the store's clock")
 	}
 	return *now, nil
-}
-
-// missing returns NotFound for a missing object, or err wrapped.
-func (t tables) missing(err error, thing string) error {
-	if err != nil {
-		return t.fault(err, "finding a "+thing)
-	}
-	return fault.New(fault.NotFound, "There is no such %s", thing)
 }
 
 // queryInt returns the number that a statement selects, or 0 if it selects no row.
@@ -137,21 +128,6 @@ LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_Webhook
 	AND Number >= (SELECT n.Next - 2 * @Kept FROM whd.WH_Number n WHERE n.Name = @Name)`,
 			sql.Named("Kind", changedKind), sql.Named("Kept", maxChangedVersions), sql.Named("Name", subscriptionVersion)),
 	}
-}
-
-// peerEventSteps returns the steps that notify other daemons about messages of
-// subscriptions. The first step locks the counter until the transaction ends, so
-// the numbers have the order of the commits: a reader of a number has not missed a
-// lower one.
-func (t tables) peerEventSteps(kind delivery.PeerEventKind, subscriptions ...int64) []appdb.Step {
-	counter := sql.Named("Name", lastPeerEvent)
-	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, counter)}
-	for _, s := range subscriptions {
-		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, @Subscription, @Kind, @Holder, `+t.db.Clock+` FROM whd.WH_Number n WHERE n.Name = @Name`,
-			sql.Named("Subscription", s), sql.Named("Kind", int64(kind)), t.db.HolderArg(), counter))
-	}
-	return steps
 }
 
 // ticks returns a duration in the stored unit of 100 ns.
