@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/backup"
 	changestore "github.com/bizhook/whd/daemon/changes/sqlstore"
+	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -51,15 +52,6 @@ func (c Config) files() (names []string) {
 	return names
 }
 
-// checkVersions returns an error if a newer program has changed a file of the own data. It
-// is called before any file is opened for writing.
-func (s *Store) checkVersions(ctx context.Context) error {
-	if s.config.DSN != "" {
-		return nil
-	}
-	return CheckVersions(ctx, s.config.Dir)
-}
-
 // CheckVersions returns an error if a newer program has changed a file of the own data in dir. It
 // changes nothing.
 func CheckVersions(ctx context.Context, dir string) error {
@@ -75,7 +67,7 @@ func CheckVersions(ctx context.Context, dir string) error {
 // first.
 func (s *Store) CheckContent(ctx context.Context) (complete bool, err error) {
 	for _, name := range s.config.files() {
-		err := checkContent(ctx, s.path(name))
+		err := checkContent(ctx, s.config.path(name))
 		if ctx.Err() != nil {
 			return false, nil
 		}
@@ -112,18 +104,18 @@ func checkContent(ctx context.Context, path string) error {
 
 // checkFiles returns an error if the directory has held one of the required files, and it
 // is missing or empty.
-func (s *Store) checkFiles() error {
-	if s.config.New {
+func (c Config) checkFiles(lock *datadir.Lock) error {
+	if c.New {
 		return nil
 	}
-	for _, name := range s.config.files() {
-		info, err := os.Stat(s.path(name))
+	for _, name := range c.files() {
+		info, err := os.Stat(c.path(name))
 		isLost := errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
-		if isLost && s.lock.HasHeld(name) {
+		if isLost && lock.HasHeld(name) {
 			return fault.New(fault.Unavailable, "%s is missing or empty, but %s has held a store;"+
 				" restore the file (whd restore restores a backup),"+
 				" or create a new store with whd serve --new-store",
-				s.path(name), s.config.Dir)
+				c.path(name), c.Dir)
 		}
 	}
 	return nil

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -66,8 +64,8 @@ type Store struct {
 	lock   *datadir.Lock  // lock of the data directory; nil if both databases are on servers
 	log    *logstore.File // nil if the own data is on a server
 
-	probe   erpProbe
-	cursors atomic.Pointer[query.Cursors] // nil until first used
+	probe   *erpProbe
+	cursors *cursors
 
 	AppDB    *appdb.DB          // the service's own tables
 	Webhooks *sqlstore.Store    // the webhook tables
@@ -101,10 +99,12 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	s.probe = &erpProbe{database: s.Records}
 	s.AppDB, err = appdb.Open(ctx, c.appDB())
 	if err != nil {
 		return err
 	}
+	s.cursors = &cursors{db: s.AppDB}
 	if s.lock != nil {
 		s.lock.MarkStore(c.files()...)
 	}
@@ -112,15 +112,15 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err != nil {
 		return executor.OpenError(err)
 	}
-	s.Changes = changestore.Open(s.AppDB, s.path(changestore.FileName))
+	s.Changes = changestore.Open(s.AppDB, c.path(changestore.FileName))
 	if c.DSN != "" {
 		return nil
 	}
-	s.log = logstore.NewFile(s.path(appdb.LogFileName), c.Connections)
+	s.log = logstore.NewFile(c.path(appdb.LogFileName), c.Connections)
 	if c.ERP.DSN != "" {
 		return nil
 	}
-	err = s.AppDB.WatchFiles(s.path(RecordsFile))
+	err = s.AppDB.WatchFiles(c.path(RecordsFile))
 	if err != nil {
 		return executor.OpenError(err)
 	}
@@ -134,10 +134,13 @@ func (s *Store) lockFiles(ctx context.Context) (err error) {
 	if err != nil {
 		return fault.Wrap(err, fault.Unavailable, "the store cannot be opened: %s", err)
 	}
-	if err := s.checkFiles(); err != nil {
+	if err := s.config.checkFiles(s.lock); err != nil {
 		return err
 	}
-	return s.checkVersions(ctx)
+	if s.config.DSN != "" {
+		return nil
+	}
+	return CheckVersions(ctx, s.config.Dir)
 }
 
 // appDB returns the configuration of the own tables.
@@ -152,7 +155,7 @@ func (c Config) appDB() appdb.Config {
 		SaveSettings: c.SaveSettings,
 	}
 	if c.DSN == "" {
-		config.Path = filepath.Join(c.Dir, appdb.FileName)
+		config.Path = c.path(appdb.FileName)
 	}
 	return config
 }
@@ -160,14 +163,15 @@ func (c Config) appDB() appdb.Config {
 // records returns the configuration of the ERP's records.
 func (c Config) records() erp.Config {
 	r := c.ERP
-	r.Path = filepath.Join(c.Dir, RecordsFile)
+	r.Path = c.path(RecordsFile)
 	r.Registry = c.Registry
 	r.Limits = c.Limits
 	r.Connections = cmp.Or(r.Connections, c.Connections)
 	return r
 }
 
-func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, file) }
+// path returns the path of a file in the data directory.
+func (c Config) path(file string) string { return filepath.Join(c.Dir, file) }
 
 // Select starts the plan's statement on the database that contains its kind.
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result, error) {
@@ -199,24 +203,10 @@ func (s *Store) Leads(ctx context.Context, kind *record.Kind, field int) (bool, 
 	return executor.Leads(ctx, s.database(kind), kind, field)
 }
 
-// loadCursors returns the cursors of the service. Their secret is read once.
-func (s *Store) loadCursors(ctx context.Context) (*query.Cursors, error) {
-	if cursors := s.cursors.Load(); cursors != nil {
-		return cursors, nil
-	}
-	secret, err := appdb.Secret(ctx, s.AppDB, "Cursor")
-	if err != nil {
-		return nil, err
-	}
-	cursors := query.NewCursors(secret)
-	s.cursors.Store(cursors)
-	return cursors, nil
-}
-
 // SetPlace sets the place of a request with a cursor. path are conditions of the request that
 // its URL's path adds.
 func (s *Store) SetPlace(ctx context.Context, r *query.Request, path []query.Condition) error {
-	cursors, err := s.loadCursors(ctx)
+	cursors, err := s.cursors.load(ctx)
 	if err != nil {
 		return err
 	}
@@ -326,63 +316,15 @@ func (s *Store) RequestLog() requestlog.Store {
 	return logstore.OnServer(s.AppDB)
 }
 
-// erpProbe is the last result of a ping of the ERP's database.
-type erpProbe struct {
-	sync.Mutex
-	running chan struct{} // closed at the end of the ping in progress, nil if there is none
-	err     error
-}
-
-// probeTimeout limits a ping.
-const probeTimeout = 2 * time.Second
-
 // ERPReady returns an error if the ERP's records cannot be read. If the database does not
 // respond until ctx is done, it returns the previous result, so that callers need not
 // wait long for a server that does not respond at all.
 func (s *Store) ERPReady(ctx context.Context) error {
 	select {
-	case <-s.probeERP(ctx):
+	case <-s.probe.start(ctx):
 	case <-ctx.Done():
 	}
-	s.probe.Lock()
-	defer s.probe.Unlock()
-	return s.probe.err
-}
-
-// probeERP pings the ERP's database, unless a ping is in progress. The returned channel is
-// closed when the ping has ended.
-func (s *Store) probeERP(ctx context.Context) <-chan struct{} {
-	p := &s.probe
-	p.Lock()
-	defer p.Unlock()
-	if p.running != nil {
-		return p.running
-	}
-	ended := make(chan struct{})
-	p.running = ended
-	go func() {
-		defer close(ended)
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
-		defer cancel()
-		err := pingError(s.Ping(ctx))
-		p.Lock()
-		defer p.Unlock()
-		p.running = nil
-		p.err = err
-	}()
-	return ended
-}
-
-// pingError returns the temporary error for the error of a ping, nil for none.
-func pingError(err error) error {
-	err = executor.Classify(err)
-	if err == nil || fault.Is(err, fault.Unavailable) {
-		return err
-	}
-	if fault.Is(err, fault.Timeout) {
-		return executor.Unavailable(err, "the database did not respond in time")
-	}
-	return executor.Unavailable(err, "the database cannot be used at the moment")
+	return s.probe.result()
 }
 
 // Ready returns an error with the reason if the own data cannot be used.
@@ -398,11 +340,8 @@ func (s *Store) Ready(ctx context.Context) error {
 
 // Close closes the store. All results must be closed before.
 func (s *Store) Close() error {
-	s.probe.Lock()
-	ended := s.probe.running
-	s.probe.Unlock()
-	if ended != nil {
-		<-ended
+	if s.probe != nil {
+		s.probe.wait()
 	}
 	var errs []error
 	if s.Records != nil {
