@@ -17,13 +17,27 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// inFlight describes the change that a screen has sent, for the status line; empty for none.
+type inFlight string
+
+// begin shows a change by its name.
+func (f *inFlight) begin(name string) { *f = inFlight(name) }
+
+// progress returns the text of the status line, empty for none.
+func (f *inFlight) progress() string {
+	if *f == "" {
+		return ""
+	}
+	return string(*f) + " ..."
+}
+
 // bulk changes messages of a list: one, or many that the user has confirmed.
 type bulk struct {
 	host    bulkHost
 	list    bulkList
 	session *ui.Session
 	marks   *marks
-	sending string // name of the change in flight; empty for none
+	sending inFlight
 }
 
 // bulkList has the methods of a list that bulk uses.
@@ -44,9 +58,6 @@ type bulkHost interface {
 	ShowError(action string, err error)
 }
 
-// begin shows the change of a message in the status line.
-func (b *bulk) begin(name string) { b.sending = name }
-
 // finish handles the result of a change of a message.
 func (b *bulk) finish(id string, err error) tea.Cmd {
 	b.sending = ""
@@ -54,14 +65,6 @@ func (b *bulk) finish(id string, err error) tea.Cmd {
 		b.Unmark(id)
 	}
 	return b.list.Poll()
-}
-
-// progress returns the status text of the change in flight, empty for none.
-func (b *bulk) progress() string {
-	if b.sending == "" {
-		return ""
-	}
-	return b.sending + " ..."
 }
 
 // follow waits for the results of a number of retried messages. The list can have fewer of them.
@@ -72,7 +75,7 @@ func (b *bulk) follow(retried int64, list []wire.Message) *outcome {
 }
 
 // ShowResults shows the results of a retry so far in the status line.
-func (b *bulk) ShowResults(text string) { b.sending = text }
+func (b *bulk) ShowResults(text string) { b.sending = inFlight(text) }
 
 // EndResults shows the results of a retry.
 func (b *bulk) EndResults(level ui.Level, text string) {
@@ -220,7 +223,7 @@ func refusal(m wire.Message, s *ui.Session) string {
 func (b *bulk) ChangeMany(action keymap.Action, members url.Values, count int, list []wire.Message) tea.Cmd {
 	members = maps.Clone(members)
 	name := bulkName(action, count)
-	b.sending = name
+	b.sending.begin(name)
 	var changed int64
 	return b.list.Send(ui.Change{
 		Name: name,

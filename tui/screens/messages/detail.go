@@ -1,18 +1,16 @@
 package messages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
@@ -29,10 +27,10 @@ type Detail struct {
 	list    messageList
 	results *bulk
 	tab     int
-	sending string // name of the change in flight; empty for none
-	partial bool   // a preview: the headers are not fetched
-	missed  bool   // the message has changed while a fetch was in flight
-	deleted bool   // the user has deleted the message: the screen closes
+	sending inFlight
+	partial bool // a preview: the headers are not fetched
+	missed  bool // the message has changed while a fetch was in flight
+	deleted bool // the user has deleted the message: the screen closes
 }
 
 // messageList is the list that a message was opened from.
@@ -104,12 +102,6 @@ func (s *Detail) OnFetched(fetched FetchedMessage, err error) tea.Cmd {
 	return nil
 }
 
-// refill shows new queue statistics.
-func (s *Detail) refill() tea.Cmd {
-	s.fill()
-	return nil
-}
-
 // Tick refreshes times, and the queue statistics if the message is late.
 func (s *Detail) Tick() tea.Cmd {
 	if s.Host.SignInPending() {
@@ -121,7 +113,10 @@ func (s *Detail) Tick() tea.Cmd {
 	if !needsQueue(s.Content.Message, s.Session) {
 		return nil
 	}
-	return s.Session.Queues.RefreshIfOld(s, s.refill)
+	return s.Session.Queues.RefreshIfOld(s, func() tea.Cmd {
+		s.fill()
+		return nil
+	})
 }
 
 func (s *Detail) SetSize(width, height int) {
@@ -174,10 +169,7 @@ func (s *Detail) Badges() []string {
 }
 
 func (s *Detail) Status() string {
-	if s.sending != "" {
-		return s.sending + " ..."
-	}
-	return s.list.Position()
+	return cmp.Or(s.sending.progress(), s.list.Position())
 }
 
 func (s *Detail) Scopes() []keymap.Scope {
@@ -210,7 +202,7 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	case keymap.ShowWhy:
 		return openWhy(s.HostSession, s.Content.Message)
 	case keymap.CopyRow:
-		s.copyTab()
+		s.Host.Copy(s.Content.tabText(s.tab, s.Lines))
 	case keymap.Reveal:
 		s.Content.revealed = !s.Content.revealed
 		s.fill()
@@ -226,13 +218,10 @@ func (s *Detail) change(finish func(id string, err error) tea.Cmd) singleChange 
 		screen:  s,
 		results: s.results,
 		message: s.Content.Message,
-		begin:   s.begin,
+		begin:   s.sending.begin,
 		finish:  finish,
 	}
 }
-
-// begin shows the change in flight in the status line.
-func (s *Detail) begin(name string) { s.sending = name }
 
 // finish handles the result of a change.
 func (s *Detail) finish(string, error) tea.Cmd {
@@ -271,20 +260,6 @@ func (s *Detail) switchTab(n int) {
 	s.tab = (s.tab + n + len(MessageTabs)) % len(MessageTabs)
 	s.fill()
 	s.Scroll(-len(s.Lines))
-}
-
-// copyTab copies the content of the tab: the unformatted body, the cURL command, or
-// the lines.
-func (s *Detail) copyTab() {
-	switch s.tab {
-	case bodyTab:
-		s.Host.Copy(s.Content.Message.Body)
-	case curlTab:
-		s.Host.Copy(s.Content.curlText())
-	default:
-		lines := record.Texts(s.Lines, func(l theme.Span) string { return strings.TrimRight(l.Text, " ") })
-		s.Host.Copy(strings.Join(lines, "\n"))
-	}
 }
 
 // saveLine returns the input line for the path of the saved body.
@@ -368,55 +343,11 @@ func (s *Detail) Commands() []string {
 	}
 }
 
-const (
-	maxAddressLines = 4 // maximum number of lines of a URL
-	labelCells      = 9 // width of the labels
-)
-
-// head returns the lines above the tabs: URL, subscriber, time and size. A long URL
-// is wrapped, and the subscriber is below it.
+// head returns the lines above the tabs.
 func (s *Detail) head() []string {
-	lines := s.addressLines()
-	added := time.Time(s.Content.Message.AddedDateTime)
-	age := ui.Age(s.Session.Now.Sub(added))
-	size := ui.Size(len(s.Content.Message.Body))
-	if !s.Content.loaded {
-		size = strings.Repeat(s.Session.Theme.Loading, 3)
-	}
-	lines = append(lines, s.headed("Added", s.Session.TimeOfDay(added)+" ("+age+" ago)", "size "+size))
+	lines := s.Content.head()
 	if s.partial {
 		lines = append(lines, theme.Spaces(s.Width))
 	}
 	return lines
-}
-
-// addressLines returns the lines of the URL and the subscriber.
-func (s *Detail) addressLines() []string {
-	address, subscriber := s.Content.address(), s.Content.subscriberText()
-	room := s.Width - labelCells - 1
-	if ansi.StringWidth(address)+ansi.StringWidth(subscriber)+2 <= room {
-		return []string{s.headed("To", address, subscriber)}
-	}
-	var lines []string
-	label := "To"
-	for _, part := range theme.Wrap(address, max(1, room)) {
-		if len(lines) == maxAddressLines {
-			break
-		}
-		lines = append(lines, s.headed(label, part.Text, ""))
-		label = ""
-	}
-	return append(lines, s.headed("For", strings.TrimPrefix(subscriber, "subscriber "), ""))
-}
-
-// headed returns a line of the head, with a right-aligned note of a label and a text.
-func (s *Detail) headed(label, text, note string) string {
-	t := s.Session.Theme
-	left := []theme.Span{{Text: t.Fit("  "+label, labelCells, false), Role: theme.Label}, {Text: text}}
-	if note == "" {
-		return t.Compose(s.Width, left, nil)
-	}
-	noteLabel, noteText, _ := strings.Cut(note, " ")
-	right := []theme.Span{{Text: noteLabel + " ", Role: theme.Label}, {Text: noteText + " "}}
-	return t.Compose(s.Width, left, right)
 }

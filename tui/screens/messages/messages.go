@@ -347,7 +347,7 @@ func (s *List) Act(action keymap.Action) tea.Cmd {
 		screen:  s,
 		results: s.Bulk,
 		message: m,
-		begin:   s.Bulk.begin,
+		begin:   s.Bulk.sending.begin,
 		finish:  s.Bulk.finish,
 	}
 	if action == keymap.Delete {
@@ -386,7 +386,7 @@ func (s *List) Unmark() bool {
 }
 
 func (s *List) Status() string {
-	progress := cmp.Or(s.Impacts.progress(), s.Bulk.progress())
+	progress := cmp.Or(s.Impacts.progress(), s.Bulk.sending.progress())
 	if progress != "" {
 		return progress
 	}

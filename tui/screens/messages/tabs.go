@@ -58,6 +58,20 @@ type content struct {
 	saved    string // path of the saved body; empty if not saved
 }
 
+// tabText returns the text to copy of a tab with these lines: the unformatted body, the cURL
+// command, or the lines.
+func (s *content) tabText(tab int, lines []theme.Span) string {
+	switch tab {
+	case bodyTab:
+		return s.Message.Body
+	case curlTab:
+		return s.curlText()
+	default:
+		texts := record.Texts(lines, func(l theme.Span) string { return strings.TrimRight(l.Text, " ") })
+		return strings.Join(texts, "\n")
+	}
+}
+
 // body returns the lines of the body.
 func (s *content) body() []theme.Span {
 	return ui.JSONLines([]byte(s.Message.Body), s.width-2)
