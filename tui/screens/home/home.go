@@ -24,15 +24,17 @@ type Screen struct {
 	Overview
 	due           bool // messages have changed since the last request
 	RequestedAt   time.Time
-	err           error             // of the last request
-	SelectedIndex int               // index of the selected entry
-	SelectedKey   string            // key of the selected entry
-	views         map[string]string // number of rows by view name
-	countedAt     time.Time         // when the rows of the views were counted last
+	err           error  // of the last request
+	SelectedIndex int    // index of the selected entry
+	SelectedKey   string // key of the selected entry
+	views         viewCounts
 }
 
 // New returns the screen.
-func New(h ui.Host) *Screen { return &Screen{Base: ui.NewBase(h)} }
+func New(h ui.Host) *Screen {
+	b := ui.NewBase(h)
+	return &Screen{Base: b, views: viewCounts{session: b.Session}}
+}
 
 func (h *Screen) Title() string { return "Home" }
 
@@ -56,7 +58,7 @@ func (h *Screen) Poll() tea.Cmd {
 	h.Busy = true
 	h.due = false
 	h.RequestedAt = h.Session.Now
-	return tea.Batch(ui.Fetch(h.Ctx, h, fetchOverview, h.OnFetched), h.count())
+	return tea.Batch(ui.Fetch(h.Ctx, h, fetchOverview, h.OnFetched), h.views.update(h.Ctx, h))
 }
 
 // maxStatsAge is the time after which the statistics are fetched again if nothing

@@ -28,22 +28,23 @@ func (h *Screen) statusCounts() string {
 		if narrow(h.Width) {
 			word, _, _ = strings.Cut(word, " ")
 		}
+		next := ""
+		if status == ui.StatusRetrying && !narrow(h.Width) {
+			next = nextRetry(h.Stats.Queues, h.Session)
+		}
 		spans = append(spans,
 			theme.Span{Text: "  "},
 			theme.Span{Text: word + " ", Role: role},
 			theme.Span{Text: display.Thousands(h.counts[status])},
-			theme.Span{Text: h.nextRetry(status), Role: theme.Dim})
+			theme.Span{Text: next, Role: theme.Dim})
 	}
 	return h.Session.Theme.Compose(h.Width, spans, nil)
 }
 
-// nextRetry returns the time until the next retry, for the status RETRYING only.
-func (h *Screen) nextRetry(status int) string {
-	if status != ui.StatusRetrying || narrow(h.Width) {
-		return ""
-	}
+// nextRetry returns the time until the next retry of all queues, empty if none is scheduled.
+func nextRetry(queues []wire.Queue, s *ui.Session) string {
 	var first time.Time
-	for _, queue := range h.Stats.Queues {
+	for _, queue := range queues {
 		next := time.Time(queue.NextAttemptDateTime)
 		if queue.RetryPending == 0 || next.IsZero() {
 			continue
@@ -55,7 +56,14 @@ func (h *Screen) nextRetry(status int) string {
 	if first.IsZero() {
 		return ""
 	}
-	return " " + ui.Until(h.Session.TimeUntil(first))
+	return " " + ui.Until(s.TimeUntil(first))
+}
+
+// groupTable draws groups of failures.
+type groupTable struct {
+	session *ui.Session
+	groups  []Group // all, of which the first ones are shown
+	width   int     // of the screen, in cells
 }
 
 // groupColumns are the widths of the columns of failure groups in cells; the answer has the
@@ -70,21 +78,21 @@ type groupColumns struct {
 // stateMinWidth is the minimum width of a screen that shows the state of endpoints, in cells.
 const stateMinWidth = 100
 
-// groupColumns returns the widths that fit. The endpoint has at most a third of the screen.
-func (h *Screen) groupColumns() groupColumns {
+// columns returns the widths that fit. The endpoint has at most a third of the screen.
+func (gt groupTable) columns() groupColumns {
 	c := groupColumns{result: 8, endpoint: len("endpoint"), when: len("newest")}
-	if h.Session.Times != ui.Relative {
+	if gt.session.Times != ui.Relative {
 		c.when = len("01-02 15:04:05")
 	}
-	for _, g := range h.Groups {
+	for _, g := range gt.groups {
 		c.result = max(c.result, len(g.Result))
-		c.endpoint = max(c.endpoint, len(h.endpointName(g)))
-		c.state = max(c.state, len(h.state(g)))
+		c.endpoint = max(c.endpoint, len(gt.endpointName(g)))
+		c.state = max(c.state, len(gt.state(g)))
 	}
-	c.result = min(c.result, h.Width/8)
-	c.endpoint = min(c.endpoint, h.Width/3)
-	if h.Width < stateMinWidth {
-		c.endpoint = min(c.endpoint, h.Width*3/10)
+	c.result = min(c.result, gt.width/8)
+	c.endpoint = min(c.endpoint, gt.width/3)
+	if gt.width < stateMinWidth {
+		c.endpoint = min(c.endpoint, gt.width*3/10)
 		c.state = 0
 	}
 	return c
@@ -116,32 +124,38 @@ func (h *Screen) groupLines() []string {
 			t.Paint(theme.Dim, t.Fit("   none", h.Width, false)),
 		}
 	}
-	c := h.groupColumns()
-	lines := []string{h.groupHead(c, title)}
-	for i, g := range h.shownGroups() {
-		lines = append(lines, h.groupLine(c, g, i == h.SelectedIndex))
+	table := groupTable{session: h.Session, groups: h.Groups, width: h.Width}
+	return table.lines(title, h.shownGroups(), h.SelectedIndex)
+}
+
+// lines draws the groups that are shown, below a title. selected is the index of the selected group.
+func (gt groupTable) lines(title string, shown []Group, selected int) []string {
+	c := gt.columns()
+	lines := []string{gt.head(c, title, len(shown))}
+	for i, g := range shown {
+		lines = append(lines, gt.line(c, g, i == selected))
 	}
 	return lines
 }
 
-// groupHead draws the title of the groups with the labels of the columns.
-func (h *Screen) groupHead(c groupColumns, title string) string {
-	t := h.Session.Theme
+// head draws a title with the labels of the columns. shown is the number of groups below it.
+func (gt groupTable) head(c groupColumns, title string, shown int) string {
+	t := gt.session.Theme
 	endpoint := "endpoint"
-	if n := len(h.shownGroups()); n < len(h.Groups) {
-		endpoint = fmt.Sprintf("endpoint, %d of %d", n, len(h.Groups))
+	if shown < len(gt.groups) {
+		endpoint = fmt.Sprintf("endpoint, %d of %d", shown, len(gt.groups))
 	}
 	labels := c.line(t, endpoint, "newest", "state", "answer", theme.Label)
 	for i := range labels {
 		labels[i].Role = theme.Label
 	}
 	left := []theme.Span{{Text: t.Fit(title, countCells+2+c.result, false), Role: theme.Breadcrumb}}
-	return t.Compose(h.Width, append(left, labels...), nil)
+	return t.Compose(gt.width, append(left, labels...), nil)
 }
 
-// groupLine draws a group of failures.
-func (h *Screen) groupLine(c groupColumns, g Group, selected bool) string {
-	t := h.Session.Theme
+// line draws a group.
+func (gt groupTable) line(c groupColumns, g Group, selected bool) string {
+	t := gt.session.Theme
 	pointer, role := t.RowPrefix(selected)
 	resultRole := theme.Failure
 	if g.queued() {
@@ -152,9 +166,9 @@ func (h *Screen) groupLine(c groupColumns, g Group, selected bool) string {
 		{Text: t.Fit(display.Thousands(g.Count), countCells-len(" > "), true) + "  ", Role: role},
 		{Text: t.Fit(g.Result, c.result, false), Role: resultRole},
 	}
-	newest := h.Session.TimeText(g.At)
-	spans = append(spans, c.line(t, h.endpointName(g), newest, h.state(g), g.Answer, role)...)
-	return t.Compose(h.Width, spans, nil)
+	newest := gt.session.TimeText(g.At)
+	spans = append(spans, c.line(t, gt.endpointName(g), newest, gt.state(g), g.Answer, role)...)
+	return t.Compose(gt.width, spans, nil)
 }
 
 // countCells is the width of the number of messages and the pointer before it.
@@ -162,11 +176,11 @@ const countCells = 9
 
 // endpointName returns the URL of a group, with the event if several queues have the same
 // URL.
-func (h *Screen) endpointName(g Group) string {
+func (gt groupTable) endpointName(g Group) string {
 	name := ui.ShortURL(g.URL)
-	for _, group := range h.Groups {
+	for _, group := range gt.groups {
 		if group.SubscriptionID != g.SubscriptionID && ui.ShortURL(group.URL) == name {
-			return h.Session.Queues.Known[g.SubscriptionID].EventName + " " + name
+			return gt.session.Queues.Known[g.SubscriptionID].EventName + " " + name
 		}
 	}
 	return name
@@ -174,8 +188,8 @@ func (h *Screen) endpointName(g Group) string {
 
 // state returns the state of the endpoint of a group: why it receives nothing, when it is
 // tried again, or that it works again.
-func (h *Screen) state(g Group) string {
-	queue := h.Session.Queues.Known[g.SubscriptionID]
+func (gt groupTable) state(g Group) string {
+	queue := gt.session.Queues.Known[g.SubscriptionID]
 	next := time.Time(queue.NextAttemptDateTime)
 	switch {
 	case queue.SubscriptionID == "":
@@ -189,7 +203,7 @@ func (h *Screen) state(g Group) string {
 	case time.Time(queue.FailingSince).IsZero() && queue.Delivered > 0:
 		return "works again"
 	case !next.IsZero():
-		return ui.Until(h.Session.TimeUntil(next))
+		return ui.Until(gt.session.TimeUntil(next))
 	}
 	return "failing"
 }
@@ -205,12 +219,19 @@ func (h *Screen) recent() []string {
 		theme.Spaces(h.Width),
 		t.Paint(theme.Breadcrumb, t.Fit(" Recent failures", h.Width, false)),
 	}
-	c := h.recentColumns(shown)
+	table := recentTable{session: h.Session, width: h.Width}
+	c := table.columns(shown)
 	before := len(h.fixedEntries())
 	for i, m := range shown {
-		lines = append(lines, h.recentLine(c, m, before+i == h.SelectedIndex))
+		lines = append(lines, table.line(c, m, before+i == h.SelectedIndex))
 	}
 	return lines
+}
+
+// recentTable draws recent failures.
+type recentTable struct {
+	session *ui.Session
+	width   int // of the screen, in cells
 }
 
 // recentColumns are the widths of the columns of recent failures in cells; the URL has the rest
@@ -221,15 +242,15 @@ type recentColumns struct {
 	event  int
 }
 
-// recentColumns returns the widths that fit.
-func (h *Screen) recentColumns(list []wire.Message) recentColumns {
+// columns returns the widths that fit.
+func (rt recentTable) columns(list []wire.Message) recentColumns {
 	c := recentColumns{when: 4}
-	if h.Session.Times != ui.Relative {
+	if rt.session.Times != ui.Relative {
 		c.when = len("01-02 15:04:05")
 	}
 	for _, m := range list {
-		c.event = max(c.event, min(len(m.EventName), h.Width/4))
-		c.result = max(c.result, min(len(ui.LastResult(m)), h.Width/8))
+		c.event = max(c.event, min(len(m.EventName), rt.width/4))
+		c.result = max(c.result, min(len(ui.LastResult(m)), rt.width/8))
 	}
 	return c
 }
@@ -239,21 +260,21 @@ const (
 	subscriberCells = 12 // width of its subscriber
 )
 
-// recentLine draws a recent failure.
-func (h *Screen) recentLine(c recentColumns, m wire.Message, selected bool) string {
-	t := h.Session.Theme
+// line draws a recent failure.
+func (rt recentTable) line(c recentColumns, m wire.Message, selected bool) string {
+	t := rt.session.Theme
 	pointer, pointerRole := t.RowPrefix(selected)
 	status, statusRole := t.StatusText(m.Status)
 	subscriber := ""
-	if !narrow(h.Width) {
-		name := h.Session.Queues.Known[m.SubscriptionID].SubscriberName
+	if !narrow(rt.width) {
+		name := rt.session.Queues.Known[m.SubscriptionID].SubscriberName
 		subscriber = t.Fit(name, subscriberCells, false) + "  "
 	}
 	const margins = 10 // the pointer, three gaps, and a cell at the end
-	room := h.Width - c.when - statusCells - c.result - c.event - len(subscriber) - margins
-	return t.Compose(h.Width, []theme.Span{
+	room := rt.width - c.when - statusCells - c.result - c.event - len(subscriber) - margins
+	return t.Compose(rt.width, []theme.Span{
 		{Text: " " + pointer, Role: pointerRole},
-		{Text: t.Fit(h.Session.TimeText(time.Time(m.LastSavedDateTime)), c.when, true) + "  ", Role: theme.Dim},
+		{Text: t.Fit(rt.session.TimeText(time.Time(m.LastSavedDateTime)), c.when, true) + "  ", Role: theme.Dim},
 		{Text: t.Fit(status, statusCells, false) + t.Fit(ui.LastResult(m), c.result, false), Role: statusRole},
 		{Text: "  " + t.Fit(m.EventName, c.event, false) + "  "},
 		{Text: subscriber},

@@ -2,6 +2,7 @@ package home
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -19,25 +20,32 @@ import (
 // countInterval is the minimum time between counts of the saved views.
 const countInterval = 10 * time.Second
 
-// count counts the rows of the saved views, at most once per countInterval unless a view
-// has no count yet.
-func (h *Screen) count() tea.Cmd {
-	views := h.Session.State.Views
-	uncounted := slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
-	isRecent := h.Session.Now.Sub(h.countedAt) < countInterval && !uncounted
+// viewCounts has the number of rows of each saved view.
+type viewCounts struct {
+	session   *ui.Session
+	texts     map[string]string // by view name
+	countedAt time.Time         // when the rows were counted last
+}
+
+// update counts the rows of the saved views for a screen, at most once per countInterval unless a
+// view has no count yet.
+func (vc *viewCounts) update(ctx context.Context, to ui.Screen) tea.Cmd {
+	views := vc.session.State.Views
+	uncounted := slices.ContainsFunc(views, func(v state.View) bool { return vc.texts[v.Name] == "" })
+	isRecent := vc.session.Now.Sub(vc.countedAt) < countInterval && !uncounted
 	if len(views) == 0 || isRecent {
 		return nil
 	}
-	h.countedAt = h.Session.Now
-	return h.countViews(views)
+	vc.countedAt = vc.session.Now
+	return vc.count(ctx, to, views)
 }
 
-// countViews counts the rows of views sequentially.
-func (h *Screen) countViews(views []state.View) tea.Cmd {
-	ctx, c := h.Ctx, h.Session.Client
+// count counts the rows of views sequentially.
+func (vc *viewCounts) count(ctx context.Context, to ui.Screen, views []state.View) tea.Cmd {
+	c := vc.session.Client
 	queries := make(map[string]client.Query)
 	for _, v := range views {
-		if q, ok := browse.ViewQuery(v, h.Session); ok {
+		if q, ok := browse.ViewQuery(v, vc.session); ok {
 			queries[v.Name] = q
 		}
 	}
@@ -50,8 +58,8 @@ func (h *Screen) countViews(views []state.View) tea.Cmd {
 				counts[name] = "?"
 			}
 		}
-		return ui.Response{To: h, Background: true, Apply: func() tea.Cmd {
-			h.views = counts
+		return ui.Response{To: to, Background: true, Apply: func() tea.Cmd {
+			vc.texts = counts
 			return nil
 		}}
 	}
@@ -73,7 +81,7 @@ func (h *Screen) viewLines(before int) []string {
 	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Saved views", h.Width, false))}
 	for i, v := range h.visibleViews() {
 		pointer, role := t.RowPrefix(before+i == h.SelectedIndex)
-		rows := cmp.Or(h.views[v.Name], strings.Repeat(t.Loading, 3))
+		rows := cmp.Or(h.views.texts[v.Name], strings.Repeat(t.Loading, 3))
 		lines = append(lines, t.Compose(h.Width, []theme.Span{
 			{Text: " " + pointer, Role: role},
 			{Text: t.Fit(rows, countCells-len(" > "), true) + "  " + v.Name, Role: role},
