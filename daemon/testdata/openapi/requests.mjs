@@ -9,8 +9,9 @@ const api = require('./openapi.json')
 const [address, key, values] = process.argv.slice(2)
 const given = { ...JSON.parse(values), Key: '0001', SubscriptionRequestHeaderID: '{{header}}' }
 
-// Key is another parameter in OData. Prism ends at the trailers of large responses.
-const ofFeeds = { ...given, Key: "'00120'" }, options = { ODataRows: '$top=5' }
+// Key is another parameter in OData. Prism ends at the trailers of large responses. An explanation
+// needs a key or a message, neither of which is required by itself.
+const ofFeeds = { ...given, Key: "'00120'" }, options = { ODataRows: '$top=5', Why: 'Key=0001' }
 
 // Operations that do not end, that of a stopped capture, that of another protocol, and
 // redirects, which Prism follows by itself.
