@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -140,11 +141,7 @@ func OpenFile(path string, first ...string) (*DB, error) {
 	if err := sqlite.RegisterDriver(); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err == nil {
-		err = file.Close()
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := datadir.Create(path); err != nil {
 		return nil, err
 	}
 	pragmas := slices.Concat([]string{"auto_vacuum(INCREMENTAL)"}, first,

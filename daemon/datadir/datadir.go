@@ -136,20 +136,26 @@ func lockFile(dir, name string, exclusive bool, inUse string) (*Lock, error) {
 	return nil, errors.Join(err, file.Close())
 }
 
-// openLock opens the lock file. If it creates the file, it sets its owner to that of the
-// directory, so that a command run by root does not lock the daemon out.
+// openLock opens the lock file.
 func openLock(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	}
-	if err != nil {
+	if err := Create(path); err != nil {
 		return nil, err
 	}
-	if err := MatchOwner(filepath.Dir(path), path); err != nil {
-		return nil, errors.Join(err, file.Close())
+	return os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+}
+
+// Create creates an empty file, unless it exists. Its owner is that of the directory, so that
+// a command run by root does not lock the daemon out. SQLite creates the files -wal and -shm
+// with the owner of the database.
+func Create(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
 	}
-	return file, nil
+	if err != nil {
+		return err
+	}
+	return errors.Join(MatchOwner(filepath.Dir(path), path), file.Close())
 }
 
 // Release releases the lock. It may be called several times.

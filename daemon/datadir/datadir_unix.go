@@ -4,8 +4,14 @@ package datadir
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"os/user"
+	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // errLocked is the error of the operating system for a lock held by another process.
@@ -41,6 +47,31 @@ func MatchOwner(dir string, paths ...string) error {
 		}
 	}
 	return nil
+}
+
+// CheckAccess returns an error with the owner of a file that this process may not read and
+// write. The file may be missing. It is not opened, since closing it would release the locks
+// of SQLite.
+func CheckAccess(path string) error {
+	err := unix.Faccessat(unix.AT_FDCWD, path, unix.R_OK|unix.W_OK, unix.AT_EACCESS)
+	if !errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	var s syscall.Stat_t
+	if syscall.Stat(path, &s) != nil {
+		return &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fmt.Errorf("%s belongs to the user %s, and the user %s may not read and write it: %w",
+		path, userName(s.Uid), userName(uint32(os.Geteuid())), err)
+}
+
+// userName returns the name of a user, or its number if it has no name.
+func userName(id uint32) string {
+	number := strconv.FormatUint(uint64(id), 10)
+	if u, err := user.LookupId(number); err == nil {
+		return u.Username
+	}
+	return number
 }
 
 // FreeSpace returns the free disk space of the directory in bytes.

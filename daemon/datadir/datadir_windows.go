@@ -21,6 +21,9 @@ func lock(file *os.File, exclusive bool) error {
 // MatchOwner does nothing: files inherit the permissions of their directory.
 func MatchOwner(string, ...string) error { return nil }
 
+// CheckAccess does nothing: files inherit the permissions of their directory.
+func CheckAccess(string) error { return nil }
+
 // FreeSpace returns the free disk space of the directory in bytes.
 func FreeSpace(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)

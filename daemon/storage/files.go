@@ -120,3 +120,29 @@ func (c Config) checkFiles(lock *datadir.Lock) error {
 	}
 	return nil
 }
+
+// checkAccess returns an error if this process may not read and write a file of the store, for
+// example since a command run by root has created it.
+func (c Config) checkAccess() error {
+	for _, name := range append(c.files(), appdb.LogFileName) {
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			err := datadir.CheckAccess(c.path(name) + suffix)
+			if err != nil {
+				return fault.Wrap(err, fault.Unavailable, "the store cannot be opened;"+
+					" make the service's user the owner of all files in %s", c.Dir)
+			}
+		}
+	}
+	return nil
+}
+
+// createRecords creates the file of the ERP records, unless it exists or they are on a server.
+func (c Config) createRecords() error {
+	if c.ERP.DSN != "" {
+		return nil
+	}
+	if err := datadir.Create(c.path(RecordsFile)); err != nil {
+		return executor.OpenError(err)
+	}
+	return nil
+}

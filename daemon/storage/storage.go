@@ -137,10 +137,15 @@ func (s *Store) lockFiles(ctx context.Context) (err error) {
 	if err := s.config.checkFiles(s.lock); err != nil {
 		return err
 	}
-	if s.config.DSN != "" {
-		return nil
+	if err := s.config.checkAccess(); err != nil {
+		return err
 	}
-	return CheckVersions(ctx, s.config.Dir)
+	if s.config.DSN == "" {
+		if err := CheckVersions(ctx, s.config.Dir); err != nil {
+			return err
+		}
+	}
+	return s.config.createRecords()
 }
 
 // appDB returns the configuration of the own tables.
