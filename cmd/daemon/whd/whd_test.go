@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -37,20 +38,50 @@ func whd(stdin, args string, env ...string) result {
 	return result{status: status, stdout: stdout.String(), stderr: stderr.String()}
 }
 
-// splitLine splits a command line at spaces that are not within single quotes.
+// splitLine splits a command line at spaces that are not within single quotes. Outside of
+// them, \' is an apostrophe, as in a shell.
 func splitLine(line string) (args []string) {
-	for i, part := range strings.Split(line, "'") {
-		isQuoted := i%2 == 1
-		if isQuoted {
-			args = append(args, part)
-		} else {
-			args = append(args, strings.Fields(part)...)
+	var arg strings.Builder
+	isArg, isQuoted := false, false
+	for i := 0; i < len(line); i++ {
+		switch {
+		case line[i] == '\'':
+			isArg, isQuoted = true, !isQuoted
+		case line[i] == ' ' && !isQuoted:
+			if isArg {
+				args = append(args, arg.String())
+			}
+			arg.Reset()
+			isArg = false
+		default:
+			if !isQuoted && strings.HasPrefix(line[i:], `\'`) {
+				i++
+			}
+			arg.WriteByte(line[i])
+			isArg = true
 		}
+	}
+	if isArg {
+		args = append(args, arg.String())
 	}
 	return args
 }
 
-func quoted(path string) string { return "'" + path + "'" }
+func quoted(path string) string {
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+func TestSplitLine(t *testing.T) {
+	paths := []string{"/tmp/plain", "/tmp/a blank", "/tmp/it's a 'name'", `C:\Temp\whd`, "", "'"}
+	line := " key  list --data-dir"
+	for _, path := range paths {
+		line += " " + quoted(path)
+	}
+	want := append([]string{"key", "list", "--data-dir"}, paths...)
+	if got := splitLine(line); !slices.Equal(got, want) {
+		t.Errorf("splitLine(%s): got %q, want %q", line, got, want)
+	}
+}
 
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, golden string }{
