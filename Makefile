@@ -2,19 +2,26 @@
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-export PATH := $(PATH):/usr/local/go/bin
 
-# Go's usual directory need not be in PATH. $(GO) is only called by targets that need it, so
-# that `make` lists the targets without Go.
-GO       ?= $(or $(shell PATH='$(PATH)' command -v go),$(error Go is not installed, or not in PATH: see https://go.dev/doc/install))
-EXE       = $(shell $(GO) env GOEXE)
+# quote is a text as one word of the shell.
+quote = '$(subst ','\'',$(1))'
+
+# With make GO=..., that version's gofmt, and its go in scripts and tests, are found first.
+GOROOTBIN := $(if $(filter-out undefined,$(origin GO)),$(shell root=$$($(call quote,$(GO)) env GOROOT 2>/dev/null) && echo "$$root/bin:"))
+# Go's usual directory need not be in PATH.
+export PATH := $(GOROOTBIN)$(PATH):/usr/local/go/bin
+
+# $(GO) is only evaluated by targets that need it, so that `make` lists the targets without Go.
+GO       ?= $(or $(shell PATH=$(call quote,$(PATH)) command -v go),$(error Go is not installed, or not in PATH: see https://go.dev/doc/install))
+GOCMD     = $(call quote,$(GO))
+EXE       = $(shell $(GOCMD) env GOEXE)
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 STAMP    := -X github.com/bizhook/whd/cmd/internal/cli.version=$(VERSION) -X github.com/bizhook/whd/cmd/internal/cli.commit=$(COMMIT)
 # Compilation takes an eighth less time without debug information, which -s -w removes
 # anyway and tests do not use.
 NODEBUG  := -gcflags=all=-dwarf=false
-GOBUILD   = CGO_ENABLED=0 $(GO) build -trimpath $(NODEBUG) -ldflags '-s -w $(STAMP)'
+GOBUILD   = CGO_ENABLED=0 $(GOCMD) build -trimpath $(NODEBUG) -ldflags '-s -w $(STAMP)'
 
 # Arguments of `make run` and of the test targets, for example
 # make run ARGS='--listen :8080' or make test TESTFLAGS='-count=1 -v'.
@@ -40,14 +47,14 @@ run: build ## build, and serve demo records from ./.whd on http://127.0.0.1:5050
 # The settings of GOBUILD, so that builds inside tests reuse the build cache of go test.
 # make check runs go vet. GOGC makes the compiler collect its garbage less often, which takes
 # a tenth of its time; the largest package then needs 1 GB of memory.
-TESTENV = CGO_ENABLED=0 GOGC=$(or $(GOGC),400) GOFLAGS='$(strip $(shell $(GO) env GOFLAGS) -trimpath $(NODEBUG))'
+TESTENV = CGO_ENABLED=0 GOGC=$(or $(GOGC),400) GOFLAGS=$(call quote,$(strip $(shell $(GOCMD) env GOFLAGS) -trimpath $(NODEBUG)))
 
 # Many tests wait for timers, disks or processes, so twice as many packages are tested at
 # the same time as there are processors.
 TESTJOBS := $(shell echo $$((2 * $$(nproc 2>/dev/null || echo 2))))
 
 test: ## run all tests except those of make clients and make test-root, offline
-	$(TESTENV) $(GO) test -vet=off -p $(TESTJOBS) -timeout 30m $(TESTFLAGS) $(PACKAGES)
+	$(TESTENV) $(GOCMD) test -vet=off -p $(TESTJOBS) -timeout 30m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: clients
 # The tests that run third-party programs, and their packages.
@@ -55,7 +62,7 @@ CLIENTPACKAGES := ./client/assistant ./cmd/whctl ./cmd/whctl/output ./daemon ./d
 CLIENTTESTS    := InPython|CompletionIn|ServiceStackClient|BehindNginx|TypesCompileAndWork|VendorToolsAcceptTypes|SamplesWork|AbortedResponseWithCurl|AbortedCompressedResponseWithTools|FormsOfTools|ReferenceLibraryVerifies|DocumentedReceiversVerify|InLibreOffice|OpenAPIInTools|OpenAPIInGo|WaitForChallenge|ProtocolConformance|ProtocolClients|FeedsInTools|WorkbookInReaders
 
 clients: ## run the tests that need installed third-party programs (Node.js, PHP, Mono, LibreOffice, shells, nginx, ...)
-	$(TESTENV) WHD_TEST_CLIENTS=1 $(GO) test -vet=off -count=1 -timeout 30m $(TESTFLAGS) -run '$(CLIENTTESTS)' $(CLIENTPACKAGES)
+	$(TESTENV) WHD_TEST_CLIENTS=1 $(GOCMD) test -vet=off -count=1 -timeout 30m $(TESTFLAGS) -run '$(CLIENTTESTS)' $(CLIENTPACKAGES)
 
 .PHONY: test-root
 # The tests and packages of .ci/roottests.
@@ -63,12 +70,12 @@ ROOTTESTS    = $(shell awk '/^\.\// { print $$2 }' .ci/roottests | paste -sd '|'
 ROOTPACKAGES = $(shell awk '/^\.\// { print $$1 }' .ci/roottests | sort -u)
 
 test-root: ## run the tests that need root, in .ci/roottests, by sudo if necessary
-	$(TESTENV) WHD_TEST_ROOT=1 $(GO) test -vet=off -count=1 -v $(if $(filter-out 0,$(shell id -u)),-exec 'sudo env WHD_TEST_ROOT=1') -run '^($(ROOTTESTS))$$' $(TESTFLAGS) $(ROOTPACKAGES)
+	$(TESTENV) WHD_TEST_ROOT=1 $(GOCMD) test -vet=off -count=1 -v $(if $(filter-out 0,$(shell id -u)),-exec 'sudo env WHD_TEST_ROOT=1') -run '^($(ROOTTESTS))$$' $(TESTFLAGS) $(ROOTPACKAGES)
 
 .PHONY: test-sqlserver
 test-sqlserver: ## run the tests that need SQL Server; WHD_TEST_SQLSERVER_DSN is the connection string
 	@test -n "$${WHD_TEST_SQLSERVER_DSN:-}" || { echo "WHD_TEST_SQLSERVER_DSN is not set; set it to a connection string such as sqlserver://user:password@host?database=master"; exit 1; }
-	$(GO) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/crashtest ./daemon/changes/crashtest ./daemon/appdb ./daemon/mssql/... ./daemon/erp/... ./daemon/executor ./daemon/kinds/... ./daemon/storage ./daemon/storecopy ./daemon/prove ./daemon/importer ./daemon/rest ./daemon/requestlog/sqlstore ./daemon/webhook/sqlstore ./cmd/whctl | grep -v '^=== '
+	$(GOCMD) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/crashtest ./daemon/changes/crashtest ./daemon/appdb ./daemon/mssql/... ./daemon/erp/... ./daemon/executor ./daemon/kinds/... ./daemon/storage ./daemon/storecopy ./daemon/prove ./daemon/importer ./daemon/rest ./daemon/requestlog/sqlstore ./daemon/webhook/sqlstore ./cmd/whctl | grep -v '^=== '
 
 # Packages left out of make race:
 #   daemon/readmetest                  runs shell commands with programs built without the detector
@@ -82,7 +89,7 @@ RACELESSTESTS := ^(TestEveryOperationByEveryName|TestMirrorSurvivesKills|TestMem
 RACELESS := /daemon/readmetest$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
 
 race: ## run the tests with the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -vet=off $(NODEBUG) -gcflags='modernc.org/...=-race=false -dwarf=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -vE '$(RACELESS)')
+	CGO_ENABLED=1 $(GOCMD) test -race -vet=off $(NODEBUG) -gcflags='modernc.org/...=-race=false -dwarf=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$($(GOCMD) list $(PACKAGES) | grep -vE '$(RACELESS)')
 
 .PHONY: race-core
 # The packages with most state shared by goroutines. The tests of the others mostly repeat them
@@ -100,32 +107,32 @@ format: ## fail if gofmt would change a file
 
 .PHONY: arch
 arch: ## print the packages, files, functions and types that exceed a limit of size
-	@$(TESTENV) $(GO) -C .ci/tools run ./size -limits ../..
+	@$(TESTENV) $(GOCMD) -C .ci/tools run ./size -limits ../..
 
 # The benchmarks of daemon/bench are a module of their own, which make test does not compile.
 vet: ## go vet
-	$(TESTENV) $(GO) vet ./...
-	$(TESTENV) $(GO) -C daemon/bench vet ./...
+	$(TESTENV) $(GOCMD) vet ./...
+	$(TESTENV) $(GOCMD) -C daemon/bench vet ./...
 
 .PHONY: style
 style: ## fail if a package has more findings of .ci/tools/style than before
-	$(TESTENV) $(GO) -C .ci/tools run ./style ../..
+	$(TESTENV) $(GOCMD) -C .ci/tools run ./style ../..
 
 lint: ## staticcheck, in the version in go.mod
-	$(TESTENV) $(GO) tool staticcheck ./...
-	cd daemon/bench && $(TESTENV) "$$($(GO) -C ../.. tool -n staticcheck)" ./...
+	$(TESTENV) $(GOCMD) tool staticcheck ./...
+	cd daemon/bench && $(TESTENV) "$$($(GOCMD) -C ../.. tool -n staticcheck)" ./...
 
 cross: ## compile for other platforms; make dist builds releases
 	@for target in windows/amd64 darwin/arm64; do \
 		echo "build $$target"; \
 		packages=./...; if [ $${target%/*} = darwin ]; then packages=./cmd/whctl; fi; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath $(NODEBUG) -o /dev/null $$packages; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GOCMD) build -trimpath $(NODEBUG) -o /dev/null $$packages; \
 	done
 
 modules: ## check that go.mod and go.sum are complete, minimal and unaltered
-	$(GO) mod verify
-	$(GO) mod tidy -diff
-	$(GO) -C daemon/bench mod tidy -diff
+	$(GOCMD) mod verify
+	$(GOCMD) mod tidy -diff
+	$(GOCMD) -C daemon/bench mod tidy -diff
 
 .PHONY: deploy vuln dist
 deploy: ## check package scripts and units with the installed tools
@@ -135,7 +142,7 @@ vuln: ## check the dependencies for known vulnerabilities, if the online databas
 	.ci/vuln
 
 dist: ## build the release files in bin/dist for all platforms, or for TARGETS="linux/amd64 ..."
-	GO='$(GO)' VERSION='$(VERSION)' COMMIT='$(COMMIT)' .ci/dist bin/dist $(TARGETS)
+	GO=$(GOCMD) VERSION=$(call quote,$(VERSION)) COMMIT=$(call quote,$(COMMIT)) .ci/dist bin/dist $(TARGETS)
 
 goldens: ## fail if `make golden` would change a file
 	.ci/goldens
@@ -147,10 +154,10 @@ GOLDEN = $$(grep -rlE 'client/goldentest"|\.Golden\(' --include='*_test.go' . | 
 # client/wire is first, since the tests of others need the code that it generates. A test that
 # fails for another reason must not keep the later files from being rewritten.
 golden: ## rewrite the golden files and the generated parts of the manual
-	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m ./client/wire -update
+	$(TESTENV) $(GOCMD) test -vet=off -count=1 -timeout 10m ./client/wire -update
 	@status=0; \
-	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m $(GOLDEN) -update || status=$$?; \
-	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m ./daemon/readmetest -update || status=$$?; \
+	$(TESTENV) $(GOCMD) test -vet=off -count=1 -timeout 10m $(GOLDEN) -update || status=$$?; \
+	$(TESTENV) $(GOCMD) test -vet=off -count=1 -timeout 10m ./daemon/readmetest -update || status=$$?; \
 	exit $$status
 
 .PHONY: guards
@@ -158,35 +165,35 @@ golden: ## rewrite the golden files and the generated parts of the manual
 GUARDS = $$(grep -rlE 'CompareGuard|UpdatingGuards' --include='*_test.go' cmd daemon tui | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 guards: ## rewrite the files that guard against accidental changes: checksums of migrations, public API, counts of words
-	$(TESTENV) $(GO) test -vet=off -count=1 $(GUARDS) -update-guards
+	$(TESTENV) $(GOCMD) test -vet=off -count=1 $(GUARDS) -update-guards
 
 .PHONY: picture
 picture: ## redraw the images of web pages in the README and the manual (needs chromium and poppler-utils)
 	.ci/picture
-	$(TESTENV) $(GO) test -vet=off -count=1 -run TestFeedPicture ./daemon/readmetest -draw-pages
+	$(TESTENV) $(GOCMD) test -vet=off -count=1 -run TestFeedPicture ./daemon/readmetest -draw-pages
 
 bench: ## run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(TESTFLAGS) $(PACKAGES)
-	$(GO) -C daemon/bench test -run '^$$' -bench . -benchmem -timeout 60m $(TESTFLAGS) ./...
+	$(GOCMD) test -run '^$$' -bench . -benchmem -timeout 60m $(TESTFLAGS) $(PACKAGES)
+	$(GOCMD) -C daemon/bench test -run '^$$' -bench . -benchmem -timeout 60m $(TESTFLAGS) ./...
 
 .PHONY: crash
 ROUNDS ?= 200
 crash: ## kill a delivering daemon ROUNDS (200) times, and one of two on WHD_TEST_SQLSERVER_DSN, and check its guarantees; the same with one that captures, and whctl mirror
-	$(GO) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/crashtest -rounds $(ROUNDS) -publishers 32
-	$(GO) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/changes/crashtest -rounds $(ROUNDS) -changes 300 -load 5s
+	$(GOCMD) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/crashtest -rounds $(ROUNDS) -publishers 32
+	$(GOCMD) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/changes/crashtest -rounds $(ROUNDS) -changes 300 -load 5s
 
 fuzz: ## run each fuzz target for FUZZTIME (30s)
-	@for package in $$($(GO) list $(PACKAGES)); do \
-		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+	@for package in $$($(GOCMD) list $(PACKAGES)); do \
+		for target in $$($(GOCMD) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
 			echo "fuzz $$package $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+			$(GOCMD) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
 		done; \
 	done
 
 cover: ## run all tests and print their code coverage
 	@mkdir -p bin
-	$(GO) test -timeout 20m -coverpkg=./... -coverprofile=bin/cover.out $(TESTFLAGS) $(PACKAGES)
-	$(GO) tool cover -func=bin/cover.out | tail -n 1
+	$(GOCMD) test -timeout 20m -coverpkg=./... -coverprofile=bin/cover.out $(TESTFLAGS) $(PACKAGES)
+	$(GOCMD) tool cover -func=bin/cover.out | tail -n 1
 
 clean: ## remove build results
 	rm -rf bin
