@@ -89,7 +89,9 @@ RACELESSTESTS := ^(TestEveryOperationByEveryName|TestMirrorSurvivesKills|TestMem
 RACELESS := /daemon/readmetest$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
 
 race: ## run the tests with the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GOCMD) test -race -vet=off $(NODEBUG) -gcflags='modernc.org/...=-race=false -dwarf=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$($(GOCMD) list $(PACKAGES) | grep -vE '$(RACELESS)')
+	packages=$$($(GOCMD) list $(PACKAGES)); \
+	packages=$$(grep -vE '$(RACELESS)' <<<"$$packages"); \
+	CGO_ENABLED=1 $(GOCMD) test -race -vet=off $(NODEBUG) -gcflags='modernc.org/...=-race=false -dwarf=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$packages
 
 .PHONY: race-core
 # The packages with most state shared by goroutines. The tests of the others mostly repeat them
@@ -183,12 +185,17 @@ crash: ## kill a delivering daemon ROUNDS (200) times, and one of two on WHD_TES
 	$(GOCMD) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/changes/crashtest -rounds $(ROUNDS) -changes 300 -load 5s
 
 fuzz: ## run each fuzz target for FUZZTIME (30s)
-	@for package in $$($(GOCMD) list $(PACKAGES)); do \
-		for target in $$($(GOCMD) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+	@packages=$$($(GOCMD) list $(PACKAGES)); any=; \
+	for package in $$packages; do \
+		list=$$($(GOCMD) test -list '^Fuzz' $$package) || { echo "$$list"; exit 1; }; \
+		targets=$$(grep '^Fuzz' <<<"$$list" || true); \
+		for target in $$targets; do \
+			any=1; \
 			echo "fuzz $$package $$target"; \
 			$(GOCMD) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
 		done; \
-	done
+	done; \
+	[ -n "$$any" ] || { echo "no fuzz target in $(PACKAGES)"; exit 1; }
 
 cover: ## run all tests and print their code coverage
 	@mkdir -p bin
