@@ -104,16 +104,17 @@ race-core: ## make race of the packages with most state shared by goroutines
 check: format vet lint style cross modules goldens deploy vuln ## run all checks other than tests
 
 format: ## fail if gofmt would change a file
-	@unformatted=$$(gofmt -l cmd client daemon $(wildcard tui)); \
+	@unformatted=$$(gofmt -l .ci cmd client daemon $(wildcard tui)); \
 	if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
 
 .PHONY: arch
 arch: ## print the packages, files, functions and types that exceed a limit of size
 	@$(TESTENV) $(GOCMD) -C .ci/tools run ./size -limits ../..
 
-# The benchmarks of daemon/bench are a module of their own, which make test does not compile.
+# ./... leaves out directories that start with a dot. The benchmarks of daemon/bench are a
+# module of their own, which make test does not compile.
 vet: ## go vet
-	$(TESTENV) $(GOCMD) vet ./...
+	$(TESTENV) $(GOCMD) vet ./... ./.ci/sqlcmd
 	$(TESTENV) $(GOCMD) -C daemon/bench vet ./...
 
 .PHONY: style
@@ -121,7 +122,7 @@ style: ## fail if a package has more findings of .ci/tools/style than before
 	$(TESTENV) $(GOCMD) -C .ci/tools run ./style ../..
 
 lint: ## staticcheck, in the version in go.mod
-	$(TESTENV) $(GOCMD) tool staticcheck ./...
+	$(TESTENV) $(GOCMD) tool staticcheck ./... ./.ci/sqlcmd
 	cd daemon/bench && $(TESTENV) "$$($(GOCMD) -C ../.. tool -n staticcheck)" ./...
 
 cross: ## compile for other platforms; make dist builds releases
