@@ -15,13 +15,15 @@ export PATH := $(GOROOTBIN)$(PATH):/usr/local/go/bin
 GO       ?= $(or $(shell PATH=$(call quote,$(PATH)) command -v go),$(error Go is not installed, or not in PATH: see https://go.dev/doc/install))
 GOCMD     = $(call quote,$(GO))
 EXE       = $(shell $(GOCMD) env GOEXE)
-VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION  ?= $(shell git describe --tags --match 'v[0-9]*' --always --dirty 2>/dev/null || echo dev)
 COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 STAMP    := -X github.com/bizhook/whd/cmd/internal/cli.version=$(VERSION) -X github.com/bizhook/whd/cmd/internal/cli.commit=$(COMMIT)
 # Compilation takes an eighth less time without debug information, which -s -w removes
 # anyway and tests do not use.
 NODEBUG  := -gcflags=all=-dwarf=false
-GOBUILD   = CGO_ENABLED=0 $(GOCMD) build -trimpath $(NODEBUG) -ldflags '-s -w $(STAMP)'
+# The version is in STAMP; Go's own stamp fails in a repository of another user.
+NOVCS    := -buildvcs=false
+GOBUILD   = CGO_ENABLED=0 $(GOCMD) build -trimpath $(NODEBUG) $(NOVCS) -ldflags '-s -w $(STAMP)'
 
 # Arguments of `make run` and of the test targets, for example
 # make run ARGS='--listen :8080' or make test TESTFLAGS='-count=1 -v'.
@@ -47,7 +49,7 @@ run: build ## build, and serve demo records from ./.whd on http://127.0.0.1:5050
 # The settings of GOBUILD, so that builds inside tests reuse the build cache of go test.
 # make check runs go vet. GOGC makes the compiler collect its garbage less often, which takes
 # a tenth of its time; the largest package then needs 1 GB of memory.
-TESTENV = CGO_ENABLED=0 GOGC=$(or $(GOGC),400) GOFLAGS=$(call quote,$(strip $(shell $(GOCMD) env GOFLAGS) -trimpath $(NODEBUG)))
+TESTENV = CGO_ENABLED=0 GOGC=$(or $(GOGC),400) GOFLAGS=$(call quote,$(strip $(shell $(GOCMD) env GOFLAGS) -trimpath $(NODEBUG) $(NOVCS)))
 
 # Many tests wait for timers, disks or processes, so twice as many packages are tested at
 # the same time as there are processors.
@@ -129,7 +131,7 @@ cross: ## compile for other platforms; make dist builds releases
 	@for target in windows/amd64 darwin/arm64; do \
 		echo "build $$target"; \
 		packages=./...; if [ $${target%/*} = darwin ]; then packages=./cmd/whctl; fi; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GOCMD) build -trimpath $(NODEBUG) -o /dev/null $$packages; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GOCMD) build -trimpath $(NODEBUG) $(NOVCS) -o /dev/null $$packages; \
 	done
 
 modules: ## check that go.mod and go.sum are complete, minimal and unaltered
