@@ -9,8 +9,10 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	manage "github.com/kardianos/service"
 )
@@ -68,33 +70,50 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 	return nil
 }
 
-// makeAccount creates the account unless it exists, and returns the id of its group.
+// makeAccount creates the account and its group unless they exist, and returns the id of the
+// group.
 func makeAccount(out io.Writer) (int, error) {
-	if _, err := user.Lookup(account); err != nil {
-		cmd := exec.Command("useradd", "--system", "--user-group", "--home-dir", stateDir,
-			"--no-create-home", "--shell", "/usr/sbin/nologin", account)
-		if text, err := cmd.CombinedOutput(); err != nil {
+	_, noGroup := user.LookupGroup(account)
+	_, noUser := user.Lookup(account)
+	for _, args := range accountCommands(noGroup != nil, noUser != nil) {
+		if text, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("creating the account %s: %w: %s", account, err, text)
 		}
+	}
+	if noUser != nil {
 		fmt.Fprintf(out, "account %s created\n", account)
 	}
-	group, err := user.LookupGroup(account)
+	owner, err := user.Lookup(account)
 	if err != nil {
 		return 0, err
+	}
+	groups, err := owner.GroupIds()
+	if err != nil {
+		return 0, err
+	}
+	group, err := user.LookupGroup(account)
+	if err != nil || !slices.Contains(groups, group.Gid) {
+		return 0, fmt.Errorf("the user %[1]s exists, but is not in the group %[1]s, which the service needs;"+
+			" run: groupadd --force --system %[1]s && usermod --append --groups %[1]s %[1]s", account)
 	}
 	return strconv.Atoi(group.Gid)
 }
 
-// makeStateDir creates the data directory unless it exists. systemd creates it too, but
-// commands such as whd migrate run before the first start.
-func makeStateDir(group int) error {
-	err := os.Mkdir(stateDir, 0o700)
-	if errors.Is(err, fs.ErrExist) {
+// accountCommands returns the commands that create the account. An existing user is not changed.
+func accountCommands(noGroup, noUser bool) (commands [][]string) {
+	if !noUser {
 		return nil
 	}
-	if err != nil {
-		return err
+	if noGroup {
+		commands = append(commands, []string{"groupadd", "--system", account})
 	}
+	return append(commands, []string{"useradd", "--system", "--gid", account, "--home-dir", stateDir,
+		"--no-create-home", "--shell", "/usr/sbin/nologin", account})
+}
+
+// makeStateDir creates the data directory unless it exists, and makes the account its owner.
+// systemd does the same, but commands such as whd migrate run before the first start.
+func makeStateDir(group int) error {
 	owner, err := user.Lookup(account)
 	if err != nil {
 		return err
@@ -103,7 +122,46 @@ func makeStateDir(group int) error {
 	if err != nil {
 		return err
 	}
-	return os.Chown(stateDir, id, group)
+	return makePrivateDir(stateDir, id, group)
+}
+
+// makePrivateDir creates a directory unless it, or a symbolic link to it, exists. The directory
+// then belongs to a user, with the files in it that had the same owner as itself.
+func makePrivateDir(dir string, id, group int) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	root, err := os.OpenRoot(dir) // so that no link in it leads the changes elsewhere
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	before, err := ownerOf(root, ".")
+	if err != nil {
+		return err
+	}
+	err = fs.WalkDir(root.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if now, err := ownerOf(root, path); err != nil || now != before {
+			return err
+		}
+		return root.Lchown(path, id, group)
+	})
+	if err != nil {
+		return err
+	}
+	return root.Chmod(".", 0o700)
+}
+
+// ownerOf returns the id of the owner of a file, or of a symbolic link.
+func ownerOf(root *os.Root, path string) (uint32, error) {
+	info, err := root.Lstat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Sys().(*syscall.Stat_t).Uid, nil
 }
 
 // makeSettings writes the settings file unless it exists. Only root and the service can
