@@ -150,7 +150,7 @@ type tickMsg struct{}
 func (a *App) handle(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case tea.WindowSizeMsg:
-		return a.resize(m.Width, m.Height)
+		return resize(a, m.Width, m.Height)
 	case tea.KeyMsg:
 		return a.keys.Key(m)
 	case tea.MouseMsg:
@@ -179,7 +179,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 }
 
 // resize sets the size of the terminal. More rows may be visible then, which are fetched.
-func (a *App) resize(width, height int) tea.Cmd {
+func resize(a *App, width, height int) tea.Cmd {
 	a.tabs.Resize(width, height)
 	s := a.Front()
 	if s == nil || a.tabs.TooSmall() || !a.account.Started() {

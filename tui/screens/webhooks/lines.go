@@ -27,7 +27,7 @@ func (s *Subscription) fill() {
 	var lines []theme.Span
 	var data ui.LineData
 	for _, detail := range s.details() {
-		for _, spans := range s.wrapped(detail) {
+		for _, spans := range detail.wrapped(s.Session.Theme, s.Width) {
 			lines = append(lines, theme.Span{Text: spans[0].Text + spans[1].Text})
 			data.Styled = append(data.Styled, spans)
 			data.Values = append(data.Values, detail.text)
@@ -39,18 +39,17 @@ func (s *Subscription) fill() {
 
 // wrapped returns the label and the text of each line of a detail. The label is on the first line
 // only.
-func (s *Subscription) wrapped(detail detailLine) [][]theme.Span {
-	t := s.Session.Theme
-	texts := t.WrapLines(detail.text, s.Width-detailLabel-3, detailLines)
+func (d detailLine) wrapped(t *theme.Theme, width int) [][]theme.Span {
+	texts := t.WrapLines(d.text, width-detailLabel-3, detailLines)
 	if len(texts) == 0 {
 		texts = []string{""}
 	}
-	label := detail.label
+	label := d.label
 	var lines [][]theme.Span
 	for _, text := range texts {
 		lines = append(lines, []theme.Span{
 			{Text: "  " + t.Fit(label, detailLabel, false), Role: theme.Label},
-			{Text: text, Role: detail.role},
+			{Text: text, Role: d.role},
 		})
 		label = ""
 	}
@@ -86,7 +85,7 @@ func (s *Subscription) details() []detailLine {
 		lines = append(lines, detailLine{"Condition", string(subscription.Where), theme.Plain})
 	}
 	if !time.Time(subscription.CapturedFrom).IsZero() {
-		lines = append(lines, detailLine{"Effective since", s.at(subscription.CapturedFrom), theme.Dim})
+		lines = append(lines, detailLine{"Effective since", dateAndDistance(s.Session, subscription.CapturedFrom), theme.Dim})
 	}
 	schedule := cmp.Or(shortSchedule(subscription.RetrySchedule), "default schedule of the service")
 	return append(lines, []detailLine{
@@ -97,7 +96,7 @@ func (s *Subscription) details() []detailLine {
 		{"Subscriber", s.list.Owner().Name + "  " + ui.ShortID(subscription.SubscriberID), theme.Plain},
 		{"SubscriptionID", subscription.RecID, theme.Plain},
 		{"Item number", fmt.Sprint(subscription.ItemNo), theme.Dim},
-		{"Last changed", s.at(subscription.LastSavedDateTime), theme.Dim},
+		{"Last changed", dateAndDistance(s.Session, subscription.LastSavedDateTime), theme.Dim},
 		{"Row version", base64.StdEncoding.EncodeToString(subscription.RowHash), theme.Dim},
 	}...)
 }
@@ -129,14 +128,14 @@ func (s *Subscription) deliveries() []detailLine {
 		lines = append(lines, detailLine{"p99 duration", text, theme.Plain})
 	}
 	if since := s.failing(queue); !time.Time(since).IsZero() {
-		lines = append(lines, detailLine{"Failing since", s.at(since), theme.Failure})
+		lines = append(lines, detailLine{"Failing since", dateAndDistance(s.Session, since), theme.Failure})
 	}
 	if queue.Breaker == wire.BreakerOpen {
-		text := s.at(queue.NextProbeDateTime) + ": one message at a time until one succeeds"
+		text := dateAndDistance(s.Session, queue.NextProbeDateTime) + ": one message at a time until one succeeds"
 		lines = append(lines, detailLine{"Next attempt", text, theme.Plain})
 	}
 	if queue.LastFailure != nil {
-		text := failureText(*queue.LastFailure) + ", " + s.at(queue.LastFailure.At)
+		text := failureText(*queue.LastFailure) + ", " + dateAndDistance(s.Session, queue.LastFailure.At)
 		lines = append(lines, detailLine{"Last failure", text, theme.Plain})
 	}
 	return lines
@@ -168,20 +167,20 @@ func (s *Subscription) pendingText(queue wire.Queue) string {
 	text := fmt.Sprintf("%s: %s not sent, %s retrying",
 		messages, display.Thousands(queue.NotSent), display.Thousands(queue.RetryPending))
 	if !time.Time(queue.OldestDateTime).IsZero() {
-		text += "; oldest added " + s.at(queue.OldestDateTime)
+		text += "; oldest added " + dateAndDistance(s.Session, queue.OldestDateTime)
 	}
 	return text
 }
 
-// at formats a time as date, time and distance from now.
-func (s *Subscription) at(timestamp wire.Timestamp) string {
+// dateAndDistance formats a time as date, time and distance from now.
+func dateAndDistance(session *ui.Session, timestamp wire.Timestamp) string {
 	t := time.Time(timestamp)
 	if t.IsZero() {
 		return "-"
 	}
-	text := s.Session.InZone(t).Format("2006-01-02 15:04:05")
-	if wait := s.Session.TimeUntil(t); wait > 0 {
+	text := session.InZone(t).Format("2006-01-02 15:04:05")
+	if wait := session.TimeUntil(t); wait > 0 {
 		return text + " (" + ui.Soon(wait) + ")"
 	}
-	return text + " (" + ui.Age(s.Session.Since(t)) + " ago)"
+	return text + " (" + ui.Age(session.Since(t)) + " ago)"
 }
