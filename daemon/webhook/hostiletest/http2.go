@@ -11,9 +11,9 @@ import (
 
 // stream2 is an HTTP/2 connection of a receiver, and the stream of its last request.
 type stream2 struct {
-	*Conn
-	*http2.Framer
-	id uint32
+	conn   *Conn
+	framer *http2.Framer
+	id     uint32
 }
 
 // start reads the client's preface and sends settings.
@@ -22,8 +22,8 @@ func (c *Conn) start(settings ...http2.Setting) (*stream2, bool) {
 	if _, err := io.ReadFull(c.in, preface); err != nil {
 		return nil, false
 	}
-	s := &stream2{Conn: c, Framer: http2.NewFramer(c.Conn, c.in)}
-	return s, s.WriteSettings(settings...) == nil
+	s := &stream2{conn: c, framer: http2.NewFramer(c.Conn, c.in)}
+	return s, s.framer.WriteSettings(settings...) == nil
 }
 
 // awaitRequest reads frames until a request has begun.
@@ -51,7 +51,7 @@ func (s *stream2) awaitWholeRequest() bool {
 // is broken.
 func (s *stream2) readUntil(isLast func(http2.Frame) bool) bool {
 	for {
-		frame, err := s.ReadFrame()
+		frame, err := s.framer.ReadFrame()
 		if err != nil {
 			return false
 		}
@@ -70,19 +70,19 @@ func (s *stream2) acknowledge(frame http2.Frame) error {
 	switch f := frame.(type) {
 	case *http2.SettingsFrame:
 		if !f.IsAck() {
-			return s.WriteSettingsAck()
+			return s.framer.WriteSettingsAck()
 		}
 	case *http2.PingFrame:
 		if !f.IsAck() {
-			return s.WritePing(true, f.Data)
+			return s.framer.WritePing(true, f.Data)
 		}
 	case *http2.HeadersFrame:
 		s.id = f.StreamID
-		s.server.countRequest()
+		s.conn.server.countRequest()
 	case *http2.DataFrame:
 		if n := uint32(f.Length); n > 0 {
-			_ = s.WriteWindowUpdate(0, n)
-			_ = s.WriteWindowUpdate(f.StreamID, n)
+			_ = s.framer.WriteWindowUpdate(0, n)
+			_ = s.framer.WriteWindowUpdate(f.StreamID, n)
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func (s *stream2) acknowledge(frame http2.Frame) error {
 
 // answer sends the head of a response.
 func (s *stream2) answer(status string, end bool) bool {
-	return s.WriteHeaders(http2.HeadersFrameParam{
+	return s.framer.WriteHeaders(http2.HeadersFrameParam{
 		StreamID:      s.id,
 		BlockFragment: block(":status", status),
 		EndHeaders:    true,
@@ -101,12 +101,12 @@ func (s *stream2) answer(status string, end bool) bool {
 // serveOthers answers pings and ignores everything else until the connection is closed.
 func (s *stream2) serveOthers() {
 	for {
-		frame, err := s.ReadFrame()
+		frame, err := s.framer.ReadFrame()
 		if err != nil {
 			return
 		}
 		if f, ok := frame.(*http2.PingFrame); ok && !f.IsAck() {
-			_ = s.WritePing(true, f.Data)
+			_ = s.framer.WritePing(true, f.Data)
 		}
 	}
 }
@@ -140,7 +140,7 @@ var overHTTP2 = []struct {
 		name: "hangs without answers to pings",
 		want: timeout,
 		serve: func(s *stream2) bool {
-			discard(s.Conn)
+			discard(s.conn)
 			return false
 		},
 	},
@@ -151,7 +151,7 @@ var overHTTP2 = []struct {
 		want:  accepted,
 		serve: func(s *stream2) bool {
 			s.answer("200", false)
-			s.hang()
+			s.conn.hang()
 			return false
 		},
 	},
@@ -167,7 +167,7 @@ var overHTTP2 = []struct {
 			ok := s.answer("200", false)
 			data := make([]byte, 1024)
 			for ok {
-				ok = s.WriteData(s.id, false, data) == nil
+				ok = s.framer.WriteData(s.id, false, data) == nil
 			}
 			return false
 		},
@@ -202,14 +202,14 @@ var overHTTP2 = []struct {
 		early: true,
 		want:  broken,
 		serve: func(s *stream2) bool {
-			return s.WriteRSTStream(s.id, http2.ErrCodeRefusedStream) == nil
+			return s.framer.WriteRSTStream(s.id, http2.ErrCodeRefusedStream) == nil
 		},
 	},
 	{
 		name: "cancels streams",
 		want: broken,
 		serve: func(s *stream2) bool {
-			return s.WriteRSTStream(s.id, http2.ErrCodeCancel) == nil
+			return s.framer.WriteRSTStream(s.id, http2.ErrCodeCancel) == nil
 		},
 	},
 	{
@@ -217,8 +217,8 @@ var overHTTP2 = []struct {
 		early: true,
 		want:  broken,
 		serve: func(s *stream2) bool {
-			_ = s.WriteGoAway(0, http2.ErrCodeNo, nil)
-			discard(s.Conn)
+			_ = s.framer.WriteGoAway(0, http2.ErrCodeNo, nil)
+			discard(s.conn)
 			return false
 		},
 	},
@@ -226,7 +226,7 @@ var overHTTP2 = []struct {
 		name: "GOAWAY with an error",
 		want: broken,
 		serve: func(s *stream2) bool {
-			_ = s.WriteGoAway(0, http2.ErrCodeInternal, nil)
+			_ = s.framer.WriteGoAway(0, http2.ErrCodeInternal, nil)
 			return false
 		},
 	},
@@ -234,7 +234,7 @@ var overHTTP2 = []struct {
 		name: "GOAWAY that claims a lost connection",
 		want: broken,
 		serve: func(s *stream2) bool {
-			_ = s.WriteGoAway(0, http2.ErrCodeInternal, []byte("http2: client connection lost; REFUSED_STREAM; "))
+			_ = s.framer.WriteGoAway(0, http2.ErrCodeInternal, []byte("http2: client connection lost; REFUSED_STREAM; "))
 			return false
 		},
 	},
@@ -247,7 +247,7 @@ var overHTTP2 = []struct {
 		name: "pings without end",
 		want: timeout,
 		serve: func(s *stream2) bool {
-			for s.WritePing(false, [8]byte{}) == nil && s.pause(dripInterval) {
+			for s.framer.WritePing(false, [8]byte{}) == nil && s.conn.pause(dripInterval) {
 			}
 			return false
 		},
@@ -256,7 +256,7 @@ var overHTTP2 = []struct {
 		name: "settings without end",
 		want: timeout,
 		serve: func(s *stream2) bool {
-			for s.WriteSettings() == nil && s.pause(dripInterval) {
+			for s.framer.WriteSettings() == nil && s.conn.pause(dripInterval) {
 			}
 			return false
 		},
@@ -266,10 +266,10 @@ var overHTTP2 = []struct {
 		want: invalid,
 		serve: func(s *stream2) bool {
 			head := http2.HeadersFrameParam{StreamID: s.id, BlockFragment: block(":status", "200")}
-			err := s.WriteHeaders(head)
+			err := s.framer.WriteHeaders(head)
 			filler := bytes.Repeat(block("x-filler", "0123456789"), 200)
 			for err == nil {
-				err = s.WriteContinuation(s.id, false, filler)
+				err = s.framer.WriteContinuation(s.id, false, filler)
 			}
 			return false
 		},
@@ -278,8 +278,8 @@ var overHTTP2 = []struct {
 		name: "frame that is too large",
 		want: invalid,
 		serve: func(s *stream2) bool {
-			_ = s.WriteRawFrame(http2.FrameData, 0, s.id, make([]byte, 1<<20))
-			discard(s.Conn)
+			_ = s.framer.WriteRawFrame(http2.FrameData, 0, s.id, make([]byte, 1<<20))
+			discard(s.conn)
 			return false
 		},
 	},
@@ -287,8 +287,8 @@ var overHTTP2 = []struct {
 		name: "garbage",
 		want: invalid,
 		serve: func(s *stream2) bool {
-			s.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-			discard(s.Conn)
+			s.conn.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			discard(s.conn)
 			return false
 		},
 	},
