@@ -33,7 +33,7 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 		"Notes":       notes,
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &capturing{T: t, open: place(t)}
+			c := &capturing{t: t, open: place(t)}
 			c.reopen()
 			test(c)
 		})
@@ -42,7 +42,7 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 
 // capturing is a store with the capture of kinds.
 type capturing struct {
-	*testing.T
+	t       *testing.T
 	open    func() *storage.Store
 	store   changes.Store // the part of storage that is tested
 	storage *storage.Store
@@ -51,57 +51,57 @@ type capturing struct {
 
 // reopen opens the store, again if it is open, as after a restart.
 func (c *capturing) reopen() {
-	c.Helper()
+	c.t.Helper()
 	c.storage = c.open()
 	c.store = c.storage.Changes
-	lease, err := c.storage.Webhooks.Engine.Lease(c.Context(), 0)
+	lease, err := c.storage.Webhooks.Engine.Lease(c.t.Context(), 0)
 	c.check(err)
 	c.lease = lease
 }
 
 // check ends the test on an error.
 func (c *capturing) check(err error) {
-	c.Helper()
+	c.t.Helper()
 	if err != nil {
-		c.Fatal(err)
+		c.t.Fatal(err)
 	}
 }
 
 func (c *capturing) begin(kind string, fence int64) changes.Capture {
-	c.Helper()
-	got, err := c.store.Begin(c.Context(), kind, fence)
+	c.t.Helper()
+	got, err := c.store.Begin(c.t.Context(), kind, fence)
 	c.check(err)
 	return got
 }
 
 // newestEpoch returns the ID of the last epoch of a kind.
 func (c *capturing) newestEpoch(kind string) uint64 {
-	c.Helper()
-	epochs, err := c.store.Epochs(c.Context(), kind)
+	c.t.Helper()
+	epochs, err := c.store.Epochs(c.t.Context(), kind)
 	c.check(err)
 	if len(epochs) == 0 {
-		c.Fatalf("%s has no epochs", kind)
+		c.t.Fatalf("%s has no epochs", kind)
 	}
 	return epochs[len(epochs)-1].ID
 }
 
 // capture returns the stored capture of a kind, which must exist.
 func (c *capturing) capture(kind string) changes.Capture {
-	c.Helper()
-	captures, err := c.store.Captures(c.Context())
+	c.t.Helper()
+	captures, err := c.store.Captures(c.t.Context())
 	c.check(err)
 	i := slices.IndexFunc(captures, func(k changes.Capture) bool { return k.Kind == kind })
 	if i < 0 {
-		c.Fatalf("%s is not captured: %+v", kind, captures)
+		c.t.Fatalf("%s is not captured: %+v", kind, captures)
 	}
 	return captures[i]
 }
 
 // expectCapture compares the stored capture of a kind.
 func (c *capturing) expectCapture(kind string, want changes.Capture) {
-	c.Helper()
+	c.t.Helper()
 	if got := c.capture(kind); !reflect.DeepEqual(got, want) {
-		c.Errorf("the stored capture is %+v, want %+v", got, want)
+		c.t.Errorf("the stored capture is %+v, want %+v", got, want)
 	}
 }
 
@@ -150,7 +150,7 @@ func group(kind string, fence, first int64, version byte, numbers ...int64) *del
 
 // write writes a group as the delivery engine does.
 func (c *capturing) write(g *delivery.Captured) error {
-	return c.storage.Webhooks.Engine.Write(c.Context(), delivery.Batch{
+	return c.storage.Webhooks.Engine.Write(c.t.Context(), delivery.Batch{
 		Version:  delivery.AnyVersion,
 		Leases:   []delivery.Lease{c.lease},
 		Captured: g,
@@ -160,8 +160,8 @@ func (c *capturing) write(g *delivery.Captured) error {
 // begin checks that Begin takes a capture over from earlier fences only, keeps its state, and starts
 // an epoch.
 func begin(c *capturing) {
-	if captures, err := c.store.Captures(c.Context()); err != nil || len(captures) != 0 {
-		c.Fatalf("captures of an empty store: %+v (%v), want none", captures, err)
+	if captures, err := c.store.Captures(c.t.Context()); err != nil || len(captures) != 0 {
+		c.t.Fatalf("captures of an empty store: %+v (%v), want none", captures, err)
 	}
 	got := c.begin("K", 5)
 	want := changes.Capture{
@@ -172,7 +172,7 @@ func begin(c *capturing) {
 		State:     changes.State{Phase: changes.FirstLook, Epoch: c.newestEpoch("K")},
 	}
 	if !reflect.DeepEqual(got, want) {
-		c.Errorf("a new capture is %+v, want %+v", got, want)
+		c.t.Errorf("a new capture is %+v, want %+v", got, want)
 	}
 	c.expectCapture("K", want)
 
@@ -185,30 +185,32 @@ func begin(c *capturing) {
 		Began:    noon,
 		Rows:     7,
 	}
-	c.check(c.store.Save(c.Context(), "K", 5, want.State))
-	if _, err := c.store.Begin(c.Context(), "K", 4); !errors.Is(err, delivery.ErrCaptureLost) {
-		c.Errorf("beginning with an older fence: got the error %v, want %v", err, delivery.ErrCaptureLost)
+	c.check(c.store.Save(c.t.Context(), "K", 5, want.State))
+	if _, err := c.store.Begin(c.t.Context(), "K", 4); !errors.Is(err, delivery.ErrCaptureLost) {
+		c.t.Errorf("beginning with an older fence: got the error %v, want %v",
+			err, delivery.ErrCaptureLost)
 	}
 	want.Fence = 6
 	if got := c.begin("K", 6); !reflect.DeepEqual(got, want) {
-		c.Errorf("a capture that is taken over is %+v, want %+v", got, want)
+		c.t.Errorf("a capture that is taken over is %+v, want %+v", got, want)
 	}
 
 	for name, err := range map[string]error{
-		"Save":            c.store.Save(c.Context(), "K", 5, changes.State{}),
-		"Reset":           c.store.Reset(c.Context(), "K", 5),
-		"Put":             c.store.Put(c.Context(), "K", 5, 0, []changes.Entry{entry(1, 1)}),
-		"of another kind": c.store.Save(c.Context(), "k", 6, changes.State{}),
+		"Save":            c.store.Save(c.t.Context(), "K", 5, changes.State{}),
+		"Reset":           c.store.Reset(c.t.Context(), "K", 5),
+		"Put":             c.store.Put(c.t.Context(), "K", 5, 0, []changes.Entry{entry(1, 1)}),
+		"of another kind": c.store.Save(c.t.Context(), "k", 6, changes.State{}),
 	} {
 		if !errors.Is(err, delivery.ErrCaptureLost) {
-			c.Errorf("%s under the older fence: got the error %v, want %v", name, err, delivery.ErrCaptureLost)
+			c.t.Errorf("%s under the older fence: got the error %v, want %v",
+				name, err, delivery.ErrCaptureLost)
 		}
 	}
 	c.expectCapture("K", want)
 
 	c.check(c.write(group("K", 6, 1, 1, 1, 2, 3)))
 	c.begin("K", 6)
-	epochs, err := c.store.Epochs(c.Context(), "K")
+	epochs, err := c.store.Epochs(c.t.Context(), "K")
 	c.check(err)
 	var firsts []int64
 	ids := make(map[uint64]bool)
@@ -218,7 +220,7 @@ func begin(c *capturing) {
 	}
 	wantFirsts := []int64{1, 1, 1, 4} // an empty shadow starts an epoch too
 	if !slices.Equal(firsts, wantFirsts) || len(ids) != len(epochs) {
-		c.Fatalf("epochs are %+v, want different ones with the first changes %v", epochs, wantFirsts)
+		c.t.Fatalf("epochs are %+v, want different ones with the first changes %v", epochs, wantFirsts)
 	}
 }
 
@@ -233,7 +235,7 @@ func changesInOrder(c *capturing) {
 	second := group("K", 1, 4, 2, 2)
 	c.check(c.write(second))
 
-	got, err := c.store.Changes(c.Context(), "K", 0, 10)
+	got, err := c.store.Changes(c.t.Context(), "K", 0, 10)
 	c.check(err)
 	var want []changes.Change
 	for _, written := range slices.Concat(g.Changes, second.Changes) {
@@ -250,18 +252,18 @@ func changesInOrder(c *capturing) {
 		want = append(want, change)
 	}
 	if !reflect.DeepEqual(got, want) {
-		c.Errorf("changes are\n%+v, want\n%+v", got, want)
+		c.t.Errorf("changes are\n%+v, want\n%+v", got, want)
 	}
-	page, err := c.store.Changes(c.Context(), "K", 1, 2)
+	page, err := c.store.Changes(c.t.Context(), "K", 1, 2)
 	if err != nil || !reflect.DeepEqual(page, want[1:3]) {
-		c.Errorf("2 changes after 1 are %+v (%v), want %+v", page, err, want[1:3])
+		c.t.Errorf("2 changes after 1 are %+v (%v), want %+v", page, err, want[1:3])
 	}
-	page, err = c.store.Changes(c.Context(), "K", 4, 2)
+	page, err = c.store.Changes(c.t.Context(), "K", 4, 2)
 	if err != nil || len(page) != 0 {
-		c.Errorf("changes after the last one are %+v (%v), want none", page, err)
+		c.t.Errorf("changes after the last one are %+v (%v), want none", page, err)
 	}
 	if got := c.capture("K"); got.Next != 5 || got.State.Phase != changes.FirstLook {
-		c.Errorf("the stored capture is %+v, want next 5 and the phase %q", got, changes.FirstLook)
+		c.t.Errorf("the stored capture is %+v, want next 5 and the phase %q", got, changes.FirstLook)
 	}
 
 	large := group("K", 1, 5, 1, 4, 5, 6)
@@ -269,9 +271,9 @@ func changesInOrder(c *capturing) {
 		large.Changes[i].Body = append(bytes.Repeat([]byte("é"), changes.MaxBytes/3), '1')
 	}
 	c.check(c.write(large))
-	got, err = c.store.Changes(c.Context(), "K", 4, 10)
+	got, err = c.store.Changes(c.t.Context(), "K", 4, 10)
 	if err != nil || len(got) != 2 || !bytes.Equal(got[0].Body, large.Changes[0].Body) {
-		c.Errorf("%d changes with bodies of %d bytes are read at once (%v), want 2",
+		c.t.Errorf("%d changes with bodies of %d bytes are read at once (%v), want 2",
 			len(got), len(large.Changes[0].Body), err)
 	}
 }
@@ -288,14 +290,15 @@ func refusedGroups(c *capturing) {
 		"another kind":       group("L", 7, 2, 2, 1, 2),
 	} {
 		if err := c.write(g); !errors.Is(err, delivery.ErrCaptureLost) {
-			c.Errorf("writing a group with %s: got the error %v, want %v", name, err, delivery.ErrCaptureLost)
+			c.t.Errorf("writing a group with %s: got the error %v, want %v",
+				name, err, delivery.ErrCaptureLost)
 		}
 	}
 	if got := c.capture("K"); got.Next != 2 {
-		c.Errorf("the stored capture is %+v, want next 2", got)
+		c.t.Errorf("the stored capture is %+v, want next 2", got)
 	}
-	if list, err := c.store.Changes(c.Context(), "K", 0, 10); err != nil || len(list) != 1 {
-		c.Errorf("changes are %+v (%v), want the first one", list, err)
+	if list, err := c.store.Changes(c.t.Context(), "K", 0, 10); err != nil || len(list) != 1 {
+		c.t.Errorf("changes are %+v (%v), want the first one", list, err)
 	}
 	c.begin("K", 7)
 	c.expect("K", 1, entry(1, 1))

@@ -25,12 +25,12 @@ func reset(c *capturing) {
 		Began:   noon,
 		Needed:  noon,
 	}
-	c.check(c.store.Save(c.Context(), "K", 1, state))
+	c.check(c.store.Save(c.t.Context(), "K", 1, state))
 	c.check(c.write(group("K", 1, 1, 1, 1, 2)))
-	c.check(c.store.Put(c.Context(), "K", 1, 2, []changes.Entry{entry(1, 1), entry(2, 1), entry(3, 1)}))
-	c.check(c.store.Put(c.Context(), "L", 1, 0, []changes.Entry{entry(1, 1)}))
+	c.check(c.store.Put(c.t.Context(), "K", 1, 2, []changes.Entry{entry(1, 1), entry(2, 1), entry(3, 1)}))
+	c.check(c.store.Put(c.t.Context(), "L", 1, 0, []changes.Entry{entry(1, 1)}))
 
-	c.check(c.store.Reset(c.Context(), "K", 1))
+	c.check(c.store.Reset(c.t.Context(), "K", 1))
 	want := changes.Capture{
 		Kind:      "K",
 		Fence:     1,
@@ -45,12 +45,12 @@ func reset(c *capturing) {
 	c.expect("L", 1, entry(1, 1))
 
 	// The new shadow outlasts a restart.
-	c.check(c.store.Put(c.Context(), "K", 1, 2, []changes.Entry{entry(2, 5)}))
+	c.check(c.store.Put(c.t.Context(), "K", 1, 2, []changes.Entry{entry(2, 5)}))
 	c.clean()
 	c.reopen()
 	want.Fence = 2
 	if got := c.begin("K", 2); !reflect.DeepEqual(got, want) {
-		c.Errorf("the capture after a restart is %+v, want %+v", got, want)
+		c.t.Errorf("the capture after a restart is %+v, want %+v", got, want)
 	}
 	c.expect("K", 2, entry(2, 5))
 	c.expectSize("K", 1, 2)
@@ -59,16 +59,16 @@ func reset(c *capturing) {
 
 // clean prunes until nothing is left to remove.
 func (c *capturing) clean() {
-	c.Helper()
+	c.t.Helper()
 	const maxPrunes = 102 // of two entries each
 	for range maxPrunes {
-		hasMore, err := c.store.Prune(c.Context(), time.Time{}, 1<<40, 2)
+		hasMore, err := c.store.Prune(c.t.Context(), time.Time{}, 1<<40, 2)
 		c.check(err)
 		if !hasMore {
 			return
 		}
 	}
-	c.Fatalf("there is more to remove after pruning %d times", maxPrunes)
+	c.t.Fatalf("there is more to remove after pruning %d times", maxPrunes)
 }
 
 // remove checks that Remove leaves nothing of a kind but the ID of its next change.
@@ -82,38 +82,41 @@ func remove(c *capturing) {
 			}
 			c.check(c.write(group(kind, 1, first, 1, numbers...)))
 		}
-		c.check(c.store.Put(c.Context(), kind, 1, 1200, []changes.Entry{entry(1, 1)}))
-		c.check(c.store.Note(c.Context(), kind, [][]byte{{1}}))
+		c.check(c.store.Put(c.t.Context(), kind, 1, 1200, []changes.Entry{entry(1, 1)}))
+		c.check(c.store.Note(c.t.Context(), kind, [][]byte{{1}}))
 	}
 
-	c.check(c.store.Remove(c.Context(), "K"))
+	c.check(c.store.Remove(c.t.Context(), "K"))
 	c.clean()
-	captures, err := c.store.Captures(c.Context())
+	captures, err := c.store.Captures(c.t.Context())
 	if err != nil || len(captures) != 1 || captures[0].Kind != "L" {
-		c.Fatalf("captures are %+v (%v), want the one of L", captures, err)
+		c.t.Fatalf("captures are %+v (%v), want the one of L", captures, err)
 	}
-	list, err := c.store.Changes(c.Context(), "K", 0, 1)
+	list, err := c.store.Changes(c.t.Context(), "K", 0, 1)
 	c.check(err)
-	epochs, err := c.store.Epochs(c.Context(), "K")
+	epochs, err := c.store.Epochs(c.t.Context(), "K")
 	c.check(err)
-	notes, err := c.store.Noted(c.Context(), "K", 1)
+	notes, err := c.store.Noted(c.t.Context(), "K", 1)
 	c.check(err)
 	if len(list)+len(epochs)+len(notes) > 0 {
-		c.Errorf("%d changes, %d epochs and %d notes remain, want none", len(list), len(epochs), len(notes))
+		c.t.Errorf("%d changes, %d epochs and %d notes remain, want none",
+			len(list), len(epochs), len(notes))
 	}
 	if err := c.write(group("K", 1, 1201, 1, 1)); !errors.Is(err, delivery.ErrCaptureLost) {
-		c.Errorf("writing a change of a removed capture: got the error %v, want %v", err, delivery.ErrCaptureLost)
+		c.t.Errorf("writing a change of a removed capture: got the error %v, want %v",
+			err, delivery.ErrCaptureLost)
 	}
 
 	got := c.begin("K", 1)
 	if got.Next != 1201 || got.FirstKept != 1201 || got.State.Phase != changes.FirstLook {
-		c.Errorf("the kind is captured again as %+v, want next 1201 and the phase %q", got, changes.FirstLook)
+		c.t.Errorf("the kind is captured again as %+v, want next 1201 and the phase %q",
+			got, changes.FirstLook)
 	}
 	c.expectSize("K", 0, 0)
 	c.expect("L", 1, entry(1, 1))
-	list, err = c.store.Changes(c.Context(), "L", 0, 2000)
+	list, err = c.store.Changes(c.t.Context(), "L", 0, 2000)
 	if err != nil || len(list) != 1200 {
-		c.Errorf("the other kind has %d changes (%v), want 1200", len(list), err)
+		c.t.Errorf("the other kind has %d changes (%v), want 1200", len(list), err)
 	}
 }
 
@@ -157,7 +160,7 @@ func prune(c *capturing) {
 
 // writeAt writes changes with bodies of 100 bytes, a number of minutes after noon.
 func (c *capturing) writeAt(kind string, first int64, minute int, numbers ...int64) {
-	c.Helper()
+	c.t.Helper()
 	g := group(kind, 1, first, 1, numbers...)
 	g.AddedAt = noon.Add(time.Duration(minute) * time.Minute)
 	for i := range g.Changes {
@@ -168,24 +171,24 @@ func (c *capturing) writeAt(kind string, first int64, minute int, numbers ...int
 
 // prune prunes changes from before a number of minutes after noon.
 func (c *capturing) prune(step string, minute int, size int64, limit int, want bool) {
-	c.Helper()
+	c.t.Helper()
 	before := noon.Add(time.Duration(minute) * time.Minute)
-	hasMore, err := c.store.Prune(c.Context(), before, size, limit)
+	hasMore, err := c.store.Prune(c.t.Context(), before, size, limit)
 	if err != nil || hasMore != want {
-		c.Errorf("%s: there is more to prune: %v (%v), want %v", step, hasMore, err, want)
+		c.t.Errorf("%s: there is more to prune: %v (%v), want %v", step, hasMore, err, want)
 	}
 }
 
 // expectFirsts checks that the changes of K and of L remain from these IDs on.
 func (c *capturing) expectFirsts(step string, firstK, firstL int64) {
-	c.Helper()
+	c.t.Helper()
 	for kind, first := range map[string]int64{"K": firstK, "L": firstL} {
-		list, err := c.store.Changes(c.Context(), kind, 0, 100)
+		list, err := c.store.Changes(c.t.Context(), kind, 0, 100)
 		c.check(err)
 		got := c.capture(kind)
 		startsLater := len(list) > 0 && list[0].ID != first
 		if int64(len(list)) != got.Next-first || got.FirstKept != first || startsLater {
-			c.Errorf("%s: %d changes of %s from %d on, want from %d on to %d",
+			c.t.Errorf("%s: %d changes of %s from %d on, want from %d on to %d",
 				step, len(list), kind, got.FirstKept, first, got.Next)
 		}
 	}
@@ -198,15 +201,15 @@ func pruneEpochs(c *capturing) {
 	c.begin("K", 1)
 	c.check(c.write(group("K", 1, 3, 1, 1, 2)))
 	c.begin("K", 1)
-	before, err := c.store.Epochs(c.Context(), "K")
+	before, err := c.store.Epochs(c.t.Context(), "K")
 	c.check(err)
-	_, err = c.store.Prune(c.Context(), time.Time{}, 50, 100) // leaves the last one
+	_, err = c.store.Prune(c.t.Context(), time.Time{}, 50, 100) // leaves the last one
 	c.check(err)
 	c.begin("K", 1)
-	after, err := c.store.Epochs(c.Context(), "K")
+	after, err := c.store.Epochs(c.t.Context(), "K")
 	c.check(err)
 	if len(before) != 4 || len(after) != 3 || !slices.Equal(after[:2], before[2:]) {
-		c.Errorf("epochs %+v became %+v, want the last two and a new one", before, after)
+		c.t.Errorf("epochs %+v became %+v, want the last two and a new one", before, after)
 	}
 }
 
@@ -214,25 +217,25 @@ func pruneEpochs(c *capturing) {
 func notes(c *capturing) {
 	c.begin("K", 1)
 	keys := [][]byte{{1, 0, 255}, []byte("größe"), {}, {1, 0, 255}}
-	c.check(c.store.Note(c.Context(), "K", keys))
-	c.check(c.store.Note(c.Context(), "K", nil))
-	c.check(c.store.Note(c.Context(), "L", [][]byte{{9}}))
-	first, err := c.store.Noted(c.Context(), "K", 2)
+	c.check(c.store.Note(c.t.Context(), "K", keys))
+	c.check(c.store.Note(c.t.Context(), "K", nil))
+	c.check(c.store.Note(c.t.Context(), "L", [][]byte{{9}}))
+	first, err := c.store.Noted(c.t.Context(), "K", 2)
 	c.check(err)
-	all, err := c.store.Noted(c.Context(), "K", 100)
+	all, err := c.store.Noted(c.t.Context(), "K", 100)
 	c.check(err)
 	if len(first) != 2 || len(all) != 4 || !reflect.DeepEqual(first, all[:2]) {
-		c.Fatalf("the first 2 notes are %+v of %+v, want 2 of 4", first, all)
+		c.t.Fatalf("the first 2 notes are %+v of %+v, want 2 of 4", first, all)
 	}
 	for i, n := range all {
 		if string(n.Key) != string(keys[i]) {
-			c.Errorf("note %d is %q, want %q", i, n.Key, keys[i])
+			c.t.Errorf("note %d is %q, want %q", i, n.Key, keys[i])
 		}
 	}
-	c.check(c.store.Unnote(c.Context(), "K", first))
-	c.check(c.store.Unnote(c.Context(), "L", all)) // of another kind
-	remaining, err := c.store.Noted(c.Context(), "K", 100)
+	c.check(c.store.Unnote(c.t.Context(), "K", first))
+	c.check(c.store.Unnote(c.t.Context(), "L", all)) // of another kind
+	remaining, err := c.store.Noted(c.t.Context(), "K", 100)
 	if err != nil || !reflect.DeepEqual(remaining, all[2:]) {
-		c.Errorf("the remaining notes are %+v (%v), want %+v", remaining, err, all[2:])
+		c.t.Errorf("the remaining notes are %+v (%v), want %+v", remaining, err, all[2:])
 	}
 }
