@@ -30,7 +30,8 @@ func (ls *lists) pagesByCursor() {
 				want := ls.wholeList(kind, where, order)
 				got := ls.cursorPages(kind, where, order)
 				if !slices.Equal(got, want) {
-					ls.t.Errorf("%s, %s, descending %v: by cursor the rows\n%v, want\n%v", name, which, desc, got, want)
+					ls.h.t.Errorf("%s, %s, descending %v: by cursor the rows\n%v, want\n%v",
+						name, which, desc, got, want)
 				}
 			}
 		}
@@ -41,28 +42,28 @@ func (ls *lists) pagesByCursor() {
 func (ls *lists) equals(kind *record.Kind, name string, value wire.Value) query.Condition {
 	field, found := kind.Column(name)
 	if !found {
-		ls.t.Fatalf("%s has no field %s", kind.Name, name)
+		ls.h.t.Fatalf("%s has no field %s", kind.Name, name)
 	}
 	return query.Condition{Field: field, Operator: record.Equal, Operands: []wire.Value{value}}
 }
 
 // wholeList returns the keys of all rows, read in the general way.
 func (ls *lists) wholeList(kind *record.Kind, where []query.Condition, order []query.Order) []string {
-	ls.t.Helper()
+	ls.h.t.Helper()
 	plan, err := query.NewPlan(&query.Request{
 		Kind: kind, Fields: kind.KeyFields(), Where: where, Order: order, Take: query.NoTake, SkipSet: true,
 	}, false)
-	ls.check(err)
+	ls.h.check(err)
 	limits := func() executor.Limits { return executor.Limits{} }
-	rows, err := executor.Select(ls.t.Context(), ls.store.AppDB, limits, plan)
-	ls.check(err)
+	rows, err := executor.Select(ls.h.t.Context(), ls.store.AppDB, limits, plan)
+	ls.h.check(err)
 	keys, _ := ls.readKeys(plan, rows)
 	return keys
 }
 
 // cursorPages returns the keys of all rows, read in small pages.
 func (ls *lists) cursorPages(kind *record.Kind, where []query.Condition, order []query.Order) []string {
-	ls.t.Helper()
+	ls.h.t.Helper()
 	var keys []string
 	next := ""
 	for isFirst := true; isFirst || next != ""; isFirst = false {
@@ -72,11 +73,11 @@ func (ls *lists) cursorPages(kind *record.Kind, where []query.Condition, order [
 			r.Where = where
 			r.Order = order
 		}
-		ls.check(ls.store.SetPlace(ls.t.Context(), r, nil))
+		ls.h.check(ls.store.SetPlace(ls.h.t.Context(), r, nil))
 		plan, err := query.NewPlan(r, false)
-		ls.check(err)
-		rows, err := ls.store.Select(ls.t.Context(), plan)
-		ls.check(err)
+		ls.h.check(err)
+		rows, err := ls.store.Select(ls.h.t.Context(), plan)
+		ls.h.check(err)
 		var page []string
 		page, next = ls.readKeys(plan, rows)
 		keys = append(keys, page...)
@@ -86,12 +87,12 @@ func (ls *lists) cursorPages(kind *record.Kind, where []query.Condition, order [
 
 // readKeys returns the keys of the rows of a result, and the cursor of the next page.
 func (ls *lists) readKeys(plan *query.Plan, rows *executor.Result) (keys []string, next string) {
-	ls.t.Helper()
+	ls.h.t.Helper()
 	defer rows.Close()
 	types := plan.Types()
 	for {
 		cells, err := rows.Next()
-		ls.check(err)
+		ls.h.check(err)
 		if cells == nil {
 			break
 		}
@@ -102,6 +103,6 @@ func (ls *lists) readKeys(plan *query.Plan, rows *executor.Result) (keys []strin
 		keys = append(keys, key)
 	}
 	tail, err := rows.Tail(int64(len(keys)))
-	ls.check(err)
+	ls.h.check(err)
 	return keys, tail.Next
 }

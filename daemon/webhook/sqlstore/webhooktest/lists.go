@@ -22,7 +22,7 @@ import (
 
 // lists is a store with messages, and the values to filter them by.
 type lists struct {
-	hooks
+	h     hooks
 	store *storage.Store
 	lease delivery.Lease
 	subs  []webhook.Subscription
@@ -39,7 +39,7 @@ type lists struct {
 func messageLists(h hooks) {
 	ctx := h.t.Context()
 	ls := &lists{
-		hooks: h,
+		h:     h,
 		store: h.reopen(),
 		lease: h.lease(time.Hour),
 		ids:   map[string][]string{"SubscriberID": {guid(1)}, "SubscriptionID": {guid(2)}},
@@ -76,17 +76,17 @@ func messageLists(h hooks) {
 // subscribeAll adds three subscribers, with one, two and three subscriptions.
 func (ls *lists) subscribeAll() {
 	for n := range 3 {
-		first := ls.subscribe()
+		first := ls.h.subscribe()
 		ls.subs = append(ls.subs, first)
 		for range n {
-			sub, err := ls.Admin.AddSubscription(ls.t.Context(), webhook.Subscription{
+			sub, err := ls.h.Admin.AddSubscription(ls.h.t.Context(), webhook.Subscription{
 				Subscriber: first.Subscriber,
 				Pattern:    "*",
 				URL:        "http://a",
 				Secret:     "s",
 				SavedAt:    noon,
 			}, nil)
-			ls.check(err)
+			ls.h.check(err)
 			ls.subs = append(ls.subs, sub)
 		}
 	}
@@ -100,12 +100,12 @@ func (ls *lists) subscribeAll() {
 // first subscription, none for the last but one.
 func (ls *lists) sendAll() {
 	keys := []string{"", "a", "a", "A"}
-	b := ls.batch(ls.lease)
+	b := ls.h.batch(ls.lease)
 	for n := range 60 {
-		m := ls.publish(&b, noon, "{}", ls.recipients(n)...)[0]
+		m := ls.h.publish(&b, noon, "{}", ls.recipients(n)...)[0]
 		m.Event.Key = keys[n%len(keys)]
 	}
-	ls.check(ls.Engine.Write(ls.t.Context(), b))
+	ls.h.check(ls.h.Engine.Write(ls.h.t.Context(), b))
 	ls.sent = append(ls.sent, b.Messages...)
 
 	later := noon.Add(time.Hour)
@@ -113,13 +113,13 @@ func (ls *lists) sendAll() {
 		switch i % 5 {
 		case 0: // not sent
 		case 1:
-			ls.record(ls.lease, attempt(m, 500, webhook.RetryPending, later))
+			ls.h.record(ls.lease, attempt(m, 500, webhook.RetryPending, later))
 			m.Attempts++
-			ls.record(ls.lease, attempt(m, 500, webhook.Failed, time.Time{}))
+			ls.h.record(ls.lease, attempt(m, 500, webhook.Failed, time.Time{}))
 		case 2:
-			ls.record(ls.lease, attempt(m, 500, webhook.RetryPending, later))
+			ls.h.record(ls.lease, attempt(m, 500, webhook.RetryPending, later))
 		default:
-			ls.record(ls.lease, attempt(m, 200, webhook.Successful, time.Time{}))
+			ls.h.record(ls.lease, attempt(m, 200, webhook.Successful, time.Time{}))
 		}
 	}
 }
@@ -146,17 +146,17 @@ func (ls *lists) changeFailed() {
 		failed = append(failed, admin.Candidate{ID: ls.sent[i].ID, Status: webhook.Failed, Retries: 1})
 	}
 	half := len(failed) / 2
-	_, err := ls.Admin.RetryMessages(ls.t.Context(), failed[:half], noon)
-	ls.check(err)
-	_, err = ls.Admin.RemoveMessages(ls.t.Context(), failed[half:], noon)
-	ls.check(err)
+	_, err := ls.h.Admin.RetryMessages(ls.h.t.Context(), failed[:half], noon)
+	ls.h.check(err)
+	_, err = ls.h.Admin.RemoveMessages(ls.h.t.Context(), failed[half:], noon)
+	ls.h.check(err)
 }
 
 // sweepAll removes all messages of removed subscriptions, in steps.
 func (ls *lists) sweepAll() {
 	for {
-		step, err := ls.Engine.Sweep(ls.t.Context(), 7)
-		ls.check(err)
+		step, err := ls.h.Engine.Sweep(ls.h.t.Context(), 7)
+		ls.h.check(err)
 		if !step.More {
 			return
 		}
@@ -169,11 +169,11 @@ func noLimits() executor.Limits { return executor.Limits{} }
 // compare compares generated lists.
 func (ls *lists) compare(when string) {
 	var err error
-	ls.last, err = ls.Admin.LastMessage(ls.t.Context())
-	ls.check(err)
-	rapid.Check(ls.t, func(t *rapid.T) {
+	ls.last, err = ls.h.Admin.LastMessage(ls.h.t.Context())
+	ls.h.check(err)
+	rapid.Check(ls.h.t, func(t *rapid.T) {
 		plan := ls.draw(t)
-		faster := ls.Admin.ListPlan(plan)
+		faster := ls.h.Admin.ListPlan(plan)
 		if faster.PageKeys != nil {
 			ls.pages++
 		}
@@ -216,7 +216,7 @@ func (ls *lists) shortPages() {
 			noneExists := &query.Fragment{SQL: "SELECT -1"}
 			got := ls.tailWithKeys(plan, noneExists)
 			if want.Total == 0 || !got.Known || got.Total != want.Total {
-				ls.t.Errorf("%s, count %v: the total of a page without messages is %+v, want %d, above 0",
+				ls.h.t.Errorf("%s, count %v: the total of a page without messages is %+v, want %d, above 0",
 					name, count, got, want.Total)
 			}
 		}
@@ -226,21 +226,21 @@ func (ls *lists) shortPages() {
 // tailWithKeys lists the rows with the given keys, or in the general way if they are nil, and
 // returns the total.
 func (ls *lists) tailWithKeys(plan *query.Plan, keys *query.Fragment) executor.Tail {
-	listed := *ls.Admin.ListPlan(plan)
+	listed := *ls.h.Admin.ListPlan(plan)
 	listed.PageKeys = keys
-	result, err := executor.Select(ls.t.Context(), ls.store.AppDB, noLimits, &listed)
-	ls.check(err)
+	result, err := executor.Select(ls.h.t.Context(), ls.store.AppDB, noLimits, &listed)
+	ls.h.check(err)
 	rows := int64(0)
 	for {
 		cells, err := result.Next()
-		ls.check(err)
+		ls.h.check(err)
 		if cells == nil {
 			break
 		}
 		rows++
 	}
 	tail, err := result.Tail(rows)
-	ls.check(errors.Join(err, result.Close()))
+	ls.h.check(errors.Join(err, result.Close()))
 	return tail
 }
 
