@@ -15,11 +15,14 @@ const (
 	captureFence = 3
 )
 
-// beginCapture makes changes of capturedKind acceptable under captureFence.
-func (h hooks) beginCapture() {
-	h.t.Helper()
-	_, err := h.changes.Begin(h.t.Context(), capturedKind, captureFence)
-	h.check(err)
+// captures are the changes of records that a store receives from capture.
+type captures struct{ h hooks }
+
+// begin makes changes of capturedKind acceptable under captureFence.
+func (c captures) begin() {
+	c.h.t.Helper()
+	_, err := c.h.changes.Begin(c.h.t.Context(), capturedKind, captureFence)
+	c.h.check(err)
 }
 
 // capture adds a change of a record to a batch, under captureFence.
@@ -37,28 +40,28 @@ func capture(b *delivery.Batch, op, key, body string, number int64) {
 	})
 }
 
-// captureTwo adds two changes to a batch, numbered from first, and an event of the first of them
+// addTwo adds two changes to a batch, numbered from first, and an event of the first of them
 // with a message to a subscription.
-func (h hooks) captureTwo(b *delivery.Batch, sub webhook.Subscription, first int64) *webhook.Message {
-	h.t.Helper()
+func (c captures) addTwo(b *delivery.Batch, sub webhook.Subscription, first int64) *webhook.Message {
+	c.h.t.Helper()
 	capture(b, "created", "k", "größe", first)
 	capture(b, "created", "k", "größe", first+1)
-	message := h.publish(b, noon, "größe", sub.ID)[0]
+	message := c.h.publish(b, noon, "größe", sub.ID)[0]
 	b.Captured.Changes[0].EventID = message.Event.ID
 	return message
 }
 
-// expectCaptured checks the number of stored changes of captureTwo, and their bodies.
-func (h hooks) expectCaptured(when string, want int) {
-	h.t.Helper()
-	changes, err := h.changes.Changes(h.t.Context(), capturedKind, 0, 10)
-	h.check(err)
+// expect checks the number of stored changes of addTwo, and their bodies.
+func (c captures) expect(when string, want int) {
+	c.h.t.Helper()
+	changes, err := c.h.changes.Changes(c.h.t.Context(), capturedKind, 0, 10)
+	c.h.check(err)
 	if len(changes) != want {
-		h.t.Errorf("%s: %d changes, want %d", when, len(changes), want)
+		c.h.t.Errorf("%s: %d changes, want %d", when, len(changes), want)
 	}
 	for _, change := range changes {
 		if string(change.Body) != "größe" {
-			h.t.Errorf("%s: change %d has the body %q, want %q", when, change.ID, change.Body, "größe")
+			c.h.t.Errorf("%s: change %d has the body %q, want %q", when, change.ID, change.Body, "größe")
 		}
 	}
 }
@@ -66,9 +69,10 @@ func (h hooks) expectCaptured(when string, want int) {
 // capturedRefused checks that a batch with changes under another fence, at another position or under a
 // lost lease is not written at all.
 func capturedRefused(h hooks) {
+	captured := captures{h}
 	sub := h.subscribe()
 	lease := h.lease(time.Hour)
-	h.beginCapture()
+	captured.begin()
 	for _, c := range []struct {
 		name         string
 		fence, first int64
@@ -78,7 +82,7 @@ func capturedRefused(h hooks) {
 		{"gap in the numbers", captureFence, 2},
 	} {
 		b := h.batch(lease)
-		h.captureTwo(&b, sub, c.first)
+		captured.addTwo(&b, sub, c.first)
 		b.Captured.Fence = c.fence
 		b.Keys = []delivery.Key{{Hash: [32]byte{byte(c.first)}, Event: guid(1), Until: noon}}
 		err := h.Engine.Write(h.t.Context(), b)
@@ -89,24 +93,25 @@ func capturedRefused(h hooks) {
 	}
 
 	fenced := h.batch(delivery.Lease{Partition: lease.Partition, Fence: lease.Fence + 1})
-	h.captureTwo(&fenced, sub, 1)
+	captured.addTwo(&fenced, sub, 1)
 	err := h.Engine.Write(h.t.Context(), fenced)
 	if !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("lost lease: error %v, want %v", err, delivery.ErrFenced)
 	}
-	h.expectCaptured("after refused batches", 0)
+	captured.expect("after refused batches", 0)
 }
 
 // capturedChanges checks that the event of a change stays until both its messages and the change
 // are gone.
 func capturedChanges(h hooks) {
+	captured := captures{h}
 	ctx := h.t.Context()
 	sub := h.subscribe()
 	lease := h.lease(time.Hour)
-	h.beginCapture()
+	captured.begin()
 
 	b := h.batch(lease)
-	first := h.captureTwo(&b, sub, 1)
+	first := captured.addTwo(&b, sub, 1)
 	h.check(h.Engine.Write(ctx, b))
 	h.expectIDs("open messages of the first batch", h.open(lease.Partition, sub.ID), first)
 	err := h.Engine.Write(ctx, b)
@@ -114,37 +119,37 @@ func capturedChanges(h hooks) {
 		h.t.Errorf("writing changes a second time: error %v, want %v", err, delivery.ErrCaptureLost)
 	}
 	b = h.batch(lease)
-	second := h.captureTwo(&b, sub, 3)
+	second := captured.addTwo(&b, sub, 3)
 	h.check(h.Engine.Write(ctx, b))
-	h.expectCaptured("after two batches", 4)
+	captured.expect("after two batches", 4)
 
 	// The first event loses its messages first, the second one its change.
 	h.record(lease, ended(first, noon, webhook.Successful))
 	_, err = h.Engine.Prune(ctx, delivery.Prune{Limit: 10, Successful: noon.Add(time.Minute)})
 	h.check(err)
 	h.expectIDs("open messages after pruning", h.open(lease.Partition, sub.ID), second)
-	h.expectEvent("without messages", first, true)
-	h.expectCaptured("after pruning messages", 4)
+	captured.expectEvent("without messages", first, true)
+	captured.expect("after pruning messages", 4)
 
 	const maxSize = 1 << 40 // bytes
 	_, err = h.changes.Prune(ctx, noon.Add(time.Minute), maxSize, 10)
 	h.check(err)
-	h.expectCaptured("after pruning changes", 0)
-	h.expectEvent("without a change and messages", first, false)
-	h.expectEvent("without a change", second, true)
+	captured.expect("after pruning changes", 0)
+	captured.expectEvent("without a change and messages", first, false)
+	captured.expectEvent("without a change", second, true)
 
 	_, err = h.Admin.RemoveMessage(ctx, addressOf(sub, second))
 	h.check(err)
-	h.expectEvent("without a message and a change", second, false)
+	captured.expectEvent("without a message and a change", second, false)
 }
 
 // expectEvent checks whether the event of a message exists.
-func (h hooks) expectEvent(when string, m *webhook.Message, want bool) {
-	h.t.Helper()
-	bodies, err := h.Engine.Bodies(h.t.Context(), []int64{m.Event.ID})
-	h.check(err)
+func (c captures) expectEvent(when string, m *webhook.Message, want bool) {
+	c.h.t.Helper()
+	bodies, err := c.h.Engine.Bodies(c.h.t.Context(), []int64{m.Event.ID})
+	c.h.check(err)
 	if exists := len(bodies) == 1; exists != want {
-		h.t.Errorf("%s: the event exists: %v, want %v", when, exists, want)
+		c.h.t.Errorf("%s: the event exists: %v, want %v", when, exists, want)
 	}
 }
 

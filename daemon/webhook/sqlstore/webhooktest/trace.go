@@ -20,7 +20,7 @@ type traced struct {
 // writeTraced writes the messages and changes of a trace.
 func (h hooks) writeTraced(lease delivery.Lease) traced {
 	h.t.Helper()
-	h.beginCapture()
+	captures{h}.begin()
 	tr := traced{sub: h.subscribe(), otherSub: h.subscribe()}
 	b := h.batch(lease)
 	for _, key := range []string{"a", "b", "a", "A"} {
