@@ -11,20 +11,21 @@ import (
 // replays sends a delivered message again: it is open, but on pages of replays only, until its
 // attempt is recorded.
 func replays(h hooks) {
+	b := bulk{h}
 	ctx := h.t.Context()
 	r := h.subscribe()
 	l := h.lease(time.Hour)
 	later := noon.Add(time.Minute)
 	sent := h.oneOfEach(l, r)
-	selected := h.candidates(r, sent.all()...)
+	selected := b.candidates(r, sent.all()...)
 	done, err := h.Admin.ReplayMessages(ctx, selected, later)
 	due := webhook.Change{Status: webhook.RetryPending, Next: later, At: later, Code: 200}
-	h.expectChanged("replay of messages of each status", done, err,
+	b.expectChanged("replay of messages of each status", done, err,
 		changedFrom(r, sent.delivered, webhook.Successful, due))
 	replay := webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: later, Replay: true}
 	h.expectState(addressOf(r, sent.delivered), replay)
 	repeated, err := h.Admin.ReplayMessages(ctx, selected, later)
-	h.expectChanged("second replay of the same candidates", repeated, err)
+	b.expectChanged("second replay of the same candidates", repeated, err)
 
 	// The replay is not on pages of other messages.
 	page := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: later.Add(2 * time.Hour), Limit: 10}
@@ -72,6 +73,7 @@ func replays(h hooks) {
 // orderedReplays opens messages again that were delivered before their subscription had an order:
 // they belong to the first partition then.
 func orderedReplays(h hooks) {
+	b := bulk{h}
 	ctx := h.t.Context()
 	r := h.subscribe()
 	first := h.lease(time.Hour)
@@ -84,7 +86,7 @@ func orderedReplays(h hooks) {
 	change := admin.SubscriptionChange{Ordered: &ordered}
 	_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, change, noon)
 	h.check(err)
-	selected := h.candidates(r, sent...)
+	selected := b.candidates(r, sent...)
 	n, err := h.Admin.CountOrdered(ctx, selected)
 	h.check(err)
 	if n != 2 {
