@@ -13,16 +13,26 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
+// adminRows are the rows of subscribers and subscriptions, which administrators change.
+type adminRows struct{ h hooks }
+
+// subscriptions returns the subscriptions of a subscriber.
+func (r adminRows) subscriptions(subscriber string) ([]webhook.Subscription, error) {
+	subs, _, err := r.h.Admin.Subscriptions(r.h.t.Context(), subscriber, 0, -1)
+	return subs, err
+}
+
 // subscriberRows adds, changes, reads and removes subscribers.
 func subscriberRows(h hooks) {
+	r := adminRows{h}
 	ctx := h.t.Context()
 	const name = "Größe & Söhne"
 	first, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: name, Enabled: true}, auditEntry())
 	h.check(err)
-	h.expectSubscriberRow(first, admin.Subscriber{Name: name, Enabled: true, ItemNo: 1, SavedAt: noon})
+	r.expectSubscriber(first, admin.Subscriber{Name: name, Enabled: true, ItemNo: 1, SavedAt: noon})
 	second, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: "Bay"}, auditEntry())
 	h.check(err)
-	h.expectSubscriberRow(second, admin.Subscriber{Name: "Bay", ItemNo: 2, SavedAt: noon})
+	r.expectSubscriber(second, admin.Subscriber{Name: "Bay", ItemNo: 2, SavedAt: noon})
 
 	newName, enabled := "Bight", true
 	later := auditEntry()
@@ -30,7 +40,7 @@ func subscriberRows(h hooks) {
 	change := admin.SubscriberChange{Name: &newName, Enabled: &enabled, RowHash: second.RowHash}
 	changed, err := h.Admin.ChangeSubscriber(ctx, second.GUID, change, later)
 	h.check(err)
-	h.expectSubscriberRow(changed, admin.Subscriber{
+	r.expectSubscriber(changed, admin.Subscriber{
 		GUID:    second.GUID,
 		Name:    newName,
 		Enabled: true,
@@ -69,29 +79,30 @@ func subscriberRows(h hooks) {
 	h.expectMissing(err)
 }
 
-// expectSubscriberRow compares a subscriber, apart from its row hash, and from its GUID if that was
+// expectSubscriber compares a subscriber, apart from its row hash, and from its GUID if that was
 // generated.
-func (h hooks) expectSubscriberRow(got, want admin.Subscriber) {
-	h.t.Helper()
+func (r adminRows) expectSubscriber(got, want admin.Subscriber) {
+	r.h.t.Helper()
 	if len(got.GUID) != 36 || len(got.RowHash) != 8 {
-		h.t.Errorf("subscriber has the GUID %q and the row hash %x", got.GUID, got.RowHash)
+		r.h.t.Errorf("subscriber has the GUID %q and the row hash %x", got.GUID, got.RowHash)
 	}
 	want.RowHash = got.RowHash
 	if want.GUID == "" {
 		want.GUID = got.GUID
 	}
 	if !got.SavedAt.Equal(want.SavedAt) {
-		h.t.Errorf("subscriber was saved at %v, want %v", got.SavedAt, want.SavedAt)
+		r.h.t.Errorf("subscriber was saved at %v, want %v", got.SavedAt, want.SavedAt)
 	}
 	want.SavedAt = got.SavedAt
 	if !reflect.DeepEqual(got, want) {
-		h.t.Errorf("subscriber is %+v, want %+v", got, want)
+		r.h.t.Errorf("subscriber is %+v, want %+v", got, want)
 	}
 }
 
 // subscriptionPages adds subscriptions concurrently: pages must be parts of the whole
 // list nevertheless.
 func subscriptionPages(h hooks) {
+	r := adminRows{h}
 	const added = 4 // subscriptions of each subscriber, apart from its first
 	ctx := h.t.Context()
 	owner := h.subscribe().Subscriber
@@ -118,7 +129,7 @@ func subscriptionPages(h hooks) {
 		}
 	}
 
-	whole, total, err := h.Store.Admin.Subscriptions(ctx, owner, 0, -1)
+	whole, total, err := h.Admin.Subscriptions(ctx, owner, 0, -1)
 	h.check(err)
 	if len(whole) != 1+2*added || total != int64(len(whole)) {
 		h.t.Fatalf("%d subscriptions, total %d, want %d", len(whole), total, 1+2*added)
@@ -128,18 +139,18 @@ func subscriptionPages(h hooks) {
 			h.t.Errorf("subscription %d is %+v, want number %d of %s", i, sub, i+1, owner)
 		}
 	}
-	h.expectPartsOf(whole)
+	r.expectPartsOf(whole)
 
 	for _, take := range []int64{-1, 0, 1} {
-		_, _, err = h.Store.Admin.Subscriptions(ctx, guid(1), 0, take)
+		_, _, err = h.Admin.Subscriptions(ctx, guid(1), 0, take)
 		h.expectMissing(err)
 	}
 }
 
 // expectPartsOf reads all pages of the subscriptions of a subscriber, and compares them with the
 // whole list.
-func (h hooks) expectPartsOf(whole []webhook.Subscription) {
-	h.t.Helper()
+func (r adminRows) expectPartsOf(whole []webhook.Subscription) {
+	r.h.t.Helper()
 	total := int64(len(whole))
 	for skip := range total + 2 {
 		for take := int64(-1); take <= total+1; take++ { // -1: without a limit
@@ -147,16 +158,16 @@ func (h hooks) expectPartsOf(whole []webhook.Subscription) {
 			if take >= 0 {
 				want = want[:min(take, int64(len(want)))]
 			}
-			got, n, err := h.Store.Admin.Subscriptions(h.t.Context(), whole[0].Subscriber, skip, take)
-			h.check(err)
+			got, n, err := r.h.Admin.Subscriptions(r.h.t.Context(), whole[0].Subscriber, skip, take)
+			r.h.check(err)
 			if n != total {
-				h.t.Errorf("skip %d, take %d: total %d, want %d", skip, take, n, total)
+				r.h.t.Errorf("skip %d, take %d: total %d, want %d", skip, take, n, total)
 			}
 			isSame := slices.EqualFunc(got, want, func(a, b webhook.Subscription) bool {
 				return reflect.DeepEqual(a, b)
 			})
 			if !isSame {
-				h.t.Errorf("skip %d, take %d: got\n%+v, want\n%+v", skip, take, got, want)
+				r.h.t.Errorf("skip %d, take %d: got\n%+v, want\n%+v", skip, take, got, want)
 			}
 		}
 	}
@@ -171,6 +182,7 @@ func (h hooks) expectMissing(err error) {
 
 // subscriptionRows adds, changes, reads and removes a subscription with a value in each column.
 func subscriptionRows(h hooks) {
+	r := adminRows{h}
 	ctx := h.t.Context()
 	owner, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
 	h.check(err)
@@ -201,7 +213,7 @@ func subscriptionRows(h hooks) {
 	if !reflect.DeepEqual(first, want) {
 		h.t.Errorf("added %+v, want %+v", first, want)
 	}
-	h.expectGUIDsTaken(owner.GUID, want)
+	r.expectGUIDsTaken(owner.GUID, want)
 
 	plain := webhook.Subscription{Subscriber: owner.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}
 	second, err := h.Admin.AddSubscription(ctx, plain, nil)
@@ -210,67 +222,68 @@ func subscriptionRows(h hooks) {
 		h.t.Errorf("the second subscription has number %d, want 2", second.ItemNo)
 	}
 	both := []webhook.Subscription{first, second}
-	listed, err := h.Subscriptions(ctx, owner.GUID)
+	listed, err := r.subscriptions(owner.GUID)
 	if err != nil || !reflect.DeepEqual(listed, both) {
 		h.t.Errorf("subscriptions are %+v (%v), want %+v", listed, err, both)
 	}
-	h.changeSubscription(first)
+	r.changeSubscription(first)
 
 	plain.Subscriber = guid(1) // which does not exist
 	_, err = h.Admin.AddSubscription(ctx, plain, nil)
 	h.expectMissing(err)
-	_, err = h.Subscriptions(ctx, guid(1))
+	_, err = r.subscriptions(guid(1))
 	h.expectMissing(err)
-	h.removeSubscription(first)
+	r.removeSubscription(first)
 }
 
 // expectGUIDsTaken adds a subscription, and a subscriber, with the GUID of an existing one.
-func (h hooks) expectGUIDsTaken(owner string, existing webhook.Subscription) {
-	h.t.Helper()
-	_, err := h.Admin.AddSubscription(h.t.Context(), existing, nil)
+func (r adminRows) expectGUIDsTaken(owner string, existing webhook.Subscription) {
+	r.h.t.Helper()
+	_, err := r.h.Admin.AddSubscription(r.h.t.Context(), existing, nil)
 	if !fault.Is(err, fault.Conflict) {
-		h.t.Fatalf("adding a subscription with a GUID in use: error %v, want Conflict", err)
+		r.h.t.Fatalf("adding a subscription with a GUID in use: error %v, want Conflict", err)
 	}
 	if field := fault.From(err).Fields[0].Name; field != webhook.MemberRecID {
-		h.t.Errorf("adding a subscription with a GUID in use: error of %s, want %s", field, webhook.MemberRecID)
+		r.h.t.Errorf("adding a subscription with a GUID in use: error of %s, want %s", field, webhook.MemberRecID)
 	}
-	_, err = h.Admin.AddSubscriber(h.t.Context(), admin.Subscriber{GUID: owner, Name: "Shop"}, auditEntry())
+	taken := admin.Subscriber{GUID: owner, Name: "Shop"}
+	_, err = r.h.Admin.AddSubscriber(r.h.t.Context(), taken, auditEntry())
 	if !fault.Is(err, fault.Conflict) {
-		h.t.Errorf("adding a subscriber with a GUID in use: error %v, want Conflict", err)
+		r.h.t.Errorf("adding a subscriber with a GUID in use: error %v, want Conflict", err)
 	}
 }
 
 // removeSubscription removes a subscription twice, and tries so with another subscriber.
-func (h hooks) removeSubscription(sub webhook.Subscription) {
-	h.t.Helper()
-	ctx := h.t.Context()
-	otherOwner := h.subscribe().Subscriber
-	_, err := h.Admin.Subscription(ctx, otherOwner, sub.GUID)
-	h.expectMissing(err)
-	removed, err := h.Admin.RemoveSubscription(ctx, otherOwner, sub.GUID, noon)
+func (r adminRows) removeSubscription(sub webhook.Subscription) {
+	r.h.t.Helper()
+	ctx := r.h.t.Context()
+	otherOwner := r.h.subscribe().Subscriber
+	_, err := r.h.Admin.Subscription(ctx, otherOwner, sub.GUID)
+	r.h.expectMissing(err)
+	removed, err := r.h.Admin.RemoveSubscription(ctx, otherOwner, sub.GUID, noon)
 	if err != nil || removed {
-		h.t.Errorf("removed a subscription of another subscriber: %v (%v), want false", removed, err)
+		r.h.t.Errorf("removed a subscription of another subscriber: %v (%v), want false", removed, err)
 	}
 	for _, want := range []bool{true, false} {
-		got, err := h.Admin.RemoveSubscription(ctx, sub.Subscriber, sub.GUID, noon)
+		got, err := r.h.Admin.RemoveSubscription(ctx, sub.Subscriber, sub.GUID, noon)
 		if err != nil || got != want {
-			h.t.Errorf("removed the subscription: %v (%v), want %v", got, err, want)
+			r.h.t.Errorf("removed the subscription: %v (%v), want %v", got, err, want)
 		}
 	}
 }
 
 // changeSubscription changes all columns of a subscription, and then empties those that can be
 // empty.
-func (h hooks) changeSubscription(sub webhook.Subscription) {
-	h.t.Helper()
-	ctx := h.t.Context()
+func (r adminRows) changeSubscription(sub webhook.Subscription) {
+	r.h.t.Helper()
+	ctx := r.h.t.Context()
 	later := noon.Add(time.Hour)
 	pattern, url := "*", "http://b"
 	where := `{"Total":1}`
 	no := false
 	var settings []time.Duration // nil: the schedule of the settings
 	headers := []webhook.Header{{Name: "X-C", Value: strings.Repeat("v", 5000), ID: guid(4)}}
-	got, err := h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, admin.SubscriptionChange{
+	got, err := r.h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, admin.SubscriptionChange{
 		Pattern:     &pattern,
 		URL:         &url,
 		Where:       &where,
@@ -282,7 +295,7 @@ func (h hooks) changeSubscription(sub webhook.Subscription) {
 		RowHash:     sub.RowHash,
 		Owner:       new(string),
 	}, later)
-	h.check(err)
+	r.h.check(err)
 	want := sub
 	want.Pattern = pattern
 	want.URL = url
@@ -296,28 +309,29 @@ func (h hooks) changeSubscription(sub webhook.Subscription) {
 	want.RowHash = got.RowHash
 	want.Where.Text = where
 	if !reflect.DeepEqual(got, want) {
-		h.t.Errorf("changed into %+v, want %+v", got, want)
+		r.h.t.Errorf("changed into %+v, want %+v", got, want)
 	}
 	if slices.Equal(got.RowHash, sub.RowHash) {
-		h.t.Errorf("the row hash is %x before and after a change", got.RowHash)
+		r.h.t.Errorf("the row hash is %x before and after a change", got.RowHash)
 	}
 
 	none, empty := []webhook.Header{}, []time.Duration{}
 	outdated := admin.SubscriptionChange{Headers: &none, RowHash: sub.RowHash}
-	_, err = h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, outdated, later)
+	_, err = r.h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, outdated, later)
 	if !fault.Is(err, fault.Conflict) {
-		h.t.Errorf("changing a subscription with an old row hash: error %v, want Conflict", err)
+		r.h.t.Errorf("changing a subscription with an old row hash: error %v, want Conflict", err)
 	}
 
 	emptied := admin.SubscriptionChange{Headers: &none, Schedule: &empty, Where: new(string)}
-	got, err = h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, emptied, later)
-	h.check(err)
+	got, err = r.h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, emptied, later)
+	r.h.check(err)
 	hasNoRetries := got.Schedule != nil && len(got.Schedule) == 0
 	if got.Headers != nil || got.Where.Text != "" || !hasNoRetries {
-		h.t.Errorf("changed into %+v, want no headers, no condition and no retries", got)
+		r.h.t.Errorf("changed into %+v, want no headers, no condition and no retries", got)
 	}
-	_, err = h.Admin.ChangeSubscription(ctx, sub.Subscriber, guid(1), admin.SubscriptionChange{URL: &url}, later)
-	h.expectMissing(err)
+	moved := admin.SubscriptionChange{URL: &url}
+	_, err = r.h.Admin.ChangeSubscription(ctx, sub.Subscriber, guid(1), moved, later)
+	r.h.expectMissing(err)
 }
 
 // versionsIncremented checks that only changes of subscriptions increment their
