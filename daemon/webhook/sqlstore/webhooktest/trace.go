@@ -11,6 +11,7 @@ import (
 // traced is two subscriptions with the messages of four events with the keys a, b, a and A, and
 // three changes of records with the keys a, b and a. The first event is that of the first change.
 type traced struct {
+	h             hooks
 	sub, otherSub webhook.Subscription
 	events        []*webhook.Event
 	toSub         []*webhook.Message // one of each event
@@ -18,10 +19,10 @@ type traced struct {
 }
 
 // writeTraced writes the messages and changes of a trace.
-func (h hooks) writeTraced(lease delivery.Lease) traced {
+func writeTraced(h hooks, lease delivery.Lease) traced {
 	h.t.Helper()
 	captures{h}.begin()
-	tr := traced{sub: h.subscribe(), otherSub: h.subscribe()}
+	tr := traced{h: h, sub: h.subscribe(), otherSub: h.subscribe()}
 	b := h.batch(lease)
 	for _, key := range []string{"a", "b", "a", "A"} {
 		both := h.publish(&b, noon, "{}", tr.sub.ID, tr.otherSub.ID)
@@ -49,7 +50,7 @@ func (h hooks) trace(key string) *admin.Trace {
 // traces reads the changes, events, messages and attempts of a key, and of one message.
 func traces(h hooks) {
 	lease := h.lease(time.Hour)
-	sent := h.writeTraced(lease)
+	sent := writeTraced(h, lease)
 	first := sent.toSub[0]
 	h.record(lease, attempt(first, 500, webhook.RetryPending, noon.Add(time.Minute)))
 	first.Attempts++
@@ -68,8 +69,8 @@ func traces(h hooks) {
 	if len(trace.Events) != 2 || trace.More {
 		h.t.Errorf("the events are %+v (more: %v), want 2 and no more", trace.Events, trace.More)
 	}
-	h.expectTracedAttempts(trace, first)
-	h.expectTracedChanges(trace, sent.events[0])
+	sent.expectAttempts(trace, first)
+	sent.expectChanges(trace)
 
 	trace, err := h.Admin.TraceMessage(h.t.Context(), sent.toSub[2].GUID)
 	h.check(err)
@@ -84,34 +85,35 @@ func traces(h hooks) {
 	}
 }
 
-// expectTracedAttempts checks the two attempts of the only message that has any.
-func (h hooks) expectTracedAttempts(trace *admin.Trace, m *webhook.Message) {
-	h.t.Helper()
+// expectAttempts checks the two attempts of the only message that has any.
+func (tr traced) expectAttempts(trace *admin.Trace, m *webhook.Message) {
+	tr.h.t.Helper()
 	attempts := trace.Attempts[m.ID]
 	if len(attempts) != 2 || len(trace.Attempts) != 1 {
-		h.t.Fatalf("the attempts are %+v, want 2 of message %d", trace.Attempts, m.ID)
+		tr.h.t.Fatalf("the attempts are %+v, want 2 of message %d", trace.Attempts, m.ID)
 	}
 	first, second := attempts[0], attempts[1]
 	if first.Number != 1 || first.Code != 500 {
-		h.t.Errorf("the first attempt is %+v, want number 1 with status 500", first)
+		tr.h.t.Errorf("the first attempt is %+v, want number 1 with status 500", first)
 	}
 	if second.Code != 200 || second.Took != 20*time.Millisecond || second.At.IsZero() {
-		h.t.Errorf("the second attempt is %+v, want status 200 after 20 ms", second)
+		tr.h.t.Errorf("the second attempt is %+v, want status 200 after 20 ms", second)
 	}
 }
 
-// expectTracedChanges checks the two changes with the key a. The first has an event.
-func (h hooks) expectTracedChanges(trace *admin.Trace, event *webhook.Event) {
-	h.t.Helper()
+// expectChanges checks the two changes with the key a. The first has the first event.
+func (tr traced) expectChanges(trace *admin.Trace) {
+	tr.h.t.Helper()
 	if len(trace.Changes) != 2 {
-		h.t.Fatalf("the changes are %+v, want 2", trace.Changes)
+		tr.h.t.Fatalf("the changes are %+v, want 2", trace.Changes)
 	}
+	event := tr.events[0]
 	first, second := trace.Changes[0], trace.Changes[1]
 	if first.Kind != capturedKind || first.Op != "updated" || first.ID != 1 || first.EventID != event.ID {
-		h.t.Errorf("the first change is %+v, want number 1 with event %d", first, event.ID)
+		tr.h.t.Errorf("the first change is %+v, want number 1 with event %d", first, event.ID)
 	}
 	if second.ID != 3 || second.EventID != 0 || !second.At.Equal(noon) {
-		h.t.Errorf("the second change is %+v, want number 3 without an event", second)
+		tr.h.t.Errorf("the second change is %+v, want number 3 without an event", second)
 	}
 }
 
@@ -119,7 +121,7 @@ func (h hooks) expectTracedChanges(trace *admin.Trace, event *webhook.Event) {
 // is still traced with its change.
 func traceOfRemoved(h hooks) {
 	ctx := h.t.Context()
-	sent := h.writeTraced(h.lease(time.Hour))
+	sent := writeTraced(h, h.lease(time.Hour))
 	_, err := h.Admin.RemoveMessage(ctx, addressOf(sent.sub, sent.toSub[0]))
 	h.check(err)
 	_, err = h.Admin.RemoveMessage(ctx, addressOf(sent.otherSub, sent.toOther[0]))
