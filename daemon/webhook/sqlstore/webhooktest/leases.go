@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
@@ -13,8 +14,12 @@ import (
 // past is the duration of a lease that has already expired.
 const past = -time.Hour
 
+// partitions are the partitions of a store, which daemons take over from others.
+type partitions struct{ h hooks }
+
 // leases checks which leases are granted, renewed, taken over and released.
 func leases(h hooks) {
+	p := partitions{h}
 	ctx := h.t.Context()
 	other := h.reopen().Webhooks
 	lease := h.lease(time.Hour)
@@ -22,7 +27,7 @@ func leases(h hooks) {
 	h.check(err)
 	unused, err := other.Engine.Lease(ctx, time.Hour) // of a partition without messages
 	h.check(err)
-	h.work(h.subscribe(), otherLease)
+	p.work(h.subscribe(), otherLease)
 
 	if lease.Partition == otherLease.Partition {
 		h.t.Errorf("two daemons lease partition %d, want different partitions", lease.Partition)
@@ -32,7 +37,7 @@ func leases(h hooks) {
 	if term := lease.Until.Sub(now); (term - time.Hour).Abs() > time.Minute {
 		h.t.Errorf("the lease ends in %v, want an hour", term)
 	}
-	h.expectTakeOver()
+	p.expectTakeOver()
 
 	// A lease can be renewed, not an older one of the same partition.
 	older := delivery.Lease{Partition: otherLease.Partition, Fence: otherLease.Fence - 1}
@@ -46,7 +51,7 @@ func leases(h hooks) {
 	}
 
 	// It has expired, and its partition is leased by others.
-	taken := h.expectTakeOver(lease.Partition)
+	taken := p.expectTakeOver(lease.Partition)
 	if taken[0].Fence <= lease.Fence {
 		h.t.Errorf("taken over with fence %d, want more than %d", taken[0].Fence, lease.Fence)
 	}
@@ -58,9 +63,9 @@ func leases(h hooks) {
 
 	// To release a lost lease has no effect, and a partition without messages needs no holder.
 	h.check(other.Engine.Release(ctx, []delivery.Lease{otherLease, lease, unused}))
-	h.expectOrphans(true)
-	h.expectTakeOver(otherLease.Partition)
-	h.expectOrphans(false)
+	p.expectOrphans(true)
+	p.expectTakeOver(otherLease.Partition)
+	p.expectOrphans(false)
 
 	// The oldest free partition is leased before new ones.
 	h.check(h.Engine.Release(ctx, taken))
@@ -75,32 +80,32 @@ func leases(h hooks) {
 }
 
 // expectOrphans checks whether there are partitions to take over.
-func (h hooks) expectOrphans(want bool) {
-	h.t.Helper()
-	if got := h.readPeerEvents(-1).Orphans; got != want {
-		h.t.Errorf("there are partitions to take over: %v, want %v", got, want)
+func (p partitions) expectOrphans(want bool) {
+	p.h.t.Helper()
+	if got := p.h.readPeerEvents(-1).Orphans; got != want {
+		p.h.t.Errorf("there are partitions to take over: %v, want %v", got, want)
 	}
 }
 
 // work adds an open message to a partition.
-func (h hooks) work(r webhook.Subscription, l delivery.Lease) {
-	h.t.Helper()
-	b := h.batch(l)
-	h.publish(&b, noon, "x", r.ID)
-	h.check(h.Engine.Write(h.t.Context(), b))
+func (p partitions) work(r webhook.Subscription, l delivery.Lease) {
+	p.h.t.Helper()
+	b := p.h.batch(l)
+	p.h.publish(&b, noon, "x", r.ID)
+	p.h.check(p.h.Engine.Write(p.h.t.Context(), b))
 }
 
 // expectTakeOver takes over partitions, and checks which.
-func (h hooks) expectTakeOver(want ...int64) []delivery.Lease {
-	h.t.Helper()
-	taken, err := h.Engine.TakeOver(h.t.Context(), time.Hour)
-	h.check(err)
+func (p partitions) expectTakeOver(want ...int64) []delivery.Lease {
+	p.h.t.Helper()
+	taken, err := p.h.Engine.TakeOver(p.h.t.Context(), time.Hour)
+	p.h.check(err)
 	var got []int64
 	for _, l := range taken {
 		got = append(got, l.Partition)
 	}
 	if !slices.Equal(got, want) {
-		h.t.Fatalf("took over %v, want %v", got, want)
+		p.h.t.Fatalf("took over %v, want %v", got, want)
 	}
 	return taken
 }
@@ -108,28 +113,35 @@ func (h hooks) expectTakeOver(want ...int64) []delivery.Lease {
 // concurrentLeases checks that each partition is leased by only one of several
 // daemons.
 func concurrentLeases(h hooks) {
-	daemons := []delivery.Store{h.Engine, h.reopen().Webhooks.Engine}
+	p := partitions{h}
+	daemons := contenders{t: h.t, stores: []delivery.Store{h.Engine, h.reopen().Webhooks.Engine}}
 	sub := h.subscribe()
 	for range 3 {
 		expired := h.lease(past)
-		h.work(sub, expired)
-		holders := h.takeOverConcurrently(daemons)
+		p.work(sub, expired)
+		holders := daemons.takeOver()
 		if holders[expired.Partition] == 0 {
 			h.t.Errorf("partition %d has no holder, want one", expired.Partition)
 		}
-		h.leaseConcurrently(daemons)
+		daemons.lease()
 	}
 }
 
-// takeOverConcurrently lets daemons take over partitions at the same time, and checks that each
-// partition has one holder at most. It returns the number of holders by partition.
-func (h hooks) takeOverConcurrently(daemons []delivery.Store) map[int64]int {
+// contenders are two daemons with the same store, which compete for its partitions.
+type contenders struct {
+	t      *testing.T
+	stores []delivery.Store // one of each daemon
+}
+
+// takeOver lets the daemons take over partitions at the same time, and checks that each partition
+// has one holder at most. It returns the number of holders by partition.
+func (c contenders) takeOver() map[int64]int {
 	var mu sync.Mutex
 	holders := make(map[int64]int)
 	concurrently(8, func(i int) {
-		taken, err := daemons[i%2].TakeOver(h.t.Context(), time.Hour)
+		taken, err := c.stores[i%2].TakeOver(c.t.Context(), time.Hour)
 		if err != nil {
-			h.t.Error(err)
+			c.t.Error(err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -139,26 +151,26 @@ func (h hooks) takeOverConcurrently(daemons []delivery.Store) map[int64]int {
 	})
 	for partition, n := range holders {
 		if n > 1 {
-			h.t.Errorf("partition %d was taken over %d times, want at most once", partition, n)
+			c.t.Errorf("partition %d was taken over %d times, want at most once", partition, n)
 		}
 	}
 	return holders
 }
 
-// leaseConcurrently lets daemons lease partitions at the same time, and checks that they are
-// different ones.
-func (h hooks) leaseConcurrently(daemons []delivery.Store) {
+// lease lets the daemons lease partitions at the same time, and checks that they are different
+// ones.
+func (c contenders) lease() {
 	var mu sync.Mutex
 	isLeased := make(map[int64]bool)
 	concurrently(4, func(i int) {
-		lease, err := daemons[i%2].Lease(h.t.Context(), time.Hour)
+		lease, err := c.stores[i%2].Lease(c.t.Context(), time.Hour)
 		if err != nil {
-			h.t.Error(err)
+			c.t.Error(err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		if isLeased[lease.Partition] {
-			h.t.Errorf("partition %d was leased twice", lease.Partition)
+			c.t.Errorf("partition %d was leased twice", lease.Partition)
 		}
 		isLeased[lease.Partition] = true
 	})
@@ -213,10 +225,11 @@ func concurrentIDs(h hooks) {
 // fencedWrites checks that a batch changes nothing if another daemon has taken over
 // the partition.
 func fencedWrites(h hooks) {
+	p := partitions{h}
 	sub := h.subscribe()
 	old := h.lease(past)
 	message := h.send(old, sub.ID, 1)[0] // the lease has expired, but was not taken over yet
-	current := h.expectTakeOver(old.Partition)[0]
+	current := p.expectTakeOver(old.Partition)[0]
 	b := h.batch(old)
 	b.Outcomes = []webhook.AttemptResult{attempt(message, 200, webhook.Successful, time.Time{})}
 	h.publish(&b, noon, "{}", sub.ID)
