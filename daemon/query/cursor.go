@@ -236,14 +236,19 @@ func (c *Cursors) place(r *Request) (*Place, error) {
 // fieldsOf identifies a kind and its fields. A place has indexes of fields, so that a cursor
 // is lost when they change.
 func fieldsOf(kind *record.Kind) []byte {
-	text := kind.Name
+	text := make([]byte, 0, 32*(1+len(kind.Fields)))
+	text = append(text, kind.Name...)
 	for _, f := range kind.Fields {
-		text += "\n" + f.Name + " " + f.Type.String()
+		text = append(text, '\n')
+		text = append(text, f.Name...)
+		text = append(text, ' ')
+		text = append(text, f.Type.String()...)
 		if f.Blob != "" {
-			text += " " + string(f.Blob)
+			text = append(text, ' ')
+			text = append(text, f.Blob...)
 		}
 	}
-	return []byte(text)
+	return text
 }
 
 func encoded(v any) []byte {
