@@ -60,14 +60,20 @@ func (c client) logs(path string) []logEntry {
 	return all
 }
 
-// entry returns the entry of the request with the id.
+// entry returns the entry of the request with the id, waiting until it has been written.
 func (c client) entry(id string) logEntry {
 	c.t.Helper()
-	found := c.logs("/Logs?ItemsContains=" + id)
-	if len(found) != 1 {
-		c.t.Fatalf("%d entries of the request %s", len(found), id)
+	deadline := time.Now().Add(time.Minute)
+	for {
+		entries := c.logs("/Logs?ItemsContains=" + id)
+		if len(entries) == 1 {
+			return entries[0]
+		}
+		if len(entries) > 1 || time.Now().After(deadline) {
+			c.t.Fatalf("/Logs has %d entries of the request %s, want 1", len(entries), id)
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	return found[0]
 }
 
 // The subject of events, such as the number of a document, is no secret.

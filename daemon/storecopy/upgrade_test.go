@@ -622,7 +622,7 @@ func TestMigrateFiles(t *testing.T) {
 			Stdout: &out,
 			Stderr: &out,
 		})
-		if status != 0 || !strings.Contains(out.String(), "nothing to migrate on a server") {
+		if status != 0 || !strings.Contains(out.String(), "the store is in files") {
 			t.Errorf("whd migrate: got exit code %d, want 0 and nothing to migrate: %s", status, &out)
 		}
 	}

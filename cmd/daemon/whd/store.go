@@ -37,8 +37,7 @@ func (p storeCommands) migrate(c *urfave.Context) error {
 	migrating := func(conf *storage.Config) { conf.Migrate = true }
 	return p.withStore(c.Context, migrating, func(s *storage.Store) error {
 		if !s.AppDB.IsServer() {
-			p.notice("nothing to migrate on a server: " +
-				"the store is in files, which are migrated whenever they are opened")
+			p.notice("the store is in files, which are also migrated whenever they are opened")
 		}
 		m, err := s.AppDB.Migration(c.Context)
 		if err != nil {

@@ -24,6 +24,10 @@ func Wanted() bool { return os.Getenv(Variable) != "" }
 func Tool(t testing.TB, name string) (path string) {
 	t.Helper()
 	path, err := exec.LookPath(name)
+	if err != nil {
+		// Where Debian installs servers, which PATH of ordinary users lacks.
+		path, err = exec.LookPath("/usr/sbin/" + name)
+	}
 	if err != nil && Wanted() {
 		t.Fatalf("make clients needs %s: %v", name, err)
 	}
