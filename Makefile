@@ -88,12 +88,16 @@ test-sqlserver: ## run the tests that need SQL Server; WHD_TEST_SQLSERVER_DSN is
 # that take minutes with it; and that end bubbletea on a terminal, since it closes the
 # input after half a second even if its goroutine is still reading.
 RACELESSTESTS := ^(TestEveryOperationByEveryName|TestMirrorSurvivesKills|TestMemoryOfExports|TestMemoryOfABody|TestTextDoesNotAllocate|TestFlagsAreAcceptedAnywhere|TestManyChangesPerSecond|TestReconnectAfterDaemonRestart|TestTerminalIsRestored)$$
+# Flags of the compiler are in the environment, so that programs that tests build have the same,
+# and need no other packages compiled.
+RACEFLAGS = $(NODEBUG) $(NOVCS) '-gcflags=modernc.org/...=-race=false -dwarf=false'
+RACEENV   = CGO_ENABLED=1 GOFLAGS=$(call quote,$(strip $(shell $(GOCMD) env GOFLAGS) $(RACEFLAGS)))
 RACELESS := /daemon/readmetest$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
 
 race: ## run the tests with the race detector (needs a C compiler)
 	packages=$$($(GOCMD) list $(PACKAGES)); \
 	packages=$$(grep -vE '$(RACELESS)' <<<"$$packages"); \
-	CGO_ENABLED=1 $(GOCMD) test -race -vet=off $(NODEBUG) -gcflags='modernc.org/...=-race=false -dwarf=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$packages
+	$(RACEENV) $(GOCMD) test -race -vet=off -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$packages
 
 .PHONY: race-core
 # The packages with most state shared by goroutines. The tests of the others mostly repeat them

@@ -16,7 +16,7 @@ import (
 // the count: only as many as were counted are deleted, and they are the oldest.
 func TestBulkChangesNoMoreThanCounted(t *testing.T) {
 	const counted = 3
-	var takes []string // Take of each change
+	takes := make(chan string, 10) // Take of each change
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if !strings.HasSuffix(r.URL.Path, "/Messages/Delete") {
@@ -28,7 +28,7 @@ func TestBulkChangesNoMoreThanCounted(t *testing.T) {
 			t.Error(err)
 		}
 		if fmt.Sprint(members["DryRun"]) != "true" {
-			takes = append(takes, fmt.Sprint(members["Take"]))
+			takes <- fmt.Sprint(members["Take"])
 		}
 		fmt.Fprintf(w, `{"Matched":%d,"Deleted":%[1]d}`, counted)
 	}))
@@ -41,12 +41,15 @@ func TestBulkChangesNoMoreThanCounted(t *testing.T) {
 		{args: []string{"--status", "failed"}, want: fmt.Sprint(counted)},
 		{args: []string{"--status", "failed", "--take", "2"}, want: "2"},
 	} {
-		takes = nil
 		cmd := adminProcess(t, service.URL, append([]string{"messages", "delete", "--yes"}, tt.args...)...)
 		out, err := cmd.CombinedOutput()
-		if err != nil || !slices.Equal(takes, []string{tt.want}) {
+		var sent []string
+		for len(takes) > 0 {
+			sent = append(sent, <-takes)
+		}
+		if err != nil || !slices.Equal(sent, []string{tt.want}) {
 			t.Errorf("whctl messages delete %q: sent changes with Take %q, error %v; want one with %s\n%s",
-				tt.args, takes, err, tt.want, out)
+				tt.args, sent, err, tt.want, out)
 		}
 	}
 }
