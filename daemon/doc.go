@@ -60,7 +60,7 @@
 //
 // Administration and operation:
 //
-//	account, audit         users, sessions, API keys; audit trail
+//	account, audit         users, sessions, API keys, roles of accounts and of kinds; audit trail
 //	requestlog             log of requests; its table in requestlog/sqlstore
 //	config                 table of settings; file, environment, flags; reload
 //	kinds                  record kinds from files

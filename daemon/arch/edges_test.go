@@ -137,7 +137,7 @@ var edges = map[string][]string{
 	"daemon/query":       {"client/record", "client/wire", "daemon/dialect", "daemon/fault", "daemon/row"},
 	"daemon/encode":      {"client/csv", "client/record", "client/wire", "client/xlsx", "daemon/row"},
 	"daemon/metadata":    {"client/record", "client/wire", "daemon/encode", "daemon/query"},
-	"daemon/account":     {"daemon/audit", "daemon/bounded", "daemon/fault"},
+	"daemon/account":     {"client/record", "daemon/audit", "daemon/bounded", "daemon/fault"},
 	"daemon/requestlog":  {"client/backoff", "daemon/fault"},
 
 	// Databases: the engines, code for both, and stored data.
