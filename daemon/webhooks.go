@@ -23,7 +23,6 @@ import (
 	"github.com/bizhook/whd/daemon/erp/source"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
-	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/trace"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -159,7 +158,7 @@ func (w *webhooks) mayRead(owner string, kind *record.Kind) bool {
 	} else if lastRole, ok := w.roles.Load(owner); ok {
 		role = lastRole.(account.Role)
 	}
-	return role.Includes(max(account.Reader, edge.KindRole(kind)))
+	return role.Includes(account.Reader) && account.RoleOf(kind).Allows(role)
 }
 
 // idlePerHost is the number of idle connections kept open to each host. An event with

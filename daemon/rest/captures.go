@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/accounts"
@@ -45,7 +46,7 @@ func measured(c Config) func(context.Context) ([]wire.Capture, error) {
 		kinds := c.Options().Kinds()
 		return slices.DeleteFunc(states, func(state wire.Capture) bool {
 			kind, ok := kinds.Lookup(state.Kind)
-			isHidden := ok && c.ServeMetrics && kind.Role != ""
+			isHidden := ok && c.ServeMetrics && !account.RoleOf(kind).Allows(account.NoRole)
 			return !ok || isHidden
 		}), nil
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/metadata"
-	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // audience is a group of callers with the same description of a service.
@@ -57,7 +56,7 @@ func (c *descriptions) of(kinds *record.Registry, to audience) *description {
 	}
 	d := c.cache[to]
 	if d == nil {
-		mayRead := func(k *record.Kind) bool { return to.role.Includes(edge.KindRole(k)) }
+		mayRead := func(k *record.Kind) bool { return account.RoleOf(k).Allows(to.role) }
 		d = newDescription(func() *metadata.Service { return c.describe(kinds.Filter(mayRead), to) })
 		c.cache[to] = d
 	}

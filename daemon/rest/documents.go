@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
@@ -37,7 +38,7 @@ func (h *documents) description(x *edge.Context) *description {
 // a kind requires a role.
 func (h *documents) audienceOf(x *edge.Context) audience {
 	to := audience{open: x.Options.AnonymousQueries, iso: x.Options.ISODates}
-	requiresRole := func(k *record.Kind) bool { return k.Role != "" }
+	requiresRole := func(k *record.Kind) bool { return !account.RoleOf(k).Allows(account.NoRole) }
 	if !slices.ContainsFunc(x.Options.Kinds().Kinds(), requiresRole) {
 		return to
 	}

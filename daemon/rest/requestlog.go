@@ -39,7 +39,8 @@ func (o *observer) finished(x *edge.Context) {
 	duration := time.Since(x.Timing.Start)
 	o.metrics.Observe(operation, x.Response.FinalStatus(), duration, x.Response.Bytes, x.Response.Aborted)
 	if x.Logged.Ignored != "" {
-		if x.Kind != nil && x.Kind.Role == "" { // the metrics are public: they name no other kinds
+		// The metrics are public: they name no kinds that require a role.
+		if x.Kind != nil && account.RoleOf(x.Kind).Allows(account.NoRole) {
 			operation = x.Kind.Operation()
 		}
 		o.metrics.Ignored(operation, x.Identity.Name)

@@ -85,17 +85,20 @@ func (h *Access) authorize(x *edge.Context) error {
 	if x.Route.Role == account.NoRole {
 		return nil
 	}
-	kindRole := edge.KindRole(x.Kind)
-	isPlainQuery := x.Route.Role == account.Reader && kindRole == account.NoRole && !x.Route.SignedIn
+	kindRole := account.RoleOf(x.Kind)
+	isPlainQuery := x.Route.Role == account.Reader && kindRole.Allows(account.NoRole) && !x.Route.SignedIn
 	mayQuery := isPlainQuery && x.Options.AnonymousQueries
 	needsNoLogin := mayQuery || h.mayPublish(x)
 	credentials := Credentials(x)
 	if needsNoLogin && credentials.Empty() {
 		return h.checkHost(x)
 	}
-	err := h.RequireRole(x, max(x.Route.Role, kindRole))
+	err := h.RequireRole(x, x.Route.Role)
 	if needsNoLogin && fault.Is(err, fault.Unauthorized) && onlyCookie(credentials) {
 		return h.checkHost(x) // browsers continue to send the cookie of an ended session
+	}
+	if err == nil && !kindRole.Allows(x.Identity.Role) {
+		return errRequiresRole(x, x.Kind.Role)
 	}
 	return err
 }
@@ -106,10 +109,15 @@ func (h *Access) RequireRole(x *edge.Context, need account.Role) error {
 		return err
 	}
 	if !x.Identity.Role.Includes(need) {
-		return fault.New(fault.Forbidden, "requires the role %s; %s has the role %s",
-			need, x.Identity.Name, x.Identity.Role)
+		return errRequiresRole(x, need.String())
 	}
 	return nil
+}
+
+// errRequiresRole returns the error for a user without the required role.
+func errRequiresRole(x *edge.Context, role string) error {
+	return fault.New(fault.Forbidden, "requires the role %s; %s has the role %s",
+		role, x.Identity.Name, x.Identity.Role)
 }
 
 // onlyCookie reports whether a request has no credentials other than the cookie of a session.

@@ -101,19 +101,6 @@ func (o *Options) Kinds() *record.Registry {
 	return o.Registry
 }
 
-// KindRole returns the role that a kind requires in addition to that of the route, and
-// NoRole if it requires none.
-func KindRole(kind *record.Kind) account.Role {
-	if kind == nil || kind.Role == "" {
-		return account.NoRole
-	}
-	role, err := account.ParseRole(kind.Role)
-	if err != nil {
-		return account.Admin + 1 // which no account has
-	}
-	return role
-}
-
 // Timing has the times of a request's phases.
 type Timing struct {
 	Start    time.Time

@@ -12,7 +12,7 @@ import (
 // MayRead reports whether the user of a request may read the records of a kind, in
 // addition to the role of the route.
 func MayRead(x *edge.Context, kind *record.Kind) bool {
-	return x.Identity.Role.Includes(edge.KindRole(kind))
+	return account.RoleOf(kind).Allows(x.Identity.Role)
 }
 
 // Roles has the roles of users and API keys.
@@ -35,7 +35,7 @@ func (h *Handler) stillMayRead(x *edge.Context, kind *record.Kind) error {
 	if role == account.NoRole {
 		return fault.New(fault.Unauthorized, "the user or API key of this request has been removed")
 	}
-	if !role.Includes(edge.KindRole(kind)) {
+	if !account.RoleOf(kind).Allows(role) {
 		return errMayNotRead(kind)
 	}
 	return nil

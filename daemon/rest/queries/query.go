@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
@@ -221,7 +222,7 @@ func (h *Handler) Kind(o *edge.Options, r *edge.CompiledRoute, p edge.Params) (*
 func reasonNotServed(o *edge.Options, name string) string {
 	if o.Unseen != nil {
 		kind, unseen := o.Unseen.Lookup(name)
-		if unseen && kind.Role == "" {
+		if unseen && account.RoleOf(kind).Allows(account.NoRole) {
 			return "its table or view is not seen in the ERP's database; whd check lists the remedies"
 		}
 	}
@@ -237,7 +238,7 @@ func reasonNotServed(o *edge.Options, name string) string {
 // role are left out, since the user is not known yet.
 func instead(kinds *record.Registry, name string, nameOf func(*record.Kind) string, others []string) string {
 	var names []string
-	kinds = kinds.Filter(func(k *record.Kind) bool { return k.Role == "" })
+	kinds = kinds.Filter(func(k *record.Kind) bool { return account.RoleOf(k).Allows(account.NoRole) })
 	for _, kind := range kinds.Kinds() {
 		names = append(names, nameOf(kind))
 	}

@@ -58,13 +58,14 @@ func (h *messages) List(x *edge.Context) error {
 // longer captured.
 func (h *messages) hidden(x *edge.Context) (where []query.Condition) {
 	for event, role := range h.admin.Rules().Roles {
-		if role == "" {
+		kindRole := account.ParseKindRole(role)
+		if kindRole.Allows(account.NoRole) {
 			continue
 		}
 		if !x.Identity.Known() {
 			h.access.Identify(x)
 		}
-		if queries.MayRead(x, &record.Kind{Role: role}) {
+		if kindRole.Allows(x.Identity.Role) {
 			continue
 		}
 		for _, name := range []string{event, record.TestEventFor(event)} {
