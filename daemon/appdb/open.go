@@ -127,8 +127,12 @@ func readServer(c Config, schema string) (reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return executor.NewServer(pool, c.LockTimeout, c.Limits, func(kind *record.Kind) mssql.Table {
-		return mssql.Table{Schema: schema, Name: kind.Source()}
+	names := func(kind *record.Kind) mssql.Table { return mssql.Table{Schema: schema, Name: kind.Source()} }
+	return executor.NewServer(executor.ServerConfig{
+		Pool:        pool,
+		LockTimeout: c.LockTimeout,
+		Limits:      c.Limits,
+		Names:       names,
 	}), nil
 }
 

@@ -90,9 +90,13 @@ func (r *Records) OpenCapture() (*executor.Server, *executor.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	server := executor.NewServer(pool, c.LockTimeout, c.Limits, c.serverTable)
-	server.Option = "MAXDOP 1"
-	return server, nil, nil
+	return executor.NewServer(executor.ServerConfig{
+		Pool:        pool,
+		LockTimeout: c.LockTimeout,
+		Option:      "MAXDOP 1",
+		Limits:      c.Limits,
+		Names:       c.serverTable,
+	}), nil, nil
 }
 
 // recordOptions are those of every connection to the records: a small cache, and temporary

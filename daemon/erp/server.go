@@ -34,7 +34,12 @@ func newServerRecords(c Config) (*serverRecords, error) {
 		return nil, err
 	}
 	b := &serverRecords{
-		Server: executor.NewServer(pool, c.LockTimeout, c.Limits, c.serverTable),
+		Server: executor.NewServer(executor.ServerConfig{
+			Pool:        pool,
+			LockTimeout: c.LockTimeout,
+			Limits:      c.Limits,
+			Names:       c.serverTable,
+		}),
 		config: c,
 		kinds:  c.tables(),
 	}

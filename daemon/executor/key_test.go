@@ -284,7 +284,7 @@ func TestKeysSQLServer(t *testing.T) {
 	tableOf := func(kind *record.Kind) mssql.Table {
 		return mssql.Table{Schema: "dbo", Name: kind.Name}
 	}
-	server := executor.NewServer(pool, 0, noLimits, tableOf)
+	server := executor.NewServer(executor.ServerConfig{Pool: pool, Limits: noLimits, Names: tableOf})
 	defer server.Close()
 	checkKeys(t, server)
 	checkKeyProblems(t, server)

@@ -47,7 +47,7 @@ func TestPagesByOtherTypes(t *testing.T) {
 	tableOf := func(kind *record.Kind) mssql.Table {
 		return mssql.Table{Schema: "dbo", Name: kind.Name}
 	}
-	server := executor.NewServer(pool, 0, noLimits, tableOf)
+	server := executor.NewServer(executor.ServerConfig{Pool: pool, Limits: noLimits, Names: tableOf})
 	defer server.Close()
 
 	for i, f := range kind.Fields {

@@ -21,30 +21,29 @@ import (
 // transaction, so that slow clients do not block writers: the statements of one plan may
 // see different rows.
 type Server struct {
-	Pool         *mssql.Server
-	LockTimeout  time.Duration // lock timeout of statements; 0 for the statement's time limit
-	Option       string        // option of all statements, such as MAXDOP 1; empty for none
-	Limits       func() Limits
-	names        func(*record.Kind) mssql.Table
+	ServerConfig
 	tables       sync.Map             // *Table by *record.Kind
 	supportsJSON atomic.Pointer[bool] // nil until detected
 	remember     *totals
 }
 
-// NewServer returns a Server that reads through a pool. names returns the name of a kind's
-// table or view.
-func NewServer(
-	pool *mssql.Server, lockTimeout time.Duration, limits func() Limits,
-	names func(*record.Kind) mssql.Table,
-) *Server {
-	return &Server{Pool: pool, LockTimeout: lockTimeout, Limits: limits, names: names, remember: newTotals()}
+// ServerConfig configures a Server.
+type ServerConfig struct {
+	Pool        *mssql.Server
+	LockTimeout time.Duration // lock timeout of statements; 0 for the statement's time limit
+	Option      string        // option of all statements, such as MAXDOP 1; empty for none
+	Limits      func() Limits
+	Names       func(*record.Kind) mssql.Table // returns the name of a kind's table or view
 }
+
+// NewServer returns a Server that reads through a pool, which it closes.
+func NewServer(c ServerConfig) *Server { return &Server{ServerConfig: c, remember: newTotals()} }
 
 // Table returns the table or view of a kind.
 func (b *Server) Table(kind *record.Kind) *Table {
 	table, ok := b.tables.Load(kind)
 	if !ok {
-		table, _ = b.tables.LoadOrStore(kind, &Table{Kind: kind, Name: b.names(kind)})
+		table, _ = b.tables.LoadOrStore(kind, &Table{Kind: kind, Name: b.Names(kind)})
 	}
 	return table.(*Table)
 }
