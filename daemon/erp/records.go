@@ -69,18 +69,13 @@ const (
 	captureName        = "whd-capture" // program name on a server
 )
 
-// OpenCapture opens the records again for capture, in a server or in a file: on connections
-// of their own, to the main server, with few of its resources, and without hiding fields
-// from the planner of a file, since all reads are by a key or in its order.
-func (r *Records) OpenCapture() (*executor.Server, *executor.File, error) {
+// OnServer reports whether the records are on a server, not in a file.
+func (r *Records) OnServer() bool { return r.config.DSN != "" }
+
+// OpenServerCapture opens records on a server again for the capture of changes: on
+// connections of their own, to the main server, with few of its resources.
+func (r *Records) OpenServerCapture() (*executor.Server, error) {
 	c := r.config
-	if c.DSN == "" {
-		pool, err := sqlite.NewPool(c.Path, recordOptions(), captureConnections)
-		if err != nil {
-			return nil, nil, executor.OpenError(err)
-		}
-		return nil, executor.NewFile(pool, c.fileTable, nil, nil), nil
-	}
 	pool, err := mssql.Open(mssql.Config{
 		DSN:         c.DSN,
 		Connections: captureConnections,
@@ -88,7 +83,7 @@ func (r *Records) OpenCapture() (*executor.Server, *executor.File, error) {
 		Primary:     true,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	return executor.NewServer(executor.ServerConfig{
 		Pool:        pool,
@@ -96,7 +91,19 @@ func (r *Records) OpenCapture() (*executor.Server, *executor.File, error) {
 		Option:      "MAXDOP 1",
 		Limits:      c.Limits,
 		Names:       c.serverTable,
-	}), nil, nil
+	}), nil
+}
+
+// OpenFileCapture opens records in a file again for the capture of changes: on connections
+// of their own, without hiding fields from the planner, since all reads are by a key or in
+// its order.
+func (r *Records) OpenFileCapture() (*executor.File, error) {
+	c := r.config
+	pool, err := sqlite.NewPool(c.Path, recordOptions(), captureConnections)
+	if err != nil {
+		return nil, executor.OpenError(err)
+	}
+	return executor.NewFile(pool, c.fileTable, nil, nil), nil
 }
 
 // recordOptions are those of every connection to the records: a small cache, and temporary

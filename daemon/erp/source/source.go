@@ -55,14 +55,18 @@ const maxCompared = 4 << 10
 
 // New returns the source of the records; zone is the time zone of their times.
 func New(r *erp.Records, zone *time.Location) (*Source, error) {
-	onServer, inFile, err := r.OpenCapture()
+	if r.OnServer() {
+		opened, err := r.OpenServerCapture()
+		if err != nil {
+			return nil, err
+		}
+		return &Source{database: &server{Server: opened}, limits: r.Limits}, nil
+	}
+	opened, err := r.OpenFileCapture()
 	if err != nil {
 		return nil, err
 	}
-	if onServer != nil {
-		return &Source{database: &server{Server: onServer}, limits: r.Limits}, nil
-	}
-	return &Source{database: &file{File: inFile, zone: zone}, limits: r.Limits}, nil
+	return &Source{database: &file{File: opened, zone: zone}, limits: r.Limits}, nil
 }
 
 func (s *Source) Table(ctx context.Context, kind *record.Kind) (changes.Table, error) {
