@@ -26,7 +26,7 @@ type serverBills struct {
 
 // describe reads the column types from the catalogue or its cache.
 func (s *serverBills) describe() error {
-	conn, err := s.backend.bills.Get(s.ctx)
+	conn, err := s.backend.pools.bills.Get(s.ctx)
 	if err != nil {
 		return err
 	}

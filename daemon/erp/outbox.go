@@ -64,23 +64,16 @@ func CheckOutbox(text string) error {
 	return nil
 }
 
-// openOutbox opens the outbox, if one is configured. It has a connection of its own, since
-// readers may wait for slow clients and bill statements for locked rows.
-func (b *serverRecords) openOutbox() (err error) {
-	if b.config.Outbox == "" {
+// newOutbox returns the outbox, nil if none is configured.
+func newOutbox(c Config, pool *mssql.Server) *Outbox {
+	if pool == nil {
 		return nil
 	}
-	table := b.Table(outboxKind).Name
-	b.outboxPool, err = mssql.Open(mssql.Config{DSN: b.config.DSN, Connections: 1})
-	if err != nil {
-		return err
+	return &Outbox{
+		db:     pool.DB(),
+		table:  c.serverTable(outboxKind),
+		prefix: mssql.LockTimeout(c.LockTimeout),
 	}
-	b.outbox = &Outbox{
-		db:     b.outboxPool.DB(),
-		table:  table,
-		prefix: mssql.LockTimeout(b.config.LockTimeout),
-	}
-	return nil
 }
 
 // Source identifies the table in the service's own database.

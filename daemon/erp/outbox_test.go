@@ -276,7 +276,7 @@ func TestOutboxWhileBillsWait(t *testing.T) {
 	o.script()
 	r := o.open()
 	for range billConnections {
-		conn, err := r.backend.(*serverRecords).bills.DB().Conn(t.Context())
+		conn, err := r.backend.(*serverRecords).pools.bills.DB().Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,56 +17,80 @@ import (
 // serverRecords is the backend for ERP tables on SQL Server.
 type serverRecords struct {
 	*executor.Server
-	config   Config
-	kinds    []*record.Kind
-	pingPool *mssql.Server // pool of Ping, which must not wait for connections that slow clients hold
-	bills    *mssql.Server // not shared with readers, see billConnections
-	outbox   *Outbox       // nil if none is configured
+	config Config
+	kinds  []*record.Kind
+	pools  *serverPools
+	outbox *Outbox // nil if none is configured
+}
 
-	outboxPool *mssql.Server // nil if there is no outbox
+// serverPools are the pools of connections, by their use.
+type serverPools struct {
+	records *mssql.Server
+	bills   *mssql.Server // see billConnections
+	ping    *mssql.Server // for Ping, which must not wait for connections that slow clients hold
+	outbox  *mssql.Server // for the outbox; nil if none is configured
 }
 
 // newServerRecords opens the pools without connecting, since the server may be down
 // when the daemon starts.
 func newServerRecords(c Config) (*serverRecords, error) {
-	pool, err := mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: c.Connections})
+	for kind, source := range c.Sources {
+		if _, ok := mssql.ParseTable(source, c.Schema); !ok {
+			return nil, fmt.Errorf("the source of %s is not the name of a table or view: %s", kind, source)
+		}
+	}
+	pools, err := openPools(c)
 	if err != nil {
 		return nil, err
 	}
-	b := &serverRecords{
+	return &serverRecords{
 		Server: executor.NewServer(executor.ServerConfig{
-			Pool:        pool,
+			Pool:        pools.records,
 			LockTimeout: c.LockTimeout,
 			Limits:      c.Limits,
 			Names:       c.serverTable,
 		}),
 		config: c,
 		kinds:  c.tables(),
-	}
-	for kind, source := range c.Sources {
-		if _, ok := mssql.ParseTable(source, c.Schema); !ok {
-			err := fmt.Errorf("the source of %s is not the name of a table or view: %s", kind, source)
-			return nil, errors.Join(err, b.Close())
-		}
-	}
-	if err := b.openPools(); err != nil {
-		return nil, errors.Join(err, b.Close())
-	}
-	return b, nil
+		pools:  pools,
+		outbox: newOutbox(c, pools.outbox),
+	}, nil
 }
 
-// openPools opens the pools that are not shared with readers.
-func (b *serverRecords) openPools() error {
-	bills, err := openBills(b.config)
-	if err != nil {
-		return err
+// openPools opens the pools. Bills are read and written on the main server, even if records
+// are read from another one, so that written values can be read back. The outbox has a
+// connection of its own, since readers may wait for slow clients and bill statements for
+// locked rows.
+func openPools(c Config) (*serverPools, error) {
+	var errs []error
+	open := func(dsn string, connections int) *mssql.Server {
+		pool, err := mssql.Open(mssql.Config{DSN: dsn, Connections: connections})
+		errs = append(errs, err)
+		return pool
 	}
-	b.bills = bills
-	b.pingPool, err = mssql.Open(mssql.Config{DSN: cmp.Or(b.config.ReadDSN, b.config.DSN), Connections: 1})
-	if err != nil {
-		return err
+	readDSN := cmp.Or(c.ReadDSN, c.DSN)
+	pools := &serverPools{
+		records: open(readDSN, c.Connections),
+		bills:   open(c.DSN, billConnections),
+		ping:    open(readDSN, 1),
 	}
-	return b.openOutbox()
+	if c.Outbox != "" {
+		pools.outbox = open(c.DSN, 1)
+	}
+	if err := cmp.Or(errs...); err != nil {
+		return nil, errors.Join(err, pools.close())
+	}
+	return pools, nil
+}
+
+// close closes the pools that are open.
+func (p *serverPools) close() (err error) {
+	for _, pool := range []*mssql.Server{p.records, p.bills, p.ping, p.outbox} {
+		if pool != nil {
+			err = errors.Join(err, pool.Close())
+		}
+	}
+	return err
 }
 
 // serverTable returns the table or view of a kind.
@@ -82,16 +106,9 @@ func (c Config) serverTable(kind *record.Kind) mssql.Table {
 	return table
 }
 
-func (b *serverRecords) Ping(ctx context.Context) error { return b.pingPool.Ping(ctx) }
+func (b *serverRecords) Ping(ctx context.Context) error { return b.pools.ping.Ping(ctx) }
 
-func (b *serverRecords) Close() (err error) {
-	for _, server := range []*mssql.Server{b.Pool, b.bills, b.pingPool, b.outboxPool} {
-		if server != nil {
-			err = errors.Join(err, server.Close())
-		}
-	}
-	return err
-}
+func (b *serverRecords) Close() error { return b.pools.close() }
 
 // Load always fails: on a server, rows are only added by Seed to empty tables.
 func (b *serverRecords) Load(context.Context, []*record.Kind, Rows) (int64, error) {
@@ -211,10 +228,10 @@ func (b *serverRecords) findLocalTables(
 // poolFor returns the pool through which a kind is read.
 func (b *serverRecords) poolFor(kind *record.Kind) *mssql.Server {
 	if kind == outboxKind {
-		return b.outboxPool
+		return b.pools.outbox
 	}
 	if billTable(kind.Name) == kind {
-		return b.bills
+		return b.pools.bills
 	}
 	return b.Pool
 }
@@ -277,12 +294,6 @@ func (b *serverRecords) columnValues(ctx context.Context, source string) (texts 
 // attempt still gets a new one.
 const billConnections = executor.MaxAttempts - 1
 
-// openBills opens the pool for bills on the main server, even if records are read from
-// another one, so that written values can be read back.
-func openBills(c Config) (*mssql.Server, error) {
-	return mssql.Open(mssql.Config{DSN: c.DSN, Connections: billConnections})
-}
-
 func (b *serverRecords) billSession(ctx context.Context, access billAccess) (billSession, error) {
 	quoted := func(table string) string { return b.Table(billTable(table)).Name.Quoted() }
 	s := &serverBills{
@@ -290,7 +301,7 @@ func (b *serverRecords) billSession(ctx context.Context, access billAccess) (bil
 		ctx:         ctx,
 		backend:     b,
 		columnTypes: make(map[string]*executor.Columns),
-		db:          b.bills.DB(),
+		db:          b.pools.bills.DB(),
 		prefix:      mssql.LockTimeout(b.config.LockTimeout),
 	}
 	if err := s.describe(); err != nil {
@@ -299,7 +310,7 @@ func (b *serverRecords) billSession(ctx context.Context, access billAccess) (bil
 	if access == readOnly {
 		return s, nil
 	}
-	tx, err := b.bills.DB().BeginTx(ctx, nil)
+	tx, err := b.pools.bills.DB().BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +322,7 @@ func (b *serverRecords) billSession(ctx context.Context, access billAccess) (bil
 // writeProblem returns which permissions on the table of custom field values the login lacks.
 func (b *serverRecords) writeProblem(ctx context.Context) (*Finding, error) {
 	table := b.Table(billTable(ValuesTable))
-	missing, grant, err := mssql.MissingRights(ctx, b.bills.DB(), table.Name, neededRights(table.Kind)...)
+	missing, grant, err := mssql.MissingRights(ctx, b.pools.bills.DB(), table.Name, neededRights(table.Kind)...)
 	missing = slices.DeleteFunc(missing, func(right string) bool { return right == "SELECT" }) // see checkKind
 	if err != nil || len(missing) == 0 {
 		return nil, err
