@@ -3,7 +3,10 @@ package account
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/bizhook/whd/client/record"
 )
 
 // The prefixes of owners.
@@ -18,6 +21,7 @@ type owners struct {
 	store Store
 	clock func() time.Time
 	known *cache[map[string]ownerRole] // with one entry, of all owners
+	last  sync.Map                     // Role by owner: those that OwnerMayRead read last
 }
 
 // ownerRole is the role of an owner.
@@ -58,6 +62,24 @@ func (s *owners) OwnerRole(ctx context.Context, owner string) (Role, error) {
 		return NoRole, nil
 	}
 	return o.role, nil
+}
+
+// ownerTimeout limits the look-up of an owner's role for OwnerMayRead.
+const ownerTimeout = 5 * time.Second
+
+// OwnerMayRead reports whether an owner may read the records of a kind now: it must be a
+// reader at least, even if the kind requires no role. If the accounts cannot be read, the
+// role that was read last applies.
+func (s *owners) OwnerMayRead(owner string, kind *record.Kind) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), ownerTimeout)
+	defer cancel()
+	role, err := s.OwnerRole(ctx, owner)
+	if err == nil {
+		s.last.Store(owner, role)
+	} else if last, ok := s.last.Load(owner); ok {
+		role = last.(Role)
+	}
+	return role.Includes(Reader) && RoleOf(kind).Allows(role)
 }
 
 // Owner returns the owner for an identity that was just authenticated. If its role was given to

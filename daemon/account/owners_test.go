@@ -1,9 +1,12 @@
 package account_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 )
 
@@ -80,5 +83,47 @@ func (p process) expectOwner(t *testing.T, owner string, want account.Role) {
 	t.Helper()
 	if got, err := p.OwnerRole(t.Context(), owner); err != nil || got != want {
 		t.Errorf("the role of %s: got %q (%v), want %q", owner, got, err, want)
+	}
+}
+
+// failingUsers is a store that cannot read the users while fails is set.
+type failingUsers struct {
+	account.Store
+	fails atomic.Bool
+}
+
+func (s *failingUsers) Users(ctx context.Context) ([]account.User, error) {
+	if s.fails.Load() {
+		return nil, down()
+	}
+	return s.Store.Users(ctx)
+}
+
+// TestOwnerMayRead checks that an owner must be a reader and have the role of a kind, by the
+// last role that was read if the accounts cannot be read.
+func TestOwnerMayRead(t *testing.T) {
+	c := newClock()
+	p := start(t, t.TempDir(), c)
+	p.add(t, "Ann", account.Writer)
+	store := &failingUsers{Store: p.store.AppDB.Accounts()}
+	accounts, err := account.New(account.Config{Store: store, Clock: c.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect := func(owner, role string, want bool) {
+		t.Helper()
+		if got := accounts.OwnerMayRead(owner, &record.Kind{Role: role}); got != want {
+			t.Errorf("%s may read a kind of the role %q: got %t, want %t", owner, role, got, want)
+		}
+	}
+	for range 2 {
+		expect("user:Ann", "", true)
+		expect("user:Ann", "writer", true)
+		expect("user:Ann", "admin", false)
+		expect("user:Ann", "owner", false) // no role
+		expect("user:Bob", "", false)      // no user
+		expect("", "", false)
+		store.fails.Store(true)
+		c.pass(time.Hour)
 	}
 }
