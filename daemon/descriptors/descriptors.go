@@ -37,5 +37,16 @@ func Divide(limit, wanted int) Budget {
 	}
 }
 
+// Attempts divides the descriptors of deliveries: up to wanted attempts run at a time, with
+// up to connections open ones; 0 for no limit. An attempt that connects may need two more
+// descriptors for a moment: to look up a name, or for two addresses.
+func (b Budget) Attempts(wanted int) (attempts, connections int) {
+	if b.Deliveries == 0 {
+		return wanted, 0
+	}
+	attempts = max(1, min(wanted, b.Deliveries/3))
+	return attempts, b.Deliveries - 2*attempts
+}
+
 // Low reports whether the limit is lower than recommended.
 func (b Budget) Low() bool { return b.Limit > 0 && b.Limit < Recommended }

@@ -30,6 +30,25 @@ func TestDivideIsWithinLimit(t *testing.T) {
 	}
 }
 
+func TestAttempts(t *testing.T) {
+	for _, tt := range []struct {
+		deliveries, wanted    int
+		attempts, connections int
+	}{
+		{deliveries: 0, wanted: 1000, attempts: 1000, connections: 0}, // no limit
+		{deliveries: 12, wanted: 1000, attempts: 4, connections: 4},
+		{deliveries: 264, wanted: 50, attempts: 50, connections: 164},
+		{deliveries: 264, wanted: 1000, attempts: 88, connections: 88},
+		{deliveries: 3, wanted: 0, attempts: 1, connections: 1},
+	} {
+		attempts, connections := Budget{Deliveries: tt.deliveries}.Attempts(tt.wanted)
+		if attempts != tt.attempts || connections != tt.connections {
+			t.Errorf("%d descriptors for %d attempts: got %d attempts and %d connections, want %d and %d",
+				tt.deliveries, tt.wanted, attempts, connections, tt.attempts, tt.connections)
+		}
+	}
+}
+
 func TestLow(t *testing.T) {
 	for limit, want := range map[int]bool{0: false, 100: true, Recommended - 1: true, Recommended: false} {
 		if got := Divide(limit, 257).Low(); got != want {
