@@ -20,7 +20,9 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/changes"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -206,6 +208,25 @@ func (s *Store) Captures(ctx context.Context) ([]changes.Capture, error) {
 	}
 	captures, err := appdb.QueryAll(ctx, s.db, scan, statement)
 	return captures, s.db.Fault(err, "reading captures")
+}
+
+// keptFromTimeout limits the look-up of a capture for KeptFrom.
+const keptFromTimeout = 5 * time.Second
+
+// KeptFrom returns since when the values before changes of a kind's fields are known.
+func (s *Store) KeptFrom(kind *record.Kind) (map[string]time.Time, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), keptFromTimeout)
+	defer cancel()
+	stored, err := s.Captures(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range stored {
+		if c.Kind == kind.Name {
+			return c.State.KeptFrom, nil
+		}
+	}
+	return nil, nil
 }
 
 func (s *Store) Changes(ctx context.Context, kind string, after int64, limit int) ([]changes.Change, error) {

@@ -106,6 +106,18 @@ func (s *Source) Table(ctx context.Context, kind *record.Kind) (changes.Table, e
 	return t, nil
 }
 
+// wideTimeout limits the look-up of a table for WideFields.
+const wideTimeout = 30 * time.Second
+
+// WideFields returns the fields of a kind that conditions cannot name, by the columns of its
+// table.
+func (s *Source) WideFields(kind *record.Kind) ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), wideTimeout)
+	defer cancel()
+	table, err := s.Table(ctx, kind)
+	return table.Wide, err
+}
+
 // obstacle returns why rows cannot be polled by a stamp, empty if they can.
 func (f tableFacts) obstacle(indexed bool, stamp string) string {
 	if !indexed {
