@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"slices"
@@ -26,61 +27,72 @@ import (
 	"github.com/bizhook/whd/daemon/trace"
 )
 
-// Daemon is the whole service. New wires it, Start serves, Stop shuts it down.
+// Daemon is the whole service. New wires it, Start serves, Stop shuts it down. The steps of
+// New build one part after the other: each part gets all that it needs from earlier ones.
 type Daemon struct {
-	lifecycle
+	*lifecycle
 	config      config.Config
 	settings    *liveSettings
 	descriptors descriptors.Budget
+	out         io.Writer // for the user at the terminal
 	log         *slog.Logger
+	listeners   *listeners
 	directory   *datadir.Lock
 	store       *storage.Store
 	source      *source.Source // source of changes; nil without webhooks
 	kinds       recordKinds
 	tables      *tableWatch
-	clock       clock
-	first       firstStart
+	clock       *clock
 	accounts    *account.Service
+	first       *firstStart
 	requestLog  *requestlog.Recorder // nil if disabled
-	webhooks    webhooks
-	capture     *capture      // nil without webhooks
-	traces      *trace.Tracer // nil if disabled
+	traces      *trace.Tracer        // nil if disabled
+	webhooks    *webhooks            // nil if disabled
+	capture     *capture             // nil without webhooks
 	rest        *rest.Server
-	listeners   listeners
-	address     net.Addr
 }
 
 // New opens the store and wires the service. out is for messages to the user at the
 // terminal. If New fails, everything that it opened is closed.
 func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
 	readers := c.HTTP.MaxRequests + 1 // /readyz has a connection even under full load
+	budget := descriptors.Divide(descriptors.Limit(), readers)
+	settings := newLiveSettings(c)
+	log = slog.New(levelHandler{log.Handler(), settings.level})
+	stops := new(lifecycle)
 	d := &Daemon{
+		lifecycle:   stops,
 		config:      c,
-		settings:    newLiveSettings(c),
-		descriptors: descriptors.Divide(descriptors.Limit(), readers),
+		settings:    settings,
+		descriptors: budget,
+		out:         out,
+		log:         log,
+		clock:       new(clock),
+		listeners: &listeners{
+			config:    c,
+			log:       log,
+			lifecycle: stops,
+			failed:    make(chan error, 4),
+			clients:   edge.NewClients(budget.Clients, log),
+			heads:     edge.NewHeads(int(c.HTTP.MaxHead)),
+		},
 	}
-	level := func() slog.Level { return d.settings.state.Load().level }
-	d.log = slog.New(levelHandler{log.Handler(), level})
 	d.logRisks()
 	d.logAdvice()
 
-	d.first = firstStart{config: c, out: out, log: d.log}
-	d.listeners = listeners{
-		config:    c,
-		log:       d.log,
-		lifecycle: &d.lifecycle,
-		failed:    make(chan error, 4),
-		clients:   edge.NewClients(d.descriptors.Clients, d.log),
-		heads:     edge.NewHeads(int(c.HTTP.MaxHead)),
-	}
 	for _, step := range []func(context.Context) error{
 		d.lockDirectory,
 		d.openStore,
+		d.openSource,
+		d.useKinds,
+		d.watchTables,
+		d.confirmDemo,
 		d.checkServerData,
 		d.openClock,
-		d.first.loadDemo,
+		d.loadDemo,
 		d.openAccounts,
-		d.first.replaceDemoKey,
+		d.ensureFirstUser,
+		d.replaceDemoKey,
 		d.openRequestLog,
 		d.openTraces,
 		d.openWebhooks,
@@ -117,27 +129,26 @@ func (d *Daemon) logRisks() {
 // Start opens the listeners and returns; the daemon serves until Stop. Delivery of
 // webhooks starts before the first request is read.
 func (d *Daemon) Start(ctx context.Context) error {
-	listener, err := d.listeners.open(d.config.Listen)
+	listener, err := d.listeners.openMain()
 	if err != nil {
 		return err
 	}
-	d.address = listener.Addr()
-	d.webhooks.address = d.address
-	_ = d.directory.Describe(describe(d.address.String())) // see datadir.LockServing
-	if err := d.webhooks.start(ctx, &d.lifecycle); err != nil {
-		return errors.Join(err, listener.Close())
+	_ = d.directory.Describe(describe(d.Address().String())) // see datadir.LockServing
+	if d.webhooks != nil {
+		if err := d.webhooks.start(ctx, d.lifecycle); err != nil {
+			return errors.Join(err, listener.Close())
+		}
 	}
 	if d.capture != nil {
-		if err := d.capture.start(ctx, &d.lifecycle); err != nil {
+		if err := d.capture.start(ctx, d.lifecycle); err != nil {
 			return errors.Join(err, listener.Close())
 		}
 	}
 	if d.config.ERP.DemoActivity {
-		demoActivity{d.config, d.log}.start(&d.lifecycle)
+		demoActivity{d.config, d.log}.start(d.lifecycle)
 	}
 
-	d.listeners.closeStreams = d.rest.CloseStreams
-	d.listeners.serve("http", listener, d.traces.Handler(d.rest, d.rest.Route))
+	d.serve("http", listener, d.traces.Handler(d.rest, d.rest.Route))
 	if d.config.Admin.Listen != "" {
 		if err := d.serveProfiles(); err != nil {
 			return err
@@ -150,8 +161,13 @@ func (d *Daemon) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.listeners.serve("metrics", listener, d.rest.MetricsHandler())
+	d.serve("metrics", listener, d.rest.MetricsHandler())
 	return nil
+}
+
+// serve serves on a listener until the daemon stops.
+func (d *Daemon) serve(name string, listener net.Listener, handler http.Handler) {
+	d.listeners.serve(name, listener, handler, d.rest.CloseStreams)
 }
 
 // serveProfiles serves profiles of the process, without TLS, to this host.
@@ -162,7 +178,7 @@ func (d *Daemon) serveProfiles() error {
 	}
 	listener = d.listeners.clients.Listener(listener)
 	ending, end := context.WithCancel(context.Background())
-	d.listeners.serve("admin", listener, localOnly(cancelWith(ending, profiles())))
+	d.serve("admin", listener, localOnly(cancelWith(ending, profiles())))
 	d.onStop("profiles", func(context.Context) error {
 		end()
 		return nil
@@ -171,11 +187,11 @@ func (d *Daemon) serveProfiles() error {
 }
 
 // Address returns the address of the main listener, nil before Start.
-func (d *Daemon) Address() net.Addr { return d.address }
+func (d *Daemon) Address() net.Addr { return d.listeners.main }
 
 // URL returns the service's base URL for clients on this host.
 func (d *Daemon) URL() string {
-	scheme, host := "http", d.address.String()
+	scheme, host := "http", d.Address().String()
 	if d.config.TLS.Cert != "" {
 		scheme = "https"
 	}
@@ -193,7 +209,9 @@ func (d *Daemon) Reload(next config.Config) (changed, needRestart []string, err 
 	changed, needRestart, err = d.settings.reload(next)
 	if err == nil {
 		d.kinds.changed(before, next.ERP.Kinds)
-		d.webhooks.settingsChanged()
+		if d.webhooks != nil {
+			d.webhooks.settingsChanged()
+		}
 		d.tables.look(context.Background(), promptTimeout)
 	}
 	if slices.Contains(changed, "compat") {

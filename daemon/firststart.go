@@ -11,30 +11,25 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/term"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/demo"
-	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/storage"
 )
 
-// firstStart initializes a new store with the first user and, if configured, demo
-// records, and prints them for the user at the terminal.
+// firstStart creates the first user and the API key of a demo, and prints them for the user
+// at the terminal.
 type firstStart struct {
 	config   config.Config
 	out      io.Writer // for the user at the terminal
 	log      *slog.Logger
-	store    *storage.Store
 	accounts *account.Service
 	disk     datadir.Disk
 
@@ -51,19 +46,29 @@ const (
 // SecretFiles returns the names of the files in the data directory that hold secrets.
 func SecretFiles() []string { return []string{adminPasswordFile, demoKeyFile} }
 
-func (f *firstStart) path(name string) string { return filepath.Join(f.config.DataDir, name) }
+func (f *firstStart) path(name string) string { return secretPath(f.config, name) }
+
+// secretPath returns the path of a file of the data directory.
+func secretPath(c config.Config, name string) string { return filepath.Join(c.DataDir, name) }
 
 // newSuffix is the end of the temporary name of a file that is being written.
 const newSuffix = ".new"
 
-// writePrivate writes a secret to a file of the data directory that only the
-// daemon's user can read. A power failure leaves the previous file or the new one.
-func (f *firstStart) writePrivate(name, secret string) error {
-	path := f.path(name)
-	if err := f.disk.Write(path+newSuffix, []byte(secret+"\n")); err != nil {
+// writeSecret writes a secret to a file that only the daemon's user can read. A power
+// failure leaves the previous file or the new one.
+func writeSecret(disk datadir.Disk, path, secret string) error {
+	if err := disk.Write(path+newSuffix, []byte(secret+"\n")); err != nil {
 		return err
 	}
-	return f.disk.Rename(path+newSuffix, path)
+	return disk.Rename(path+newSuffix, path)
+}
+
+// createUser creates the first user if there are no users, and remembers a generated
+// password for the banner.
+func (f *firstStart) createUser(ctx context.Context) error {
+	password, err := f.ensureAdmin(ctx)
+	f.password = password
+	return err
 }
 
 // ensureAdmin creates the first user, admin, if there are no users. If it generated
@@ -168,63 +173,6 @@ func (f *firstStart) finishPassword(ctx context.Context) error {
 	return nil
 }
 
-// DemoTables returns the tables that demo records fill: those of the record kinds
-// and those of bills.
-func DemoTables() []*record.Kind {
-	return append(slices.Clone(demo.Kinds().Kinds()), erp.BillTables().Kinds()...)
-}
-
-// loadDemo loads demo records into an empty store. It adds bills to a demo store that
-// a version without bills created; the demo key's file marks a demo store.
-func (f *firstStart) loadDemo(ctx context.Context) error {
-	if !f.config.Demo {
-		return nil
-	}
-	isEmpty, err := f.store.Empty(ctx)
-	if err != nil {
-		return err
-	}
-	if isEmpty {
-		return f.loadDemoRecords(ctx)
-	}
-	if !f.isDemoStore() {
-		return nil
-	}
-	hasNoBills, err := f.store.Bills(time.UTC).Empty(ctx)
-	if err != nil || !hasNoBills {
-		return err
-	}
-	return f.load(ctx, "bills", erp.BillTables().Kinds())
-}
-
-// isDemoStore reports whether the store was created with demo records.
-func (f *firstStart) isDemoStore() bool {
-	_, err := os.Stat(f.path(demoKeyFile))
-	return err == nil
-}
-
-// loadDemoRecords loads all demo records. The mark of a demo store is written first, so that a
-// start after a power failure completes the demo.
-func (f *firstStart) loadDemoRecords(ctx context.Context) error {
-	if err := f.writePrivate(demoKeyFile, ""); err != nil {
-		return err
-	}
-	if err := f.load(ctx, "records", DemoTables()); err != nil {
-		return errors.Join(err, os.Remove(f.path(demoKeyFile)))
-	}
-	return nil
-}
-
-// load loads the demo rows of tables.
-func (f *firstStart) load(ctx context.Context, content string, tables []*record.Kind) error {
-	n, err := f.store.Load(ctx, tables, demo.Rows)
-	if err != nil {
-		return fmt.Errorf("loading demo %s: %w", content, err)
-	}
-	f.log.Info("demo "+content+" loaded", "rows", n)
-	return nil
-}
-
 // demoKeyName is the name of the API key that a demo store has while the setting
 // demo is on. Each start replaces the key, so that the commands in the banner can
 // be copied as they are.
@@ -233,7 +181,7 @@ const demoKeyName = "demo"
 // replaceDemoKey removes the key of the previous start, and creates a new one for a
 // demo store, which is marked by the key's file.
 func (f *firstStart) replaceDemoKey(ctx context.Context) error {
-	if !f.isDemoStore() {
+	if !isDemoStore(f.config) {
 		return nil
 	}
 	system := f.accounts.As(audit.System())
@@ -248,7 +196,7 @@ func (f *firstStart) replaceDemoKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.writePrivate(demoKeyFile, f.demoKey)
+	return writeSecret(f.disk, f.path(demoKeyFile), f.demoKey)
 }
 
 // onTerminal reports whether output goes to a terminal, not to a file or pipe.

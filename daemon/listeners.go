@@ -9,9 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
 
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/webhook/sender"
 )
 
 // listeners opens the addresses that the daemon serves on.
@@ -23,8 +25,21 @@ type listeners struct {
 	clients      *edge.Clients // connections to all addresses
 	heads        *edge.Heads   // heads of requests on all connections
 	certificates []*certificate
-	closeStreams func()
+	main         net.Addr // address of the main listener; nil until it is open
 }
+
+// openMain opens the main listener.
+func (l *listeners) openMain() (net.Listener, error) {
+	listener, err := l.open(l.config.Listen)
+	if err != nil {
+		return nil, err
+	}
+	l.main = listener.Addr()
+	return listener, nil
+}
+
+// isMainAddress reports whether connections to an address reach the main listener.
+func (l *listeners) isMainAddress(target netip.AddrPort) bool { return sender.Reaches(l.main, target) }
 
 // open listens on an address, with TLS if a certificate is configured.
 func (l *listeners) open(address string) (net.Listener, error) {
@@ -50,8 +65,8 @@ func (l *listeners) open(address string) (net.Listener, error) {
 }
 
 // serve serves on a listener in a goroutine. On shutdown, requests in flight may
-// finish within the grace period; streams are closed immediately.
-func (l *listeners) serve(name string, listener net.Listener, handler http.Handler) {
+// finish within the grace period; closeStreams is called immediately.
+func (l *listeners) serve(name string, listener net.Listener, handler http.Handler, closeStreams func()) {
 	c := l.config.HTTP
 	server := &http.Server{
 		Handler:                      handler,
@@ -64,7 +79,7 @@ func (l *listeners) serve(name string, listener net.Listener, handler http.Handl
 		ConnState:         edge.ConnState,
 		ErrorLog:          slog.NewLogLogger(l.log.Handler(), slog.LevelWarn),
 	}
-	server.RegisterOnShutdown(l.closeStreams)
+	server.RegisterOnShutdown(closeStreams)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -47,7 +47,7 @@ func describe(address string) string {
 	return fmt.Sprintf("pid %d, listening on %s, started %s", os.Getpid(), address, time.Now().Format(time.RFC3339))
 }
 
-// openStore opens the store and the source of changes, and looks for the ERP's tables.
+// openStore opens the store.
 func (d *Daemon) openStore(ctx context.Context) error {
 	c := StoreConfig(d.config, d.descriptors.Readers)
 	c.Limits = d.settings.limits
@@ -57,32 +57,47 @@ func (d *Daemon) openStore(ctx context.Context) error {
 		return err
 	}
 	d.store = store
-	d.first.store = store
 	d.onStop("store", func(context.Context) error { return store.Close() })
+	return nil
+}
 
-	if d.config.Webhooks.Enabled {
-		d.source, err = source.New(store.Records, d.config.Query.TimeZone)
-		if err != nil {
-			return err
-		}
-		d.onStop("source of changes", func(context.Context) error { return d.source.Close() })
+// openSource opens the source of changes.
+func (d *Daemon) openSource(context.Context) error {
+	if !d.config.Webhooks.Enabled {
+		return nil
 	}
+	opened, err := source.New(d.store.Records, d.config.Query.TimeZone)
+	if err != nil {
+		return err
+	}
+	d.source = opened
+	d.onStop("source of changes", func(context.Context) error { return opened.Close() })
+	return nil
+}
+
+// useKinds puts the record kinds of files into effect.
+func (d *Daemon) useKinds(context.Context) error {
 	d.kinds = recordKinds{
 		log:     d.log,
-		store:   store,
+		store:   d.store,
 		source:  d.source,
 		current: d.settings.readKinds,
 	}
 	d.kinds.changed(nil, d.config.ERP.Kinds)
+	return nil
+}
+
+// watchTables looks for the tables of the ERP, now and at intervals, if they are on a server.
+func (d *Daemon) watchTables(ctx context.Context) error {
 	d.tables = &tableWatch{
 		log:      d.log,
-		store:    store,
+		store:    d.store,
 		settings: d.settings,
 	}
 	if d.config.ERP.DSN.OnServer() {
-		d.tables.start(ctx, &d.lifecycle)
+		d.tables.start(ctx, d.lifecycle)
 	}
-	return d.confirmDemo(ctx)
+	return nil
 }
 
 // saveSettings returns the function that copies settings which an earlier version kept in the
@@ -124,10 +139,7 @@ func (d *Daemon) openClock(ctx context.Context) error {
 // shutdown.
 const timesGrace = 3 * time.Second
 
-// openAccounts starts the accounts and ensures that there is a first user. If the
-// daemon's tables on a server are out of date, the first user is created once they
-// are migrated; until then the daemon serves, and /readyz and every login report
-// that a migration is required.
+// openAccounts starts the accounts.
 func (d *Daemon) openAccounts(ctx context.Context) error {
 	accounts, err := account.New(account.Config{
 		Store:       d.store.AppDB.Accounts(),
@@ -140,11 +152,22 @@ func (d *Daemon) openAccounts(ctx context.Context) error {
 		return err
 	}
 	d.accounts = accounts
-	d.first.accounts = accounts
 	accounts.Start(context.WithoutCancel(ctx))
 	d.onStopWithin(timesGrace, "accounts", accounts.Stop)
+	return nil
+}
 
-	err = d.store.AppDB.Ready(ctx)
+// loadDemo loads demo records into a new store.
+func (d *Daemon) loadDemo(ctx context.Context) error {
+	return demoRecords{config: d.config, log: d.log, store: d.store}.load(ctx)
+}
+
+// ensureFirstUser ensures that there is a first user. If the daemon's tables on a server
+// are out of date, the first user is created once they are migrated; until then the daemon
+// serves, and /readyz and every login report that a migration is required.
+func (d *Daemon) ensureFirstUser(ctx context.Context) error {
+	d.first = &firstStart{config: d.config, out: d.out, log: d.log, accounts: d.accounts}
+	err := d.store.AppDB.Ready(ctx)
 	if errors.Is(err, appdb.ErrOutdated) {
 		d.log.Warn("sign-in is not possible yet", "reason", fault.From(err).Message)
 		d.repeat("first user", tablesInterval, d.tablesReady)
@@ -153,9 +176,11 @@ func (d *Daemon) openAccounts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.first.password, err = d.first.ensureAdmin(ctx)
-	return err
+	return d.first.createUser(ctx)
 }
+
+// replaceDemoKey replaces the API key of a demo.
+func (d *Daemon) replaceDemoKey(ctx context.Context) error { return d.first.replaceDemoKey(ctx) }
 
 // tablesReady reports whether the tables are up to date and contain a user.
 func (d *Daemon) tablesReady(ctx context.Context) bool {
@@ -224,26 +249,9 @@ func (d *Daemon) openTraces(ctx context.Context) error {
 	return nil
 }
 
-// openWebhooks prepares the delivery of webhooks, which Start starts.
-func (d *Daemon) openWebhooks(context.Context) error {
-	d.webhooks = webhooks{
-		config:      d.config,
-		settings:    d.settings,
-		store:       d.store,
-		source:      d.source,
-		accounts:    d.accounts,
-		log:         d.log,
-		descriptors: d.descriptors.Deliveries,
-	}
-	if !d.config.Webhooks.Enabled {
-		return nil
-	}
-	return d.webhooks.open(d.traces)
-}
-
 // openCapture prepares the capture of changes, which publishes through the engine.
 func (d *Daemon) openCapture(context.Context) error {
-	if d.webhooks.engine == nil {
+	if d.webhooks == nil {
 		return nil
 	}
 	d.capture = &capture{
@@ -271,9 +279,6 @@ func (d *Daemon) wire(context.Context) error {
 		Log:          d.log,
 		RequestLog:   d.requestLog,
 		LostLines:    c.Start.LostLines,
-		Webhooks:     d.webhooks.admin,
-		Engine:       d.webhooks.engine,
-		Streams:      d.webhooks.streams,
 		Version:      c.Start.Version,
 		Warnings:     func() []string { return slices.Concat(c.Warnings(), d.tables.problems()) },
 		Options:      d.settings.rest,
@@ -300,6 +305,11 @@ func (d *Daemon) wire(context.Context) error {
 	}
 	if d.traces != nil {
 		r.Trace = d.traces.Part
+	}
+	if d.webhooks != nil {
+		r.Webhooks = d.webhooks.admin
+		r.Engine = d.webhooks.engine
+		r.Streams = d.webhooks.streams
 	}
 	if d.capture != nil {
 		r.Feed = d.capture.ofQueries
@@ -332,7 +342,7 @@ func (d *Daemon) watchStore(context.Context) error {
 		return nil
 	}
 	d.repeat("store watch", storeInterval, func(context.Context) bool {
-		err := checkStore(d.store, d.webhooks.engine)
+		err := d.checkStore()
 		isLost := errors.Is(err, delivery.ErrFenced) ||
 			errors.Is(err, appdb.ErrReplaced) ||
 			errors.Is(err, appdb.ErrUnsynced)
@@ -344,12 +354,11 @@ func (d *Daemon) watchStore(context.Context) error {
 	return nil
 }
 
-// checkStore returns an error if files of the embedded store are not usable. engine is nil
-// without webhooks.
-func checkStore(store *storage.Store, engine *delivery.Engine) error {
-	err := store.AppDB.CheckFiles()
-	if err != nil || engine == nil {
+// checkStore returns an error if files of the embedded store are not usable.
+func (d *Daemon) checkStore() error {
+	err := d.store.AppDB.CheckFiles()
+	if err != nil || d.webhooks == nil {
 		return err
 	}
-	return engine.Ready()
+	return d.webhooks.engine.Ready()
 }

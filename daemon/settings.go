@@ -16,6 +16,7 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // liveSettings holds the settings in effect.
@@ -83,6 +84,9 @@ func restOptionsOf(c *config.Config) edge.Options {
 // current returns the settings in effect. Callers must not modify or keep them.
 func (l *liveSettings) current() *config.Config { return &l.state.Load().config }
 
+// level returns the level of the log.
+func (l *liveSettings) level() slog.Level { return l.state.Load().level }
+
 func (l *liveSettings) rest() *edge.Options { return &l.state.Load().rest }
 
 func (l *liveSettings) limits() executor.Limits {
@@ -98,6 +102,12 @@ func (l *liveSettings) limits() executor.Limits {
 func (l *liveSettings) lifetimes() account.Lifetimes {
 	c := l.current().Auth
 	return account.Lifetimes{Session: c.Session, Remember: c.Remember}
+}
+
+// eventRoles returns the roles that the events of captured kinds require now, by name.
+func (l *liveSettings) eventRoles() map[string]string {
+	s := l.state.Load()
+	return webhook.RequiredRoles(s.events, s.captured)
 }
 
 func (l *liveSettings) attemptTimeout() time.Duration { return l.current().Webhooks.AttemptTimeout }
