@@ -6,7 +6,6 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/queries"
 )
@@ -20,8 +19,12 @@ type Catalogue struct {
 
 // NewCatalogue returns the catalogue of a service with these record kinds.
 func NewCatalogue(kinds *record.Registry) *Catalogue {
-	h := newHandlers(Config{}, new(metrics.Metrics))
-	return &Catalogue{edge.NewRouter(routesOf(h.table), ""), &h.queries, kinds}
+	described := describedTable()
+	return &Catalogue{
+		router:  edge.NewRouter(routesOf(described), ""),
+		queries: &queries.Handler{System: record.System(), Names: names(described)},
+		kinds:   kinds,
+	}
 }
 
 // Operation returns the name of the operation for a request, and false if there is none. The

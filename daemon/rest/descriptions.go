@@ -46,6 +46,19 @@ type descriptions struct {
 	cache map[audience]*description
 }
 
+// newDescriptions returns the descriptions of a service with a table of operations.
+func newDescriptions(c Config, table []operation) *descriptions {
+	return &descriptions{describe: func(kinds *record.Registry, to audience) *metadata.Service {
+		service := metadata.Service{
+			Version:  c.Version,
+			Base:     c.Edge.BasePath,
+			HostURL:  c.Edge.HostURL,
+			ISODates: to.iso,
+		}
+		return describe(service, table, kinds, to.open)
+	}}
+}
+
 // of returns the description for an audience: it has the kinds that the audience may read.
 func (c *descriptions) of(kinds *record.Registry, to audience) *description {
 	c.mu.Lock()

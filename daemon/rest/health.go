@@ -18,7 +18,15 @@ type health struct {
 	engine   *delivery.Engine // nil if webhooks are disabled
 	warnings func() []string  // nil for none
 	metrics  *metrics.Metrics // nil if /metrics has its own listener
-	stopping func() bool
+	shutdown *shutdown
+}
+
+func newHealth(c Config, m *metrics.Metrics, s *shutdown) health {
+	h := health{store: c.Store, engine: c.Engine, warnings: c.Warnings, shutdown: s}
+	if c.ServeMetrics {
+		h.metrics = m
+	}
+	return h
 }
 
 // alive reports that the process is running.
@@ -58,7 +66,7 @@ func (h *health) ready(x *edge.Context) error {
 
 // checkReady returns an error if the service cannot serve requests or deliver webhooks.
 func (h *health) checkReady(ctx context.Context) error {
-	if h.stopping() {
+	if h.shutdown.isAnnounced() {
 		return edge.StoppingError()
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)

@@ -34,6 +34,10 @@ func newTable(h *handlers) []operation {
 	return table
 }
 
+// describedTable returns the table of all operations with their names, members and routes,
+// which do not depend on handlers: handlers that need only these are built with it.
+func describedTable() []operation { return newTable(new(handlers)) }
+
 // completeRoutes sets the fields that the routes of an operation have in common.
 func (o *operation) completeRoutes() {
 	for i := range o.routes {

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/assistant"
@@ -69,17 +68,16 @@ type Config struct {
 
 // Server is the service's http.Handler.
 type Server struct {
-	config         Config
-	router         *edge.Router
-	admission      *edge.Admission
-	bodies         *edge.Bodies
-	proxies        edge.Proxies
-	cors           edge.CORS
-	markedStopping atomic.Bool // set by MarkStopping
-	metrics        *metrics.Metrics
-	stopWaiting    context.CancelFunc // ends the waiting of requests
-	observer       observer
-	handlers       *handlers
+	config    Config
+	router    *edge.Router
+	admission *edge.Admission
+	bodies    *edge.Bodies
+	proxies   edge.Proxies
+	cors      edge.CORS
+	metrics   *metrics.Metrics
+	observer  observer
+	shutdown  *shutdown
+	handlers  *handlers
 }
 
 // New returns a Server.
@@ -93,30 +91,44 @@ func New(c Config) *Server {
 	c.Edge.BasePath = edge.BasePath(c.Edge.BasePath)
 
 	e := c.Edge
-	replies := edge.NewReplies(e.ReplyMemory)
-	s := &Server{
-		config:  c,
-		metrics: metrics.New(metrics.Config{Version: c.Version, Public: c.ServeMetrics}),
-		proxies: e.TrustedProxies,
-		cors:    e.CORSOrigins,
-	}
-	s.handlers = newHandlers(c, s.metrics)
-	s.handlers.queries.Stopping, s.stopWaiting = context.WithCancel(context.Background())
-	s.handlers.health.stopping = func() bool { return s.markedStopping.Load() || s.admission.Stopping() }
-	s.observer = observer{
-		metrics:  s.metrics,
-		log:      c.Log,
-		requests: c.RequestLog,
-		streams:  c.Streams,
-		trace:    c.Trace,
-	}
-	s.router = edge.NewRouter(routesOf(s.handlers.table), e.BasePath)
+	m := metrics.New(metrics.Config{Version: c.Version, Public: c.ServeMetrics})
+	access := newAccess(c, m)
 	// Clients with valid credentials have larger shares of the memory and the slots.
-	identify := s.handlers.access.Recognize
-	s.bodies = edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, identify)
-	s.admission = edge.NewAdmission(e.MaxRequests, replies, identify)
+	recognize := access.Recognize
+	replies := edge.NewReplies(e.ReplyMemory)
+	admission := edge.NewAdmission(e.MaxRequests, replies, recognize)
+	shutdown := newShutdown(admission)
+	h := newHandlers(c, m, access, shutdown)
+	s := &Server{
+		config:    c,
+		router:    edge.NewRouter(routesOf(h.table), e.BasePath),
+		admission: admission,
+		bodies:    edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, recognize),
+		proxies:   e.TrustedProxies,
+		cors:      e.CORSOrigins,
+		metrics:   m,
+		observer: observer{
+			metrics:  m,
+			log:      c.Log,
+			requests: c.RequestLog,
+			streams:  c.Streams,
+			trace:    c.Trace,
+		},
+		shutdown: shutdown,
+		handlers: h,
+	}
 	s.watch(c, replies)
 	return s
+}
+
+// newAccess returns the access control.
+func newAccess(c Config, m *metrics.Metrics) *accounts.Access {
+	hosts := &edge.HostCheck{
+		Names:        c.Edge.Hosts,
+		URL:          c.Edge.HostURL,
+		MachineNames: c.Edge.HostNames,
+	}
+	return accounts.NewAccess(c.Accounts, hosts, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected)
 }
 
 // watch adds the state of the parts of the service to the metrics.
@@ -144,12 +156,12 @@ func (s *Server) watch(c Config, replies *edge.Budget) {
 
 // handlers has the handlers of all routes.
 type handlers struct {
-	table []operation
+	table []operation // refers to the other fields
 
 	access    *accounts.Access
 	accounts  accounts.Handlers
 	bills     bills
-	queries   queries.Handler
+	queries   *queries.Handler
 	feeds     feeds.Handlers
 	captures  captures
 	assistant assistants
@@ -161,79 +173,67 @@ type handlers struct {
 }
 
 // newHandlers builds the handlers, and then the table of operations, which refers to them.
-func newHandlers(c Config, m *metrics.Metrics) *handlers {
-	hosts := &edge.HostCheck{
-		Names:        c.Edge.Hosts,
-		URL:          c.Edge.HostURL,
-		MachineNames: c.Edge.HostNames,
+// Handlers that describe the operations have a table of their own.
+func newHandlers(c Config, m *metrics.Metrics, access *accounts.Access, s *shutdown) *handlers {
+	described := describedTable()
+	records := &queries.Handler{
+		Store:    c.Store,
+		System:   record.System(),
+		Names:    names(described),
+		Space:    c.Spill,
+		Feed:     c.Feed,
+		Roles:    c.Accounts,
+		Stopping: s.waiting,
 	}
-	h := &handlers{
-		access: accounts.NewAccess(c.Accounts, hosts, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected),
-		bills:  bills{c.Bills},
-		queries: queries.Handler{
-			Store:  c.Store,
-			System: record.System(),
-			Space:  c.Spill,
-			Feed:   c.Feed,
-			Roles:  c.Accounts,
-		},
-		health: health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
-	}
-	if c.ServeMetrics {
-		h.health.metrics = m
-	}
-	h.accounts = accounts.New(c.Accounts, h.access)
-	h.feeds = feeds.Handlers{Queries: &h.queries, Store: c.Store}
-	h.captures = captures{c.Captures, &h.queries}
-	h.logs = logs{&h.queries, c.RequestLog}
-	h.webhooks = webhooks.New(webhooks.Config{
+	hooks := webhooks.New(webhooks.Config{
 		Admin:    c.Webhooks,
 		Engine:   c.Engine,
-		Queries:  &h.queries,
+		Queries:  records,
 		Accounts: c.Accounts,
-		Access:   h.access,
+		Access:   access,
 		Changes:  changeRate,
 		Streams:  c.Streams,
 		Stall:    c.StreamStall,
 		InFlight: m.InFlight,
 	})
-	h.assistant = assistants{
-		access:  h.access,
-		queries: &h.queries,
-		why:     h.webhooks.Why.Show,
-		service: assistant.Service{Version: c.Version, Log: c.Log},
+	h := &handlers{
+		access:   access,
+		accounts: accounts.New(c.Accounts, access),
+		bills:    bills{c.Bills},
+		queries:  records,
+		feeds:    feeds.Handlers{Queries: records, Store: c.Store},
+		captures: captures{c.Captures, records},
+		assistant: assistants{
+			access:  access,
+			queries: records,
+			why:     hooks.Why.Show,
+			service: assistant.Service{Version: c.Version, Log: c.Log},
+		},
+		logs:      logs{records, c.RequestLog},
+		info:      newInfo(c, routesOf(described)),
+		documents: documents{access: access, descriptions: newDescriptions(c, described)},
+		health:    newHealth(c, m, s),
+		webhooks:  hooks,
 	}
 	h.table = newTable(h)
-	h.queries.Names = names(h.table)
-	describeTable := func(kinds *record.Registry, to audience) *metadata.Service {
-		service := metadata.Service{
-			Version:  c.Version,
-			Base:     c.Edge.BasePath,
-			HostURL:  c.Edge.HostURL,
-			ISODates: to.iso,
-		}
-		return describe(service, h.table, kinds, to.open)
-	}
-	h.documents = documents{access: h.access, descriptions: &descriptions{describe: describeTable}}
-	h.info = newInfo(c, routesOf(h.table))
 	return h
 }
 
 // Describe returns the description of a service with the default settings, for
 // documents that are generated without a running service.
 func Describe() *metadata.Service {
-	return newHandlers(Config{}, new(metrics.Metrics)).documents.descriptions.describe(record.Builtin(), audience{})
+	return newDescriptions(Config{}, describedTable()).describe(record.Builtin(), audience{})
 }
 
 // MarkStopping makes /readyz report that the service is stopping, so that load balancers
 // stop sending requests to it. Requests are still served.
-func (s *Server) MarkStopping() { s.markedStopping.Store(true) }
+func (s *Server) MarkStopping() { s.shutdown.announced.Store(true) }
 
 // CloseStreams ends live streams, which would otherwise not end, and the waiting of
 // requests.
 func (s *Server) CloseStreams() {
 	s.config.Streams.Close()
-	s.stopWaiting()
+	s.shutdown.stopWaiting()
 }
 
 // Drain makes /readyz report that the service is stopping, rejects new requests,
