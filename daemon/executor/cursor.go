@@ -186,13 +186,13 @@ func (s *fileSession) pageable(plan *query.Plan) error {
 		return nil // no index finds a null; the rows of the page are checked
 	}
 	row := ""
-	first := fmt.Sprintf("SELECT * FROM %s WHERE %s IS NULL LIMIT 1", s.file.Table(s.kind), sqlite.Quote(column))
+	first := fmt.Sprintf("SELECT * FROM %s WHERE %s IS NULL LIMIT 1", s.source.quoted, sqlite.Quote(column))
 	err = s.conn.Query(first, func(r *sqlite.Stmt) error {
 		row = describeRow(r)
 		return nil
 	})
 	if err == nil && row != "" {
-		return nullKeyError(s.kind, column, row)
+		return nullKeyError(s.source.kind, column, row)
 	}
 	return s.classify(err)
 }

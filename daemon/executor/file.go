@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -22,8 +23,7 @@ type File struct {
 	Pool     *sqlite.Pool
 	names    func(*record.Kind) string
 	isOwn    func(*sqlite.Conn, *record.Kind) (bool, error)
-	own      sync.Map // results of isOwn by *record.Kind
-	tables   sync.Map // *tableFacts by *record.Kind
+	tables   sync.Map // *fileTable by *record.Kind
 	drain    *Drain   // nil if reads are not interrupted
 	remember *totals
 
@@ -52,41 +52,69 @@ func NewFile(
 	return f
 }
 
+// fileTable is the table or view of a record kind in a file.
+type fileTable struct {
+	kind   *record.Kind
+	name   string
+	quoted string
+
+	isOwn atomic.Pointer[bool]       // result of File.isOwn; nil until first read
+	facts atomic.Pointer[tableFacts] // nil until first read
+}
+
+// table returns the table or view of a kind. Its name is determined once for each kind, not for
+// each statement.
+func (f *File) table(kind *record.Kind) *fileTable {
+	table, ok := f.tables.Load(kind)
+	if !ok {
+		name := f.names(kind)
+		table, _ = f.tables.LoadOrStore(kind, &fileTable{kind: kind, name: name, quoted: sqlite.Quote(name)})
+	}
+	return table.(*fileTable)
+}
+
 // Name returns the name of a kind's table.
-func (f *File) Name(kind *record.Kind) string { return f.names(kind) }
+func (f *File) Name(kind *record.Kind) string { return f.table(kind).name }
 
 // Table returns the quoted name of a kind's table.
-func (f *File) Table(kind *record.Kind) string { return sqlite.Quote(f.names(kind)) }
+func (f *File) Table(kind *record.Kind) string { return f.table(kind).quoted }
 
 // Own returns the cached result of isOwn.
 func (f *File) Own(conn *sqlite.Conn, kind *record.Kind) (bool, error) {
+	return f.owns(conn, f.table(kind))
+}
+
+func (f *File) owns(conn *sqlite.Conn, table *fileTable) (bool, error) {
 	if f.isOwn == nil {
 		return false, nil
 	}
-	if cached, ok := f.own.Load(kind); ok {
-		return cached.(bool), nil
+	if cached := table.isOwn.Load(); cached != nil {
+		return *cached, nil
 	}
-	isOwn, err := f.isOwn(conn, kind)
+	isOwn, err := f.isOwn(conn, table.kind)
 	if err != nil {
 		return false, err
 	}
-	f.own.Store(kind, isOwn)
+	table.isOwn.Store(&isOwn)
 	return isOwn, nil
 }
 
-// Forget removes a kind that is no longer used from the caches.
-func (f *File) Forget(kind *record.Kind) {
-	f.own.Delete(kind)
-	f.tables.Delete(kind)
-}
+// Forget removes a kind that is no longer used from the cache.
+func (f *File) Forget(kind *record.Kind) { f.tables.Delete(kind) }
 
 func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Session, error) {
 	conn, err := f.Pool.Get(ctx)
 	if err != nil {
 		return nil, Classify(err)
 	}
-	s := &fileSession{ctx: ctx, file: f, kind: kind, conn: conn, stopInterrupt: conn.InterruptOn(ctx)}
-	s.dialect, err = f.dialectOf(conn, kind)
+	s := &fileSession{
+		ctx:           ctx,
+		file:          f,
+		source:        f.table(kind),
+		conn:          conn,
+		stopInterrupt: conn.InterruptOn(ctx),
+	}
+	s.dialect, err = f.dialectOf(conn, s.source)
 	if err != nil {
 		s.close()
 		return nil, s.classify(err)
@@ -117,7 +145,7 @@ func (f *File) Close() error { return f.Pool.Close() }
 type fileSession struct {
 	ctx           context.Context
 	file          *File
-	kind          *record.Kind
+	source        *fileTable
 	dialect       *dialect.Dialect
 	conn          *sqlite.Conn
 	stopInterrupt func()
@@ -125,7 +153,7 @@ type fileSession struct {
 	steps         int // limit of limitSteps
 }
 
-func (s *fileSession) table() (*dialect.Dialect, string) { return s.dialect, s.file.Table(s.kind) }
+func (s *fileSession) table() (*dialect.Dialect, string) { return s.dialect, s.source.quoted }
 
 func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
 	stmt, err := s.conn.Prepare(st.SQL)

@@ -6,27 +6,27 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// dialectOf returns the dialect of a kind's table. That of another program's table has its
-// columns.
-func (f *File) dialectOf(conn *sqlite.Conn, kind *record.Kind) (*dialect.Dialect, error) {
-	isOwn, err := f.Own(conn, kind)
+// dialectOf returns the dialect of a table. That of another program's table has its columns.
+func (f *File) dialectOf(conn *sqlite.Conn, table *fileTable) (*dialect.Dialect, error) {
+	isOwn, err := f.owns(conn, table)
 	if err != nil {
 		return nil, err
 	}
 	if isOwn {
 		return f.indexed, nil
 	}
+	kind := table.kind
 	if kind.Database != record.RecordsDB {
 		return f.dialect, nil
 	}
-	table, err := f.facts(conn, kind)
+	facts, err := table.read(conn)
 	if err != nil {
 		return nil, err
 	}
 	d := *f.dialect
 	d.File.Typed = true
 	d.Columns = make([]dialect.Column, len(kind.Fields))
-	for _, c := range table.columns {
+	for _, c := range facts.columns {
 		field, found := kind.ByColumn(c.Name)
 		if !found {
 			continue

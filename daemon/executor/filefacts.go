@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -15,34 +14,33 @@ type tableFacts struct {
 	leading []string // see FileLeading
 }
 
-// facts returns the facts about a kind's table. They are read from the catalogue again only
-// after its schema has changed, since reading them takes longer than reading a short page.
-func (f *File) facts(conn *sqlite.Conn, kind *record.Kind) (*tableFacts, error) {
+// read returns the facts about a table. They are read from the catalogue again only after its
+// schema has changed, since reading them takes longer than reading a short page.
+func (t *fileTable) read(conn *sqlite.Conn) (*tableFacts, error) {
 	schema, _, err := conn.QueryInt("PRAGMA schema_version")
 	if err != nil {
 		return nil, err
 	}
-	cached, ok := f.tables.Load(kind)
-	if ok && cached.(*tableFacts).schema == schema {
-		return cached.(*tableFacts), nil
+	cached := t.facts.Load()
+	if cached != nil && cached.schema == schema {
+		return cached, nil
 	}
 
 	// If the schema changes between these statements, the version read before it no longer
 	// applies, and the next request reads the facts again.
-	name := f.Name(kind)
-	t := &tableFacts{schema: schema}
-	t.columns, err = conn.Columns(name)
+	facts := &tableFacts{schema: schema}
+	facts.columns, err = conn.Columns(t.name)
 	if err != nil {
 		return nil, err
 	}
-	t.keys, err = FileKeys(conn, name)
+	facts.keys, err = FileKeys(conn, t.name)
 	if err != nil {
 		return nil, err
 	}
-	t.leading, err = FileLeading(conn, name)
+	facts.leading, err = FileLeading(conn, t.name)
 	if err != nil {
 		return nil, err
 	}
-	f.tables.Store(kind, t)
-	return t, nil
+	t.facts.Store(facts)
+	return facts, nil
 }

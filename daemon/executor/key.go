@@ -329,13 +329,13 @@ func FileKeys(conn *sqlite.Conn, table string) ([]mssql.KeyColumn, error) {
 }
 
 func (s *fileSession) keys() ([]mssql.KeyColumn, error) {
-	table, err := s.file.facts(s.conn, s.kind)
+	table, err := s.source.read(s.conn)
 	if err != nil {
 		return nil, s.classify(err)
 	}
 	columns := slices.Clone(table.keys)
 	for i, c := range columns {
-		field, found := s.kind.ByColumn(c.Name)
+		field, found := s.source.kind.ByColumn(c.Name)
 		isConverted := found && s.dialect.Column(field).Compared != (dialect.Cast{})
 		if isConverted {
 			columns[i].Texts = !c.Nullable
@@ -362,7 +362,7 @@ func FileLeading(conn *sqlite.Conn, table string) (names []string, err error) {
 }
 
 func (s *fileSession) leading() ([]string, error) {
-	table, err := s.file.facts(s.conn, s.kind)
+	table, err := s.source.read(s.conn)
 	if err != nil {
 		return nil, s.classify(err)
 	}
