@@ -180,7 +180,11 @@ func (c Config) path(file string) string { return filepath.Join(c.Dir, file) }
 
 // Select starts the plan's statement on the database that contains its kind.
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result, error) {
-	return executor.Select(ctx, s.database(plan.Source()), s.config.Limits, s.Webhooks.Admin.ListPlan(plan))
+	kind := plan.Source()
+	if kind.Database == record.AppDB { // which has the messages
+		plan = s.Webhooks.Admin.ListPlan(plan)
+	}
+	return executor.Select(ctx, s.database(kind), s.config.Limits, plan)
 }
 
 func (s *Store) database(kind *record.Kind) executor.Database {

@@ -276,8 +276,7 @@ func sendChanges(x *edge.Context, batch *changes.Batch, meta []encode.Pair) erro
 	return x.WriteParts(http.StatusOK, start, bodies, x.Format.Close(end))
 }
 
-// copying is a response with the rows of a copy. A nil *copying is any other response, and its
-// methods do nothing.
+// copying is a response with the rows of a copy.
 type copying struct {
 	Copy
 	handler *Handler
@@ -285,11 +284,8 @@ type copying struct {
 	token   string // of the changes that continue the copy; set by finish
 }
 
-// copyOf starts the copy that a plan selects rows for. It returns nil if there is none.
+// copyOf starts the copy that a plan selects rows for.
 func (h *Handler) copyOf(x *edge.Context, plan *query.Plan) (*copying, error) {
-	if plan.ForCopy == "" {
-		return nil, nil
-	}
 	feed, err := h.captured(x, plan.Kind)
 	if err != nil {
 		return nil, err
@@ -304,18 +300,12 @@ func (h *Handler) copyOf(x *edge.Context, plan *query.Plan) (*copying, error) {
 
 // row passes a row on to the copy.
 func (c *copying) row(ctx context.Context, cells []row.Cell) error {
-	if c == nil {
-		return nil
-	}
 	return c.Row(ctx, cells[:len(c.kind.Fields)])
 }
 
 // finish sends the rows so far and waits for the end of the copy: the client has the rows
 // while capture reads some of them again.
 func (c *copying) finish(o *responseWriter, rows *executor.Result) error {
-	if c == nil {
-		return nil
-	}
 	rows.Close()
 	if err := o.flush(); err != nil {
 		return err

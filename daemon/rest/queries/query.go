@@ -80,9 +80,13 @@ func (h *Handler) send(x *edge.Context, plan *query.Plan) error {
 	if err := h.fits(x, plan); err != nil {
 		return err
 	}
-	copied, err := h.copyOf(x, plan)
-	if err != nil {
-		return err
+	var copied *copying
+	if plan.ForCopy != "" {
+		var err error
+		copied, err = h.copyOf(x, plan)
+		if err != nil {
+			return err
+		}
 	}
 	rows, err := h.Store.Select(x.Request.Context(), plan)
 	if err != nil {
@@ -141,6 +145,19 @@ func (h *Handler) fits(x *edge.Context, plan *query.Plan) error {
 // Plan plans a query with additional conditions. Headers report the parts of the request that
 // are ignored or limited.
 func (h *Handler) Plan(x *edge.Context, members query.Members, where ...query.Condition) (*query.Plan, error) {
+	if x.Kind.Database == record.AppDB {
+		return h.planOwn(x, members, where)
+	}
+	req, err := query.Parse(x.Kind, members, x.Options.Query)
+	if err != nil {
+		return nil, err
+	}
+	return h.planRequest(x, req, where)
+}
+
+// planOwn is Plan for a kind of the service's own, with the members and the IDs that only these
+// have.
+func (h *Handler) planOwn(x *edge.Context, members query.Members, where []query.Condition) (*query.Plan, error) {
 	if x.Kind.Name == MessageKind {
 		period, wrong := PeriodOf(x.Kind, members)
 		if err := form.Invalid(wrong); err != nil {
@@ -149,12 +166,16 @@ func (h *Handler) Plan(x *edge.Context, members query.Members, where ...query.Co
 		members = form.Without(members, MemberSince, MemberUntil)
 		where = append(where, period...)
 	}
-
 	req, err := query.Parse(x.Kind, members, x.Options.Query)
 	if err != nil {
 		return nil, err
 	}
 	StoredIDs(x.Kind, req.Where)
+	return h.planRequest(x, req, where)
+}
+
+// planRequest plans a request with additional conditions.
+func (h *Handler) planRequest(x *edge.Context, req *query.Request, where []query.Condition) (*query.Plan, error) {
 	if req.Cursor != nil {
 		if err := h.Store.SetPlace(x.Request.Context(), req, where); err != nil {
 			return nil, err

@@ -118,8 +118,10 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	if err != nil {
 		return err
 	}
-	if err := o.copied.finish(o, rows); err != nil {
-		return err
+	if o.copied != nil {
+		if err := o.copied.finish(o, rows); err != nil {
+			return err
+		}
 	}
 
 	end := o.envelopeEnd(tail, shape)
@@ -159,8 +161,10 @@ func (o *responseWriter) encodeRows(enc encode.Encoder, plan *query.Plan, rows *
 	x.Timing.FirstRow = time.Now()
 	o.buf = enc.Begin(o.buf, encode.Head{Offset: plan.Skip, Cursor: followsCursor(plan)})
 	for err == nil && cells != nil {
-		if err := o.copied.row(x.Request.Context(), cells); err != nil {
-			return err
+		if o.copied != nil {
+			if err := o.copied.row(x.Request.Context(), cells); err != nil {
+				return err
+			}
 		}
 		o.buf = enc.Row(o.buf, cells)
 		if limited != nil && limited.Err() != nil {
