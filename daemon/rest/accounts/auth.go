@@ -130,7 +130,7 @@ func (h *Access) identify(x *edge.Context, credentials account.Credentials) erro
 	var err error
 	x.Identity, err = h.accounts.Authenticate(x.Request.Context(), credentials)
 	if err == nil {
-		renewCookie(x, credentials)
+		renewCookie(x, x.Identity, credentials)
 	}
 	return err
 }
@@ -179,17 +179,19 @@ func (h *Access) Identify(x *edge.Context) {
 	}
 }
 
-// Recognize is like Identify, but does not verify passwords; see account.Service.Recognize.
-func (h *Access) Recognize(x *edge.Context) {
+// Recognize reports whether a request has valid credentials. Passwords are not verified; see
+// account.Service.Recognize.
+func (h *Access) Recognize(x *edge.Context) bool {
 	presented := Credentials(x)
 	if presented.Empty() {
-		return
+		return false
 	}
 	identity, err := h.accounts.Recognize(x.Request.Context(), presented)
-	if err == nil {
-		x.Identity = identity
-		renewCookie(x, presented)
+	if err != nil {
+		return false
 	}
+	renewCookie(x, identity, presented)
+	return identity.Known()
 }
 
 // IsAdmin reports whether a request to a route without a login is from an admin.
@@ -232,9 +234,9 @@ func expiredCookie(x *edge.Context) *http.Cookie {
 }
 
 // renewCookie extends the cookie of a remembered session together with the session.
-func renewCookie(x *edge.Context, credentials account.Credentials) {
-	if x.Identity.AuthMethod == account.Cookie && x.Identity.Renew {
-		http.SetCookie(x.Response, sessionCookie(x, credentials.SessionCookie, true, x.Identity.Expires))
+func renewCookie(x *edge.Context, identity account.Identity, credentials account.Credentials) {
+	if identity.AuthMethod == account.Cookie && identity.Renew {
+		http.SetCookie(x.Response, sessionCookie(x, credentials.SessionCookie, true, identity.Expires))
 	}
 }
 

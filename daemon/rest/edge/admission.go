@@ -17,7 +17,7 @@ type Admission struct {
 	streams   chan struct{} // one for each of them that sends rows while it reads them
 	replies   *Budget       // memory for responses that are held whole
 	unknown   *pace         // pace of complete responses to requests without valid credentials
-	identify  func(*Context)
+	recognize Recognizer    // nil for none
 
 	mu      sync.Mutex
 	arrived int           // requests between BeginRequest and EndRequest
@@ -27,15 +27,14 @@ type Admission struct {
 // NewAdmission returns an Admission for at most size concurrent requests. At most half of
 // them are without valid credentials, and at most three quarters are streams, which last as
 // long as the client reads. Responses that are held whole take their memory from replies.
-// identify authenticates a request to a route without a login.
-func NewAdmission(size int, replies *Budget, identify func(*Context)) *Admission {
+func NewAdmission(size int, replies *Budget, recognize Recognizer) *Admission {
 	return &Admission{
 		slots:     make(chan struct{}, size),
 		anonymous: make(chan struct{}, (size+1)/2),
 		streams:   make(chan struct{}, (3*size+3)/4),
 		replies:   replies,
 		unknown:   newPace(),
-		identify:  identify,
+		recognize: recognize,
 	}
 }
 
@@ -82,21 +81,13 @@ type Gauge interface {
 // TakeSlot acquires the slot of a request until End is called. If there is none, it fails at once
 // instead of queueing: the client decides whether to retry.
 func (a *Admission) TakeSlot(x *Context, gauge Gauge) error {
-	slot, err := a.takeSlot(gauge, !x.Identity.Known())
-	if err != nil && !x.Identity.Known() && a.identified(x) {
+	anonymous := !x.isKnown()
+	slot, err := a.takeSlot(gauge, anonymous)
+	if err != nil && anonymous && a.recognize.recognizes(x) {
 		slot, err = a.takeSlot(gauge, false)
 	}
 	x.Response.Slot = slot
 	return err
-}
-
-// identified authenticates a request to a route without a login, which is otherwise anonymous,
-// and reports whether that has succeeded.
-func (a *Admission) identified(x *Context) bool {
-	if a.identify != nil && !x.Identity.Known() {
-		a.identify(x)
-	}
-	return x.Identity.Known()
 }
 
 func (a *Admission) takeSlot(gauge Gauge, anonymous bool) (*Slot, error) {
@@ -204,12 +195,12 @@ func (a *Admission) holdReply(x *Context, n int) (release func(), err error) {
 		return func() {}, nil
 	}
 	size := int64(n)
-	anonymous := !x.Identity.Known()
+	anonymous := !x.isKnown()
 	if n <= replyFree {
 		size = 0
 	}
 	if !a.replies.take(size, anonymous) {
-		hasCredentials := anonymous && a.identified(x)
+		hasCredentials := anonymous && a.recognize.recognizes(x)
 		isTaken := hasCredentials && a.replies.take(size, false)
 		if !isTaken && x.Route != nil && x.Route.Changes {
 			return func() {}, nil
@@ -229,11 +220,11 @@ func (a *Admission) pace(x *Context, n int) error {
 	if a == nil || x.Response.Kept || n <= replyFree {
 		return nil
 	}
-	if x.Identity.Known() || x.Request.Method != http.MethodGet {
+	if x.isKnown() || x.Request.Method != http.MethodGet {
 		return nil
 	}
 	err := a.unknown.wait(x.Request.Context(), x.Origin.Address, n)
-	if fault.Is(err, fault.Unavailable) && a.identified(x) {
+	if fault.Is(err, fault.Unavailable) && a.recognize.recognizes(x) {
 		return nil
 	}
 	return err

@@ -26,22 +26,22 @@ const (
 
 // Bodies reads request bodies within limits of size, rate and memory.
 type Bodies struct {
-	budget   *Budget
-	max      int64          // maximum size of one body
-	timeout  time.Duration  // maximum time for a body without data, or below bodyRate
-	identify func(*Context) // authenticates the request
-	joining  chan struct{}  // has an element while a body is joined
+	budget    *Budget
+	max       int64         // maximum size of one body
+	timeout   time.Duration // maximum time for a body without data, or below bodyRate
+	recognize Recognizer    // nil for none
+	joining   chan struct{} // has an element while a body is joined
 }
 
 // NewBodies returns Bodies with a limit for each body and one for the memory of all. The memory
 // includes the copy of a body that is being joined.
-func NewBodies(limit, memory int64, timeout time.Duration, identify func(*Context)) *Bodies {
+func NewBodies(limit, memory int64, timeout time.Duration, recognize Recognizer) *Bodies {
 	return &Bodies{
-		budget:   NewBudget(max(memory-EventFactor*limit, minBodyFactor*limit)),
-		max:      limit,
-		timeout:  timeout,
-		identify: identify,
-		joining:  make(chan struct{}, 1),
+		budget:    NewBudget(max(memory-EventFactor*limit, minBodyFactor*limit)),
+		max:       limit,
+		timeout:   timeout,
+		recognize: recognize,
+		joining:   make(chan struct{}, 1),
 	}
 }
 
@@ -65,10 +65,7 @@ func (b *Bodies) Release(x *Context) { b.budget.take(-x.memory.bytes, x.memory.a
 // reserve reserves memory for the next n bytes of a body until the request ends.
 func (b *Bodies) reserve(x *Context, n int64) error {
 	if x.memory.bytes == 0 {
-		if !x.Identity.Known() {
-			b.identify(x) // for routes without a login; the handler reports invalid credentials
-		}
-		x.memory.anonymous = !x.Identity.Known()
+		x.memory.anonymous = !b.recognize.recognizes(x)
 	}
 	if !b.budget.take(n, x.memory.anonymous) {
 		return &fault.Error{

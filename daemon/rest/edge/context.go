@@ -43,13 +43,14 @@ type Context struct {
 	Origin   Origin
 	Identity account.Identity
 
-	URLMembers query.Members
-	Members    query.Members // members of path, URL and body, after they have been read
-	Format     ResponseFormat
-	Coding     *Coding // accepted by the client, nil for none
-	Body       []byte
-	memory     bodyMemory
-	Logged     Logged
+	URLMembers  query.Members
+	Members     query.Members // members of path, URL and body, after they have been read
+	Format      ResponseFormat
+	Coding      *Coding // accepted by the client, nil for none
+	Body        []byte
+	credentials check // of a request to a route without a login
+	memory      bodyMemory
+	Logged      Logged
 }
 
 // Config has the HTTP settings that do not change while the service runs.
