@@ -93,7 +93,7 @@ func (h *Access) authorize(x *edge.Context) error {
 	if needsNoLogin && credentials.Empty() {
 		return h.checkHost(x)
 	}
-	err := h.RequireRole(x, x.Route.Role)
+	err := h.requireRole(x, credentials, x.Route.Role)
 	if needsNoLogin && fault.Is(err, fault.Unauthorized) && onlyCookie(credentials) {
 		return h.checkHost(x) // browsers continue to send the cookie of an ended session
 	}
@@ -105,7 +105,11 @@ func (h *Access) authorize(x *edge.Context) error {
 
 // RequireRole authenticates the request and rejects users without the required role.
 func (h *Access) RequireRole(x *edge.Context, need account.Role) error {
-	if err := h.identify(x, Credentials(x)); err != nil {
+	return h.requireRole(x, Credentials(x), need)
+}
+
+func (h *Access) requireRole(x *edge.Context, credentials account.Credentials, need account.Role) error {
+	if err := h.identify(x, credentials); err != nil {
 		return err
 	}
 	if !x.Identity.Role.Includes(need) {
