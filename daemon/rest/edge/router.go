@@ -166,12 +166,16 @@ func compile(r Route) CompiledRoute {
 // candidates returns the indexes of the routes that may match one of the paths, in
 // the order of the table.
 func (rt *Router) candidates(paths ...[]string) []int {
-	indexes := slices.Clone(rt.byEnd[""])
+	general := rt.byEnd[""]
+	indexes := slices.Clip(general) // shared by all requests
 	for _, parts := range paths {
 		if len(parts) > 0 {
 			end := strings.ToLower(parts[len(parts)-1])
 			indexes = append(indexes, rt.byEnd[end]...)
 		}
+	}
+	if len(indexes) == len(general) { // the path of a record kind
+		return general
 	}
 	slices.Sort(indexes)
 	return slices.Compact(indexes)
