@@ -3,7 +3,6 @@
 package rest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,12 +22,10 @@ import (
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/metrics"
-	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/feeds"
-	"github.com/bizhook/whd/daemon/rest/form"
 	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/rest/webhooks"
 	"github.com/bizhook/whd/daemon/spill"
@@ -253,9 +250,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve handles a request: route, format, authentication, body, slot, handler.
+// serve handles a request: resolution, authentication, body, slot, handler.
 func (s *Server) serve(x *edge.Context) error {
-	allow, err := s.resolve(x)
+	call, allow, err := s.resolve(x.Request, x.Options)
+	x.Call = call
+	if call.HasSecret {
+		hideSecret(x)
+	}
+	x.Logged.Unused = call.Unused
+	x.ReportIgnored(call.Unused)
+	if call.IsFeed {
+		x.Response.Header().Set("OData-Version", "4.0")
+	}
 	framingErr := edge.CheckFraming(x.Response.Header(), x.Request)
 	if framingErr != nil {
 		return framingErr
@@ -268,10 +274,14 @@ func (s *Server) serve(x *edge.Context) error {
 			return nil
 		}
 	}
+	headErr := edge.CheckHead(x.Request, s.config.Edge.MaxHead)
+	if headErr != nil {
+		return headErr
+	}
 	if err != nil {
 		return err
 	}
-	if x.Params.Get(edge.ParamList) != "" && (x.Route.Always || x.Route.Streaming) {
+	if x.IsList && (x.Route.Always || x.Route.Streaming) {
 		return fault.New(fault.Invalid, "the operation %s cannot be called with a list of requests", x.Route.Operation)
 	}
 	if x.Route.Always {
@@ -312,60 +322,27 @@ func (s *Server) handle(x *edge.Context) error {
 		defer x.Response.Slot.End()
 	}
 
-	if x.Kind != nil && !x.Route.Exact() && x.Request.Method == http.MethodGet {
+	return s.answer(x)
+}
+
+// answer runs the handler of the route, in the way in which the request calls it.
+func (s *Server) answer(x *edge.Context) error {
+	if x.IsForm {
 		address := queries.FormAddress(x.Request.URL)
 		if address != "" {
 			return x.Redirect(http.StatusSeeOther, address)
 		}
 	}
-	edge.AddSite(x)
-	if x.Params.Get(edge.ParamList) != "" {
+	if x.HTML() {
+		edge.AddSite(x)
+	}
+	if x.IsList {
 		return s.serveList(x)
 	}
 	if x.Route.Oneway {
 		return serveOneway(x)
 	}
 	return x.Route.Serve(x)
-}
-
-// resolve determines route, format and kind from the URL and the headers. It
-// continues after an error, so that the error can be sent in the requested format.
-// allow has the methods of the path if the method is wrong or OPTIONS.
-func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
-	match, allow, routeErr := s.router.Find(x.Request.Method, x.Request.URL.EscapedPath())
-	x.Route = match.Route
-	x.Params = match.Params
-	x.Suffix = match.Suffix
-	var queryErr, formatErr, kindErr error
-	x.URLMembers, queryErr = query.ReadForm(x.Request.URL.RawQuery)
-	takeURLKey(x)
-	if match.Exact {
-		x.Format.Format = feeds.Negotiate(x)
-		x.Response.Header().Set("OData-Version", "4.0")
-	} else {
-		formatErr = negotiate(x)
-	}
-	x.Kind, kindErr = s.handlers.queries.Kind(x.Options, x.Route, x.Params)
-	headErr := edge.CheckHead(x.Request, s.config.Edge.MaxHead)
-	return allow, cmp.Or(headErr, checkOverride(x.Request), routeErr, queryErr, formatErr, kindErr)
-}
-
-// negotiate determines the format and its options from the path, the URL and the headers.
-func negotiate(x *edge.Context) error {
-	var formatErr error
-	x.Format, formatErr = edge.Negotiate(edge.FormatRequest{
-		Prefix:   x.Params.Get(edge.ParamFormat),
-		Suffix:   x.Suffix,
-		Callback: x.URLMembers.Text(query.Callback),
-		Format:   x.URLMembers.Text(query.Format),
-		Accept:   strings.Join(x.Request.Header.Values("Accept"), ","),
-	})
-	if x.Format.Binary { // it is compressed already
-		x.Coding = nil
-	}
-	x.ApplyJSConfig(edge.ReadJSConfig(x.URLMembers.Text(query.JSConfig)))
-	bomErr := form.ReadBOM(x, x.URLMembers)
-	return cmp.Or(formatErr, bomErr)
 }
 
 // begin returns the context of a request, and sets the headers that all responses have.
@@ -380,8 +357,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 		Options:  s.config.Options(),
 		Timing:   edge.Timing{Start: time.Now()},
 		Origin:   s.proxies.Origin(r, s.config.Edge.ForwardedHost),
-		Format:   edge.ResponseFormat{Format: edge.JSONFormat()},
-		Coding:   edge.AcceptedCoding(r.Header.Get("Accept-Encoding")),
+		Call:     edge.Call{Format: edge.ResponseFormat{Format: edge.JSONFormat()}}, // until it is resolved
 	}
 	if x.Options.LogBodies {
 		x.Logged.MaxBody = requestlog.MaxBody + 1
@@ -464,29 +440,6 @@ func (s *Server) fail(x *edge.Context, err error) {
 		stack = err.Error()
 	}
 	x.Fail(f, stack)
-}
-
-// takeURLKey removes an API key from the URL, so that no link or redirect repeats it. Pairs that
-// cannot be read are removed too, since they may contain the key. If the settings allow it, the
-// key authenticates the request; otherwise it is an unknown member.
-func takeURLKey(x *edge.Context) {
-	m, hasKey := x.URLMembers.Get(edge.ParamKey)
-	isUnreadable := x.URLMembers == nil && x.Request.URL.RawQuery != ""
-	if !hasKey && !isUnreadable {
-		return
-	}
-	edge.LoggedURL(x) // remembers the masked URL before the change: logs show that there was a key
-	u := edge.WithoutPairs(x.Request.URL, func(pair string) bool {
-		members, err := query.ReadForm(pair)
-		_, isKey := members.Get(edge.ParamKey)
-		return isKey || err != nil
-	})
-	x.Request = x.Request.WithContext(x.Request.Context()) // a copy: net/http holds the other one
-	x.Request.URL = &u
-	if hasKey && x.Options.KeyInURL {
-		x.Params = append(x.Params, edge.Param{Name: edge.ParamKey, Value: strings.Join(m.Texts, ",")})
-		x.URLMembers = form.Without(x.URLMembers, edge.ParamKey)
-	}
 }
 
 // changeRate limits changes of a subscriber's subscriptions by clients with the

@@ -72,7 +72,7 @@ func Credentials(x *edge.Context) account.Credentials {
 	}
 	c.BasicUser, c.BasicPassword, c.HasBasic = x.Request.BasicAuth()
 	if c.Bearer == "" && !c.HasBasic {
-		c.Bearer = x.Params.Get(edge.ParamKey)
+		c.Bearer = x.Key
 	}
 	if cookie, err := x.Request.Cookie(wire.SessionCookie); err == nil {
 		c.SessionCookie = cookie.Value
@@ -158,7 +158,9 @@ func (h *Access) IdentifyFromSession(x *edge.Context) {
 			x.Identity = identity
 		}
 	}
-	edge.AddSite(x)
+	if x.HTML() {
+		edge.AddSite(x)
+	}
 }
 
 // mayPublish reports whether the request's address may publish events without a

@@ -135,7 +135,7 @@ func SendToLogin(x *edge.Context, f *fault.Error) bool {
 	if f.Kind != fault.Unauthorized || x.Route == nil || x.Route.Role == account.NoRole {
 		return false
 	}
-	if !x.HTML() || x.Params.Get(edge.ParamKey) != "" || !navigates(x.Request) {
+	if !x.HTML() || x.Key != "" || !navigates(x.Request) {
 		return false
 	}
 	edge.ClearResponse(x.Response.Header())

@@ -96,7 +96,7 @@ func TestResponsesWithoutMemory(t *testing.T) {
 		}
 		x := &Context{
 			Response: NewResponse(httptest.NewRecorder(), time.Minute),
-			Route:    &CompiledRoute{Route: Route{Changes: tt.changes}},
+			Call:     Call{Route: &CompiledRoute{Route: Route{Changes: tt.changes}}},
 		}
 		x.Response.Slot = slot
 		release, err := a.holdReply(x, tt.size)

@@ -94,7 +94,7 @@ func bodyContext(r *http.Request) *Context {
 		Response: NewResponse(httptest.NewRecorder(), time.Minute),
 		Request:  r,
 		Identity: account.Identity{AuthMethod: account.Bearer},
-		Route:    &CompiledRoute{},
+		Call:     Call{Route: &CompiledRoute{}},
 	}
 }
 

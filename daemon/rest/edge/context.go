@@ -34,21 +34,16 @@ type Context struct {
 
 	Options *Options // the settings at the start of the request
 
-	Route  *CompiledRoute
-	Params Params
-	Suffix string       // format named by a path suffix
-	Kind   *record.Kind // named by the path, if any
+	Call // the resolved request
 
 	Timing   Timing
 	Origin   Origin
 	Identity account.Identity
 
-	URLMembers  query.Members
 	Members     query.Members // members of path, URL and body, after they have been read
-	Format      ResponseFormat
-	Coding      *Coding // accepted by the client, nil for none
 	Body        []byte
-	credentials check // of a request to a route without a login
+	site        *encode.Site // of an HTML page; nil until AddSite
+	credentials check        // of a request to a route without a login
 	memory      bodyMemory
 	Logged      Logged
 }
@@ -146,22 +141,6 @@ func (x *Context) ReportIgnored(names []string) {
 
 const ignoredSeparator = ", "
 
-// ApplyJSConfig applies the options of the settings and of the client to the format. Options
-// without effect are reported.
-func (x *Context) ApplyJSConfig(c JSConfig) {
-	if x.Options.ISODates || c.ISODates {
-		x.Format.Format = x.Format.WithISODates()
-	}
-	if c.CamelCase && !x.Format.HasCamelCase() {
-		c.ignore("eccn")
-	}
-	if c.CamelCase {
-		x.Format.Format = x.Format.WithCamelCase()
-	}
-	x.Logged.Unused = c.Ignored
-	x.ReportIgnored(c.Ignored)
-}
-
 // HTML reports whether the response is an HTML page.
 func (x *Context) HTML() bool { return x.Format.Name == "html" && x.Format.callback == "" }
 
@@ -179,9 +158,15 @@ func (x *Context) Document(status int, name string, v any) error {
 	return x.Write(status, x.Format.Close(body))
 }
 
-// Output returns the format with the CSV options of the settings and the request.
+// Output returns the format with the options of CSV, or the site of a page.
 func (x *Context) Output() encode.Format {
-	return x.Format.WithCSV(x.Format.BOM, x.GuardsFormulas())
+	if x.Format.Name == "csv" {
+		return x.Format.WithCSV(x.Format.BOM, x.GuardsFormulas())
+	}
+	if x.site != nil {
+		return x.Format.For(*x.site)
+	}
+	return x.Format.Format
 }
 
 // GuardsFormulas reports whether texts of CSV that look like a formula are changed: if the
@@ -386,12 +371,8 @@ func RequestID(r *http.Request) string {
 	return hex.EncodeToString(b[:])
 }
 
-// AddSite adds the site of the request to a page.
-func AddSite(x *Context) {
-	if x.HTML() {
-		x.Format.Format = x.Format.Format.For(SiteOf(x))
-	}
-}
+// AddSite sets the site of a page to that of the request.
+func AddSite(x *Context) { x.site = new(SiteOf(x)) }
 
 // SiteOf returns the site of a page.
 func SiteOf(x *Context) encode.Site {

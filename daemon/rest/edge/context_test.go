@@ -17,7 +17,7 @@ func TestLoggedBody(t *testing.T) {
 	recorder := httptest.NewRecorder()
 	x := &Context{
 		Response: NewResponse(recorder, time.Minute),
-		Route:    &CompiledRoute{},
+		Call:     Call{Route: &CompiledRoute{}},
 		Logged:   Logged{MaxBody: maxBody},
 	}
 	x.Response.Admission = NewAdmission(1, NewBudget(0), nil)

@@ -146,6 +146,20 @@ func ReadJSConfig(text string) (c JSConfig) {
 	return c
 }
 
+// Apply returns a format with the options, and the names of those that have no effect.
+func (c JSConfig) Apply(f encode.Format) (_ encode.Format, unused []string) {
+	if c.ISODates {
+		f = f.WithISODates()
+	}
+	if c.CamelCase && !f.HasCamelCase() {
+		c.ignore("eccn")
+	}
+	if c.CamelCase {
+		f = f.WithCamelCase()
+	}
+	return f, c.Ignored
+}
+
 // textCase reads the option for the letter case of names. The default of the service is PascalCase.
 func (c *JSConfig) textCase(name, value string) {
 	switch value {

@@ -52,15 +52,17 @@ type Handlers struct {
 
 // Negotiate returns the format of a response. It is JSON in any case; the metadata document is
 // not affected.
-func Negotiate(x *edge.Context) encode.Format { return odata.Response{Media: mediaOf(x)}.Format() }
+func Negotiate(members query.Members, h http.Header) encode.Format {
+	return odata.Response{Media: mediaOf(members, h)}.Format()
+}
 
 // mediaOf returns the media type that $format or else Accept selects.
-func mediaOf(x *edge.Context) odata.Media {
-	if text := x.URLMembers.Text("$format"); text != "" {
+func mediaOf(members query.Members, h http.Header) odata.Media {
+	if text := members.Text("$format"); text != "" {
 		m, _ := odata.ParseMedia(text)
 		return m
 	}
-	for part := range strings.SplitSeq(strings.Join(x.Request.Header.Values("Accept"), ","), ",") {
+	for part := range strings.SplitSeq(strings.Join(h.Values("Accept"), ","), ",") {
 		if m, isJSON := odata.ParseMedia(part); isJSON {
 			return m
 		}
@@ -78,7 +80,7 @@ type request struct {
 
 // read reads the options of a request.
 func (h *Handlers) read(x *edge.Context, resource odata.Resource) (request, error) {
-	r := request{Context: x, media: mediaOf(x), clock: odata.NewClock(zone(x))}
+	r := request{Context: x, media: mediaOf(x.URLMembers, x.Request.Header), clock: odata.NewClock(zone(x))}
 	var err error
 	r.Options, err = odata.ParseOptions(resource, x.Kind, r.clock, x.URLMembers)
 	if err != nil {

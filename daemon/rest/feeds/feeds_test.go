@@ -89,7 +89,7 @@ func TestPartitionsSeek(t *testing.T) {
 		x := &edge.Context{
 			Request:  httptest.NewRequest("GET", path, nil),
 			Response: edge.NewResponse(new(edge.Kept), 0),
-			Kind:     kind,
+			Call:     edge.Call{Kind: kind},
 			Options:  &edge.Options{FeedPage: 10_000, Query: query.Options{Zone: time.UTC}},
 		}
 		x.URLMembers, err = query.ReadForm(x.Request.URL.RawQuery)

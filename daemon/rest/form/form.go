@@ -213,7 +213,9 @@ func Members(x *edge.Context) (query.Members, error) {
 	if err := rejectUnused(x); err != nil {
 		return nil, err
 	}
-	return x.Members, ReadBOM(x, x.Members)
+	var err error
+	x.Format.BOM, err = BOM(x.Members) // which the body may have
+	return x.Members, err
 }
 
 // unusedOf returns the names of members of a body that have no effect in any operation.
@@ -245,12 +247,12 @@ func rejectUnused(x *edge.Context) error {
 	return Invalid(wrong)
 }
 
-// ReadBOM reads the option of CSV, before a handler changes anything: it fails if the value is
+// BOM reads the option of CSV, before a handler changes anything: it fails if the value is
 // invalid.
-func ReadBOM(x *edge.Context, members query.Members) error {
+func BOM(members query.Members) (bool, error) {
 	var wrong []fault.Field
-	x.Format.BOM = Or(MemberValue(members, query.BOM, &wrong, Bool), false)
-	return Invalid(wrong)
+	hasMark := Or(MemberValue(members, query.BOM, &wrong, Bool), false)
+	return hasMark, Invalid(wrong)
 }
 
 // PageMembers documents Skip and Take of these lists.

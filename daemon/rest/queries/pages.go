@@ -15,13 +15,14 @@ import (
 // pageTake is the default page size of HTML pages. Other formats return all rows.
 const pageTake = 100
 
+// SentByForm reports whether a query string may be that of a filter form, which FormAddress
+// converts.
+func SentByForm(rawQuery string) bool { return strings.Contains(rawQuery, encode.FormOperator+"=") }
+
 // FormAddress converts the query string of a filter form, with pairs of operator and
 // value, to plain members, so that the URL can be saved, shared and used by other
 // clients. It returns an empty string if the request is not from a form.
 func FormAddress(u *url.URL) string {
-	if !strings.Contains(u.RawQuery, encode.FormOperator+"=") {
-		return ""
-	}
 	operators := make(map[string]string)
 	pairs := strings.Split(u.RawQuery, "&")
 	for _, pair := range pairs {
