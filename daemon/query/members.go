@@ -68,6 +68,9 @@ func Union(path, query, body Members) Members {
 	if len(path) == 0 && len(query) == 0 {
 		return body
 	}
+	if len(path) == 0 && len(body) == 0 {
+		return query
+	}
 	var all collector
 	for _, source := range []Members{path, query, body} {
 		for _, m := range source {
