@@ -22,9 +22,16 @@ func (c *Client) Login(ctx context.Context, user, password string) (*wire.Authen
 func (c *Client) authenticate(
 	ctx context.Context, user, password string,
 ) (*wire.AuthenticateResponse, error) {
-	req := call{method: http.MethodPost, path: "/auth", session: true, bare: true}
-	credentials := map[string]string{"UserName": user, "Password": password}
-	return answer[*wire.AuthenticateResponse](ctx, c, req, credentials)
+	req := call{
+		method:  http.MethodPost,
+		path:    "/auth",
+		body:    map[string]string{"UserName": user, "Password": password},
+		session: true,
+		bare:    true,
+	}
+	var reply *wire.AuthenticateResponse
+	err := c.do(ctx, req, &reply)
+	return reply, err
 }
 
 // SignIn starts a session and returns a client that uses it, while calls of c keep their
@@ -63,7 +70,7 @@ func (o Options) withoutCredentials() Options {
 
 // Logout ends the session that Login started.
 func (c *Client) Logout(ctx context.Context) error {
-	err := c.confirm(ctx, call{method: http.MethodPost, path: "/auth/logout", session: true})
+	err := c.do(ctx, call{method: http.MethodPost, path: "/auth/logout", session: true}, nil)
 	if err == nil {
 		c.session.Store(nil)
 	}

@@ -44,8 +44,9 @@ func (c *Client) BillValue(ctx context.Context, field BillField) (*wire.CustomFi
 	if err != nil {
 		return nil, err
 	}
-	req := call{method: http.MethodGet, path: path + formatExtension, reads: true}
-	return answer[*wire.CustomFieldValue](ctx, c, req, nil)
+	var value *wire.CustomFieldValue
+	err = c.do(ctx, call{method: http.MethodGet, path: path + formatExtension, reads: true}, &value)
+	return value, err
 }
 
 // BillValues returns all custom fields of a bill's stage. Fields without a stored value
@@ -55,8 +56,9 @@ func (c *Client) BillValues(ctx context.Context, stage BillStage) ([]wire.Custom
 	if err != nil {
 		return nil, err
 	}
-	req := call{method: http.MethodGet, path: path + formatExtension, reads: true}
-	return answer[[]wire.CustomFieldValue](ctx, c, req, nil)
+	var values []wire.CustomFieldValue
+	err = c.do(ctx, call{method: http.MethodGet, path: path + formatExtension, reads: true}, &values)
+	return values, err
 }
 
 // SetBillValue changes a custom field of a bill's stage and returns the new value. Empty
@@ -66,6 +68,5 @@ func (c *Client) SetBillValue(ctx context.Context, field BillField, contents str
 	if err != nil {
 		return nil, err
 	}
-	req := call{method: http.MethodPatch, path: path + formatExtension}
-	return answer[*wire.CustomFieldValue](ctx, c, req, map[string]string{"Contents": contents})
+	return patch[*wire.CustomFieldValue](ctx, c, path+formatExtension, map[string]string{"Contents": contents})
 }

@@ -50,8 +50,8 @@ func (c *Client) Changes(ctx context.Context, kind *record.Kind, since string, t
 	if seconds := int(min(wait, limit).Seconds()); seconds > 0 {
 		members.Set("Wait", strconv.Itoa(seconds))
 	}
-	path := "/Queries/" + url.PathEscape(kind.Name) + "/Changes?" + members.Encode()
-	reply, err := c.do(ctx, call{method: http.MethodGet, path: path, accept: mediaJSON, reads: true})
+	path := withQuery("/Queries/"+url.PathEscape(kind.Name)+"/Changes", members)
+	reply, err := c.send(ctx, call{method: http.MethodGet, path: path, reads: true})
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func names(text string) []string {
 
 // Captures returns the state of the capture of changes, by kind. It requires the role admin.
 func (c *Client) Captures(ctx context.Context) ([]wire.Capture, error) {
-	return fetch[[]wire.Capture](ctx, c, http.MethodGet, "/Changes", nil)
+	return get[[]wire.Capture](ctx, c, "/Changes")
 }
 
 // ResumeCapture resumes the capture of a kind that has stopped: it delivers all
@@ -223,10 +223,6 @@ func (c *Client) ResumeCapture(ctx context.Context, kind string, silent bool) er
 	if silent {
 		request.Mode = wire.ResumeSilent
 	}
-	body, err := json.Marshal(request)
-	if err != nil {
-		return err
-	}
 	path := "/Changes/" + url.PathEscape(kind) + "/Resume"
-	return c.confirm(ctx, call{method: http.MethodPost, path: path, body: body})
+	return c.do(ctx, call{method: http.MethodPost, path: path, body: request}, nil)
 }

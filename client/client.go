@@ -1,10 +1,10 @@
 package client
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -179,15 +179,15 @@ func (discardLogger) Debugf(string, ...any) {}
 type call struct {
 	method  string
 	path    string // relative to the base, escaped
-	accept  string
-	header  headerField // in addition to the usual ones; zero for none
-	body    []byte      // JSON
-	reads   bool        // changes nothing, so it can be retried on a new connection
-	session bool        // starts or ends a session, and changes nothing else
-	bare    bool        // has no credentials
-	key     string      // idempotency key; empty for none
+	body    any    // sent as JSON; nil for none
+	accept  string // media type of the reply; empty for JSON
+	header  headerField
+	reads   bool // changes nothing, so it can be retried on a new connection
+	session bool // starts or ends a session, and changes nothing else
+	bare    bool // has no credentials
 }
 
+// headerField is a field of a header. It is not sent if the value is empty.
 type headerField struct{ name, value string }
 
 // isSafe reports whether a request changes nothing, or only a session.
@@ -195,14 +195,18 @@ func (req call) isSafe() bool {
 	return req.reads || req.session || req.method == http.MethodGet
 }
 
-// do sends a request and waits for the start of the reply. The reply has a success
-// status and a body that the caller must close. Errors are *Error or ErrNotSent.
-// Requests are only retried by Options.Retries, by net/http for reads on a stale
-// connection, and once after the session was renewed.
-func (c *Client) do(ctx context.Context, req call) (*http.Response, error) {
+// send sends a request and waits for the start of the reply. The reply has a success
+// status and a body that the caller must close. Errors are *Error or ErrNotSent, or say that
+// the body cannot be encoded. Requests are only retried by Options.Retries, by net/http for
+// reads on a stale connection, and once after the session was renewed.
+func (c *Client) send(ctx context.Context, req call) (*http.Response, error) {
 	isSentAnyway := c.options.DryRunReads && req.isSafe()
 	if c.options.DryRun != nil && !isSentAnyway {
-		c.options.DryRun(c.dryRunRequest(req, c.request(ctx, req)))
+		r, err := c.request(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		c.options.DryRun(c.dryRunRequest(req, r))
 		return nil, ErrNotSent
 	}
 	if c.options.ReadOnly && !req.isSafe() {
@@ -231,8 +235,12 @@ func (c *Client) exchange(ctx context.Context, req call) (*http.Response, error)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
 	})
+	r, err := c.request(ctx, req)
+	if err != nil {
+		return nil, err
+	}
 	start := time.Now()
-	reply, err := c.request(ctx, req).Execute(req.method, c.base+req.path)
+	reply, err := r.Execute(req.method, c.base+req.path)
 	if err != nil {
 		err = c.noReplyError(ctx, err, connected.Load())
 		c.log.Debug("request failed", "method", req.method, "path", Redact(req.path),
@@ -244,7 +252,7 @@ func (c *Client) exchange(ctx context.Context, req call) (*http.Response, error)
 	c.log.Debug("request", "method", req.method, "path", Redact(req.path), "status", raw.StatusCode,
 		"took", time.Since(start), "id", raw.Header.Get(wire.HeaderRequestID))
 	isSuccess := raw.StatusCode >= 200 && raw.StatusCode <= 299
-	isUnchanged := raw.StatusCode == http.StatusNotModified && req.header.name == ifNoneMatch
+	isUnchanged := raw.StatusCode == http.StatusNotModified && r.Header.Get(ifNoneMatch) != ""
 	if !isSuccess && !isUnchanged {
 		defer raw.Body.Close()
 		return nil, errorReply(raw)
@@ -253,16 +261,21 @@ func (c *Client) exchange(ctx context.Context, req call) (*http.Response, error)
 	return raw, nil
 }
 
-func (c *Client) request(ctx context.Context, req call) *resty.Request {
+// request returns the HTTP request of a call.
+func (c *Client) request(ctx context.Context, req call) (*resty.Request, error) {
 	r := c.http.R()
 	r.SetContext(ctx)
 	r.SetDoNotParseResponse(true)
-	r.SetHeader("Accept", req.accept)
+	r.SetHeader("Accept", cmp.Or(req.accept, mediaJSON))
 	if req.body != nil {
-		r.SetHeader("Content-Type", "application/json")
-		r.SetBody(req.body)
+		body, err := json.Marshal(req.body)
+		if err != nil {
+			return nil, err
+		}
+		r.SetHeader("Content-Type", mediaJSON)
+		r.SetBody(body)
 	}
-	if req.header.name != "" {
+	if req.header.value != "" {
 		r.SetHeader(req.header.name, req.header.value)
 	}
 	if req.reads {
@@ -270,13 +283,10 @@ func (c *Client) request(ctx context.Context, req call) *resty.Request {
 		// as idempotent.
 		r.Header["X-Idempotency-Key"] = nil
 	}
-	if req.key != "" {
-		r.SetHeader(wire.HeaderIdempotencyKey, req.key)
-	}
 	if !req.bare {
 		c.sign(r)
 	}
-	return r
+	return r, nil
 }
 
 // sign adds the credentials.
@@ -312,21 +322,4 @@ func (c *Client) noReplyError(ctx context.Context, err error, connected bool) er
 		message := fmt.Sprintf("cannot reach %s: %s", c.base, err)
 		return &Error{Kind: Unreachable, Message: message, Err: err}
 	}
-}
-
-// jsonBody reads the JSON document of a reply.
-func jsonBody(reply *http.Response, limit int64) ([]byte, error) {
-	if err := expect(reply, mediaJSON); err != nil {
-		return nil, err
-	}
-	var text bytes.Buffer
-	n, err := text.ReadFrom(http.MaxBytesReader(nil, reply.Body, limit))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		message := fmt.Sprintf("the reply is larger than %d MiB: request fewer rows", limit>>20)
-		return nil, &Error{Kind: Failed, Status: reply.StatusCode, Message: message}
-	}
-	if err != nil {
-		return nil, truncated(reply, err, fmt.Sprintf("incomplete reply: aborted after %d bytes", n))
-	}
-	return text.Bytes(), nil
 }

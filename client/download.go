@@ -39,7 +39,7 @@ func (c *Client) Download(ctx context.Context, q Query, format string, w io.Writ
 		return 0, Notes{}, fmt.Errorf("unknown format %s", format)
 	}
 	media := formats[i].media
-	reply, err := c.send(ctx, q, format, media, headerField{"Want-Digest", "sha-256"})
+	reply, err := c.sendQuery(ctx, q, format, media, headerField{"Want-Digest", "sha-256"})
 	if err != nil {
 		return 0, Notes{}, err
 	}

@@ -34,5 +34,6 @@ func (c *Client) dryRunRequest(req call, r *resty.Request) Request {
 			delete(header, name)
 		}
 	}
-	return Request{Method: req.method, URL: c.base + req.path, Header: header, Body: req.body}
+	body, _ := r.Body.([]byte) // nil for none
+	return Request{Method: req.method, URL: c.base + req.path, Header: header, Body: body}
 }

@@ -38,8 +38,8 @@ func (f *follower) wait(err error) time.Duration {
 func (f *follower) connect(parent context.Context) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
-	path := "/Webhooks/Stream" + f.query()
-	reply, err := f.client.do(ctx, call{method: http.MethodGet, path: path, accept: wire.MediaEventStream})
+	path := withQuery("/Webhooks/Stream", f.members())
+	reply, err := f.client.send(ctx, call{method: http.MethodGet, path: path, accept: wire.MediaEventStream})
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,8 @@ func (f *follower) connect(parent context.Context) error {
 	return truncated(reply, err, "the stream was aborted: "+err.Error())
 }
 
-func (f *follower) query() string {
+// members returns the members of the request.
+func (f *follower) members() url.Values {
 	members := make(url.Values)
 	if len(f.topics) > 0 {
 		members.Set("Topics", strings.Join(f.topics, ","))
@@ -74,10 +75,7 @@ func (f *follower) query() string {
 	if f.lastID != "" {
 		members.Set("LastEventID", f.lastID)
 	}
-	if len(members) == 0 {
-		return ""
-	}
-	return "?" + members.Encode()
+	return members
 }
 
 // read yields the events of a connection and cancels it if there is no heartbeat. The

@@ -29,11 +29,8 @@ type KindList struct {
 // KindList returns the record kinds of the service that the caller may read. It returns nil
 // if their tag is still etag.
 func (c *Client) KindList(ctx context.Context, etag string) (*KindList, error) {
-	req := call{method: http.MethodGet, path: "/Kinds", accept: mediaJSON}
-	if etag != "" {
-		req.header = headerField{ifNoneMatch, etag}
-	}
-	reply, err := c.do(ctx, req)
+	req := call{method: http.MethodGet, path: "/Kinds", header: headerField{ifNoneMatch, etag}}
+	reply, err := c.send(ctx, req)
 	if Is(err, NotFound) {
 		return new(KindList), nil
 	}
@@ -45,7 +42,7 @@ func (c *Client) KindList(ctx context.Context, etag string) (*KindList, error) {
 		return nil, nil
 	}
 	list := &KindList{ETag: reply.Header.Get("ETag")}
-	return list, readDocument(reply, &list.Kinds)
+	return list, c.decode(reply, &list.Kinds)
 }
 
 // AwaitKindList is KindList for programs that run for a long time: it waits while the

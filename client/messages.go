@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,66 +19,58 @@ func messagePath(subscriber, subscription, id string) string {
 // Messages returns a page of a subscriber's messages. The members are those of a query:
 // filters, Skip, Take, OrderBy etc.
 func (c *Client) Messages(ctx context.Context, subscriber string, members url.Values) (*wire.Page[wire.Message], error) {
-	return page[wire.Message](ctx, c, subscriberPath(subscriber)+"/Messages", members)
+	return get[*wire.Page[wire.Message]](ctx, c, withQuery(subscriberPath(subscriber)+"/Messages", members))
 }
 
 // MessageResponses returns a page of the delivery attempts of a subscriber's messages.
 func (c *Client) MessageResponses(ctx context.Context, subscriber string, members url.Values) (*wire.Page[wire.MessageResponse], error) {
-	return page[wire.MessageResponse](ctx, c, subscriberPath(subscriber)+"/Messages/Responses", members)
+	return get[*wire.Page[wire.MessageResponse]](ctx, c, withQuery(subscriberPath(subscriber)+"/Messages/Responses", members))
 }
 
 // Attempts returns a page of the delivery attempts of all messages, with the text of the
 // responses. It requires the role admin.
 func (c *Client) Attempts(ctx context.Context, members url.Values) (*wire.Page[wire.Attempt], error) {
-	return page[wire.Attempt](ctx, c, messagesPath+"/Responses", members)
+	return get[*wire.Page[wire.Attempt]](ctx, c, withQuery(messagesPath+"/Responses", members))
 }
 
 // AllMessages returns a page of the messages of all subscribers.
 func (c *Client) AllMessages(ctx context.Context, members url.Values) (*wire.Page[wire.Message], error) {
-	return page[wire.Message](ctx, c, messagesPath, members)
-}
-
-func page[T any](
-	ctx context.Context, c *Client, path string, members url.Values,
-) (*wire.Page[T], error) {
-	if len(members) > 0 {
-		path += "?" + members.Encode()
-	}
-	return fetch[*wire.Page[T]](ctx, c, http.MethodGet, path, nil)
+	return get[*wire.Page[wire.Message]](ctx, c, withQuery(messagesPath, members))
 }
 
 // RetryMessage makes a failed message due immediately.
 func (c *Client) RetryMessage(ctx context.Context, subscriber, subscription, id string) (*wire.MessageState, error) {
-	return fetch[*wire.MessageState](ctx, c, http.MethodPost,
-		messagePath(subscriber, subscription, id)+"/Retry", json.RawMessage("{}"))
+	path := messagePath(subscriber, subscription, id) + "/Retry"
+	return post[*wire.MessageState](ctx, c, path, struct{}{})
 }
 
 // RemoveMessage deletes a message and cancels its delivery.
 func (c *Client) RemoveMessage(ctx context.Context, subscriber, subscription, id string) error {
-	return c.confirm(ctx, call{method: http.MethodDelete, path: messagePath(subscriber, subscription, id)})
+	return c.delete(ctx, messagePath(subscriber, subscription, id))
 }
 
 // RetryMessages makes all matching messages that have failed or are waiting for a retry
 // due immediately. Delivered messages are sent again if Status or StatusIn names their status.
 // The members are filters of messages, Since, Until, Take, DryRun and All.
 func (c *Client) RetryMessages(ctx context.Context, members url.Values) (*wire.MessagesRetried, error) {
-	return changeMessages[*wire.MessagesRetried](ctx, c, messagesPath+"/Retry", members)
+	var retried *wire.MessagesRetried
+	err := c.do(ctx, bulkChange(messagesPath+"/Retry", members), &retried)
+	return retried, err
 }
 
 // DeleteMessages deletes all matching messages and cancels pending ones. The members are
 // those of RetryMessages.
 func (c *Client) DeleteMessages(ctx context.Context, members url.Values) (*wire.MessagesDeleted, error) {
-	return changeMessages[*wire.MessagesDeleted](ctx, c, messagesPath+"/Delete", members)
+	var deleted *wire.MessagesDeleted
+	err := c.do(ctx, bulkChange(messagesPath+"/Delete", members), &deleted)
+	return deleted, err
 }
 
-// changeMessages changes all matching messages. A dry run counts as a read, because the
-// service rejects unknown members and so cannot ignore DryRun.
-func changeMessages[T any](
-	ctx context.Context, c *Client, path string, members url.Values,
-) (document T, err error) {
+// bulkChange returns the request that changes all matching messages. A dry run counts as a read,
+// because the service rejects unknown members and so cannot ignore DryRun.
+func bulkChange(path string, members url.Values) call {
 	isDryRun := slices.Equal(members["DryRun"], []string{"true"})
-	req := call{method: http.MethodPost, path: path, reads: isDryRun}
-	return answer[T](ctx, c, req, requestBody(members))
+	return call{method: http.MethodPost, path: path, body: requestBody(members), reads: isDryRun}
 }
 
 // requestBody returns members as a JSON body, because filters can be too long for a URL.
@@ -97,13 +88,13 @@ func requestBody(members url.Values) map[string]any {
 // Why returns the history of a key: changes of records, events, messages and attempts, and the
 // reasons for those that are missing. It requires the role admin.
 func (c *Client) Why(ctx context.Context, key string) (*wire.Why, error) {
-	return fetch[*wire.Why](ctx, c, http.MethodGet, "/Webhooks/Why?Key="+url.QueryEscape(key), nil)
+	return get[*wire.Why](ctx, c, withQuery("/Webhooks/Why", url.Values{"Key": {key}}))
 }
 
 // WhyOfMessage returns the history of a message: its event, attempts and result. It requires the
 // role admin.
 func (c *Client) WhyOfMessage(ctx context.Context, id string) (*wire.Why, error) {
-	return fetch[*wire.Why](ctx, c, http.MethodGet, "/Webhooks/Why?MessageID="+url.QueryEscape(id), nil)
+	return get[*wire.Why](ctx, c, withQuery("/Webhooks/Why", url.Values{"MessageID": {id}}))
 }
 
 // WhyOf returns the history of a key, or of a message by its ID, which can be shortened, as in

@@ -22,12 +22,11 @@ var ownRoutes = map[string]string{
 
 // callOf returns the request that queries a kind. The own routes take their members in
 // the URL.
-func callOf(kind *record.Kind, members map[string]any, format string) (call, error) {
+func callOf(kind *record.Kind, members map[string]any, format string) call {
 	route, ok := ownRoutes[kind.Name]
 	if kind.Database == record.RecordsDB || !ok {
-		body, err := json.Marshal(members)
 		path := "/Queries/" + url.PathEscape(kind.Name) + "?format=" + format
-		return call{method: http.MethodPost, path: path, body: body}, err
+		return call{method: http.MethodPost, path: path, body: members}
 	}
 
 	values := url.Values{"format": {format}}
@@ -43,7 +42,7 @@ func callOf(kind *record.Kind, members map[string]any, format string) (call, err
 			values.Set(name, fmt.Sprint(value))
 		}
 	}
-	return call{method: http.MethodGet, path: route + "?" + values.Encode()}, nil
+	return call{method: http.MethodGet, path: withQuery(route, values)}
 }
 
 // listItem escapes the commas of a list item for a URL.

@@ -56,7 +56,7 @@ func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
 
 // ndjson is Rows without pages: it sends one request.
 func (c *Client) ndjson(ctx context.Context, q Query) (*Rows, error) {
-	reply, err := c.send(ctx, q, "ndjson", mediaNDJSON, noHeader)
+	reply, err := c.sendQuery(ctx, q, "ndjson", mediaNDJSON, headerField{})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (c *Client) ndjson(ctx context.Context, q Query) (*Rows, error) {
 // Page fetches the rows of a query into memory, with the total if Include requests it.
 // An error of the service is of type *Error.
 func (c *Client) Page(ctx context.Context, q Query) (*Page, error) {
-	reply, err := c.send(ctx, q, "json", mediaJSON, noHeader)
+	reply, err := c.sendQuery(ctx, q, "json", mediaJSON, headerField{})
 	if err != nil {
 		return nil, err
 	}
@@ -98,25 +98,20 @@ const (
 	mediaCSV    = "text/csv"
 )
 
-// send posts a query to the route that negotiates the format.
-func (c *Client) send(
+// sendQuery sends a query to the route that negotiates the format.
+func (c *Client) sendQuery(
 	ctx context.Context, q Query, format, accept string, header headerField,
 ) (*http.Response, error) {
 	members, err := q.members()
 	if err != nil {
 		return nil, err
 	}
-	req, err := callOf(q.Kind, members, format)
-	if err != nil {
-		return nil, err
-	}
+	req := callOf(q.Kind, members, format)
 	req.accept = accept
 	req.header = header
 	req.reads = true
-	return c.do(ctx, req)
+	return c.send(ctx, req)
 }
-
-var noHeader headerField
 
 // members returns the query as a JSON object. Its values are string, []string, int64,
 // bool or, from Unchecked, json.RawMessage.

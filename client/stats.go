@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -12,11 +11,11 @@ import (
 // Stats returns webhook delivery statistics of the last window, from a minute to 24
 // hours; 0 is an hour. It requires the role admin.
 func (c *Client) Stats(ctx context.Context, window time.Duration) (*wire.Stats, error) {
-	path := "/Webhooks/Stats"
+	members := make(url.Values)
 	if window != 0 {
-		path += "?" + url.Values{"Window": {window.String()}}.Encode()
+		members.Set("Window", window.String())
 	}
-	stats, err := fetch[*wire.Stats](ctx, c, http.MethodGet, path, nil)
+	stats, err := get[*wire.Stats](ctx, c, withQuery("/Webhooks/Stats", members))
 	if stats != nil && stats.Queues == nil { // an earlier daemon
 		stats.QueueWindow = stats.LaneWindow
 		stats.Queues = stats.Lanes

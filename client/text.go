@@ -43,7 +43,7 @@ func (c *Client) csv(ctx context.Context, q Query) (*Rows, error) {
 	}
 
 	const accept = mediaCSV + ", " + mediaJSON // JSON for errors
-	reply, err := c.send(ctx, q, "csv", accept, headerField{wire.HeaderFormulaGuard, "false"})
+	reply, err := c.sendQuery(ctx, q, "csv", accept, headerField{wire.HeaderFormulaGuard, "false"})
 	if errors.Is(err, errInCSV) {
 		return c.ndjson(ctx, q) // of an older service
 	}

@@ -10,7 +10,7 @@ import (
 
 // Events returns the events that subscriptions can receive.
 func (c *Client) Events(ctx context.Context) ([]wire.Event, error) {
-	return fetch[[]wire.Event](ctx, c, http.MethodGet, "/Webhooks/Events", nil)
+	return get[[]wire.Event](ctx, c, "/Webhooks/Events")
 }
 
 // RaiseEvent publishes an event. The body is delivered unchanged. After a return without
@@ -29,12 +29,23 @@ func (c *Client) RaiseEventOnce(ctx context.Context, key, name string, body stri
 // RaiseEventWith publishes an event, with an idempotency key, see RaiseEventOnce, unless
 // once is empty.
 func (c *Client) RaiseEventWith(ctx context.Context, request wire.EventPost, once string) (*wire.EventReceipt, error) {
-	req := call{method: http.MethodPost, path: "/Webhooks/Events", key: once}
-	receipt, header, err := answerWithHeader[*wire.EventReceipt](ctx, c, req, request)
+	req := call{
+		method: http.MethodPost,
+		path:   "/Webhooks/Events",
+		body:   request,
+		header: headerField{wire.HeaderIdempotencyKey, once},
+	}
+	reply, err := c.send(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	receipt.Replayed = header.Get(wire.HeaderReplayed) == "true"
+	defer reply.Body.Close()
+
+	receipt := new(wire.EventReceipt)
+	if err := c.decode(reply, receipt); err != nil {
+		return nil, err
+	}
+	receipt.Replayed = reply.Header.Get(wire.HeaderReplayed) == "true"
 	return receipt, nil
 }
 
@@ -53,42 +64,42 @@ func subscriptionPath(subscriber, id string) string {
 // AddSubscriber creates a subscriber. Its RecID is the SubscriberID, which authorizes
 // managing its subscriptions.
 func (c *Client) AddSubscriber(ctx context.Context, request wire.SubscriberRequest) (*wire.Subscriber, error) {
-	return fetch[*wire.Subscriber](ctx, c, http.MethodPost, subscribersPath, request)
+	return post[*wire.Subscriber](ctx, c, subscribersPath, request)
 }
 
 // Subscriber returns a subscriber with its subscriptions.
 func (c *Client) Subscriber(ctx context.Context, id string) (*wire.Subscriber, error) {
-	return fetch[*wire.Subscriber](ctx, c, http.MethodGet, subscriberPath(id), nil)
+	return get[*wire.Subscriber](ctx, c, subscriberPath(id))
 }
 
 // UpdateSubscriber updates the members of a subscriber that are not nil.
 func (c *Client) UpdateSubscriber(ctx context.Context, id string, request wire.SubscriberRequest) (*wire.Subscriber, error) {
-	return fetch[*wire.Subscriber](ctx, c, http.MethodPatch, subscriberPath(id), request)
+	return patch[*wire.Subscriber](ctx, c, subscriberPath(id), request)
 }
 
 // RemoveSubscriber deletes a subscriber, its subscriptions and messages.
 func (c *Client) RemoveSubscriber(ctx context.Context, id string) error {
-	return c.confirm(ctx, call{method: http.MethodDelete, path: subscriberPath(id)})
+	return c.delete(ctx, subscriberPath(id))
 }
 
 // Subscriptions returns the subscriptions of a subscriber.
 func (c *Client) Subscriptions(ctx context.Context, subscriber string) ([]wire.Subscription, error) {
-	return fetch[[]wire.Subscription](ctx, c, http.MethodGet, subscriptionsPath(subscriber), nil)
+	return get[[]wire.Subscription](ctx, c, subscriptionsPath(subscriber))
 }
 
 // AddSubscription creates a subscription. Only this reply has its Secret.
 func (c *Client) AddSubscription(ctx context.Context, subscriber string, request wire.SubscriptionRequest) (*wire.Subscription, error) {
-	return fetch[*wire.Subscription](ctx, c, http.MethodPost, subscriptionsPath(subscriber), request)
+	return post[*wire.Subscription](ctx, c, subscriptionsPath(subscriber), request)
 }
 
 // UpdateSubscription updates the members of a subscription that are not nil.
 func (c *Client) UpdateSubscription(ctx context.Context, subscriber, id string, request wire.SubscriptionRequest) (*wire.Subscription, error) {
-	return fetch[*wire.Subscription](ctx, c, http.MethodPatch, subscriptionPath(subscriber, id), request)
+	return patch[*wire.Subscription](ctx, c, subscriptionPath(subscriber, id), request)
 }
 
 // RemoveSubscription deletes a subscription and cancels its pending messages.
 func (c *Client) RemoveSubscription(ctx context.Context, subscriber, id string) error {
-	return c.confirm(ctx, call{method: http.MethodDelete, path: subscriptionPath(subscriber, id)})
+	return c.delete(ctx, subscriptionPath(subscriber, id))
 }
 
 // TestSubscription sends a test message to a subscription.
@@ -99,16 +110,16 @@ func (c *Client) TestSubscription(ctx context.Context, subscriber, id string) (*
 // TestSubscriptionWith sends a test message with the event and the body of r. Receivers
 // recognize it by the header Webhook-Test. It requires the role publisher.
 func (c *Client) TestSubscriptionWith(ctx context.Context, subscriber, id string, request wire.TestRequest) (*wire.MessageState, error) {
-	return fetch[*wire.MessageState](ctx, c, http.MethodPost, subscriptionPath(subscriber, id)+"/Test", request)
+	return post[*wire.MessageState](ctx, c, subscriptionPath(subscriber, id)+"/Test", request)
 }
 
 // AllSubscriptions returns a page of the subscriptions of all subscribers.
 func (c *Client) AllSubscriptions(ctx context.Context, members url.Values) (*wire.Page[wire.Subscription], error) {
-	return page[wire.Subscription](ctx, c, "/Webhooks/Subscriptions", members)
+	return get[*wire.Page[wire.Subscription]](ctx, c, withQuery("/Webhooks/Subscriptions", members))
 }
 
 // RotateSecret replaces the secret of a subscription. Only this reply has the new
 // secret.
 func (c *Client) RotateSecret(ctx context.Context, subscriber, id string, request wire.SecretRequest) (*wire.RotatedSecret, error) {
-	return fetch[*wire.RotatedSecret](ctx, c, http.MethodPost, subscriptionPath(subscriber, id)+"/Secret", request)
+	return post[*wire.RotatedSecret](ctx, c, subscriptionPath(subscriber, id)+"/Secret", request)
 }
