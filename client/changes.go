@@ -219,7 +219,7 @@ func (c *Client) Captures(ctx context.Context) ([]wire.Capture, error) {
 // changes since then, or with silent forgets the rows known so far, so that followers must
 // load them again.
 func (c *Client) ResumeCapture(ctx context.Context, kind string, silent bool) error {
-	request := wire.ResumeRequest{Mode: wire.ResumeRaise}
+	request := wire.ResumeRequest{Mode: wire.ResumePublish}
 	if silent {
 		request.Mode = wire.ResumeSilent
 	}

@@ -113,8 +113,8 @@ func TestChangesAreNotRetried(t *testing.T) {
 		"abort": abort,
 	}
 	for name, change := range map[string]func(context.Context, *client.Client) error{
-		"raise": func(ctx context.Context, c *client.Client) error {
-			_, err := c.RaiseEvent(ctx, "debtor.updated", "x")
+		"publish": func(ctx context.Context, c *client.Client) error {
+			_, err := c.PublishEvent(ctx, "debtor.updated", "x")
 			return err
 		},
 		"add": func(ctx context.Context, c *client.Client) error {

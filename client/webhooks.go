@@ -13,22 +13,22 @@ func (c *Client) Events(ctx context.Context) ([]wire.Event, error) {
 	return get[[]wire.Event](ctx, c, "/Webhooks/Events")
 }
 
-// RaiseEvent publishes an event. The body is delivered unchanged. After a return without
+// PublishEvent publishes an event. The body is delivered unchanged. After a return without
 // error, the messages of the event are durable.
-func (c *Client) RaiseEvent(ctx context.Context, name string, body string) (*wire.EventReceipt, error) {
-	return c.RaiseEventWith(ctx, wire.EventPost{EventName: name, Body: body}, "")
+func (c *Client) PublishEvent(ctx context.Context, name string, body string) (*wire.EventReceipt, error) {
+	return c.PublishEventWith(ctx, wire.EventPost{EventName: name, Body: body}, "")
 }
 
-// RaiseEventOnce publishes an event with an idempotency key. For a day, the same event
+// PublishEventOnce publishes an event with an idempotency key. For a day, the same event
 // with the same key returns the first receipt and creates no messages, so a call without
 // reply can be repeated. Another event with the same key is a Conflict.
-func (c *Client) RaiseEventOnce(ctx context.Context, key, name string, body string) (*wire.EventReceipt, error) {
-	return c.RaiseEventWith(ctx, wire.EventPost{EventName: name, Body: body}, key)
+func (c *Client) PublishEventOnce(ctx context.Context, key, name string, body string) (*wire.EventReceipt, error) {
+	return c.PublishEventWith(ctx, wire.EventPost{EventName: name, Body: body}, key)
 }
 
-// RaiseEventWith publishes an event, with an idempotency key, see RaiseEventOnce, unless
+// PublishEventWith publishes an event, with an idempotency key, see PublishEventOnce, unless
 // once is empty.
-func (c *Client) RaiseEventWith(ctx context.Context, request wire.EventPost, once string) (*wire.EventReceipt, error) {
+func (c *Client) PublishEventWith(ctx context.Context, request wire.EventPost, once string) (*wire.EventReceipt, error) {
 	req := call{
 		method: http.MethodPost,
 		path:   "/Webhooks/Events",
@@ -47,6 +47,27 @@ func (c *Client) RaiseEventWith(ctx context.Context, request wire.EventPost, onc
 	}
 	receipt.Replayed = reply.Header.Get(wire.HeaderReplayed) == "true"
 	return receipt, nil
+}
+
+// RaiseEvent publishes an event.
+//
+// Deprecated: use PublishEvent.
+func (c *Client) RaiseEvent(ctx context.Context, name string, body string) (*wire.EventReceipt, error) {
+	return c.PublishEvent(ctx, name, body)
+}
+
+// RaiseEventOnce publishes an event with an idempotency key.
+//
+// Deprecated: use PublishEventOnce.
+func (c *Client) RaiseEventOnce(ctx context.Context, key, name string, body string) (*wire.EventReceipt, error) {
+	return c.PublishEventOnce(ctx, key, name, body)
+}
+
+// RaiseEventWith publishes an event.
+//
+// Deprecated: use PublishEventWith.
+func (c *Client) RaiseEventWith(ctx context.Context, request wire.EventPost, once string) (*wire.EventReceipt, error) {
+	return c.PublishEventWith(ctx, request, once)
 }
 
 const subscribersPath = "/Webhooks/Subscribers"

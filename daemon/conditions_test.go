@@ -183,7 +183,7 @@ func TestRightsOfConditions(t *testing.T) {
 		`no JSON`:                        0,
 		`{"Total":100.01,"Shop":"Nord"}`: 1,
 	} {
-		receipt, err := s.admin.RaiseEvent(t.Context(), "salesorder.created", body)
+		receipt, err := s.admin.PublishEvent(t.Context(), "salesorder.created", body)
 		if err != nil || receipt.Messages != want {
 			t.Errorf("%s has %+v messages (%v), want %d", body, receipt, err, want)
 		}

@@ -66,7 +66,7 @@ func (x *daemonPair) subscribe(t *testing.T, n int, r wire.SubscriptionRequest) 
 // publish publishes an event at one daemon and expects this number of messages.
 func (x *daemonPair) publish(t *testing.T, n int, event, body string, messages int) {
 	t.Helper()
-	receipt, err := x.admin[n].RaiseEvent(t.Context(), event, body)
+	receipt, err := x.admin[n].PublishEvent(t.Context(), event, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestIdempotentPublishAtTwoDaemons(t *testing.T) {
 	}
 
 	for n, c := range x.admin {
-		_, err := c.RaiseEventOnce(t.Context(), key, event, `{"DebtorID":"0002"}`)
+		_, err := c.PublishEventOnce(t.Context(), key, event, `{"DebtorID":"0002"}`)
 		if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusConflict {
 			t.Errorf("same key with another body at daemon %d: %v", n, err)
 		}

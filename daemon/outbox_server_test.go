@@ -223,7 +223,7 @@ func TestOutboxWhileERPIsAway(t *testing.T) {
 	}
 	mssqltest.Exec(t, dsn, `INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', N'of the ERP')`)
 	i.Log.Await(t, "publishing events of the outbox failed")
-	if _, err := c.RaiseEvent(t.Context(), "debtor.created", "while it is away"); err != nil {
+	if _, err := c.PublishEvent(t.Context(), "debtor.created", "while it is away"); err != nil {
 		t.Fatal(err)
 	}
 	arrivals.await(t, "while it is away")

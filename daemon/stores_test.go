@@ -95,7 +95,7 @@ func (u *use) subscribe() {
 // publish publishes an event and waits for its delivery.
 func (u *use) publish(body string) {
 	u.t.Helper()
-	if _, err := u.admin.RaiseEvent(u.t.Context(), "debtor.updated", body); err != nil {
+	if _, err := u.admin.PublishEvent(u.t.Context(), "debtor.updated", body); err != nil {
 		u.t.Fatal(err)
 	}
 	if d := await(u.t, u.got); d.body != body {

@@ -78,7 +78,7 @@ func TestLiveStreamOfDeliveries(t *testing.T) {
 		case nil:
 			t.Fatal(err)
 		case client.HeartbeatEvent:
-			if _, err := admin.RaiseEvent(ctx, "debtor.updated", "{}"); err != nil {
+			if _, err := admin.PublishEvent(ctx, "debtor.updated", "{}"); err != nil {
 				t.Fatal(err)
 			}
 			await(t, got)

@@ -128,7 +128,7 @@ func TestTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if _, err := c.RaiseEvent(t.Context(), event, "hidden-body"); err != nil {
+	if _, err := c.PublishEvent(t.Context(), event, "hidden-body"); err != nil {
 		t.Fatal(err)
 	}
 	if h := <-received; h.Get("Traceparent") != "" {

@@ -29,7 +29,7 @@ func TestBulkMessages(t *testing.T) {
 
 	ids := make(map[string]bool)
 	for range 2 {
-		if _, err := admin.RaiseEvent(ctx, "debtor.updated", "x"); err != nil {
+		if _, err := admin.PublishEvent(ctx, "debtor.updated", "x"); err != nil {
 			t.Fatal(err)
 		}
 		ids[await(t, got).header.Get("Webhook-Id")] = true

@@ -16,7 +16,7 @@ func TestStartAfterClockWasSetBack(t *testing.T) {
 	before, as := startWebhooks(t)
 	target, deliveries := receiver(t, 200)
 	subscriber, subscription := addDisabledSubscription(t, as("admin"), target)
-	if _, err := as("publisher").RaiseEvent(t.Context(), "debtor.updated", "{}"); err != nil {
+	if _, err := as("publisher").PublishEvent(t.Context(), "debtor.updated", "{}"); err != nil {
 		t.Fatal(err)
 	}
 	key := before.Key(t, "admin")

@@ -22,7 +22,7 @@ func publishConcurrently(t *testing.T, key, event, body string, publishers ...*c
 	receipts := make(map[wire.EventReceipt]int)
 	for n := range 32 {
 		posts.Go(func() {
-			r, err := publishers[n%len(publishers)].RaiseEventOnce(context.Background(), key, event, body)
+			r, err := publishers[n%len(publishers)].PublishEventOnce(context.Background(), key, event, body)
 			if err != nil {
 				t.Error(err)
 				return
@@ -80,7 +80,7 @@ func TestIdempotentPublish(t *testing.T) {
 		{"debtor.updated", `{"DebtorID":"0002"}`},
 		{"debtor.created", `{"DebtorID":"0001"}`},
 	} {
-		_, err := publisher.RaiseEventOnce(ctx, "order 4711", other[0], other[1])
+		_, err := publisher.PublishEventOnce(ctx, "order 4711", other[0], other[1])
 		if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusConflict {
 			t.Errorf("%s under the same key: %v", other, err)
 		}
@@ -105,7 +105,7 @@ func TestSubscriptionCreatedDisabled(t *testing.T) {
 	if err != nil || s.IsEnabled {
 		t.Fatal(s, err)
 	}
-	if r, err := publisher.RaiseEvent(ctx, "debtor.updated", "{}"); err != nil || r.Messages != 1 {
+	if r, err := publisher.PublishEvent(ctx, "debtor.updated", "{}"); err != nil || r.Messages != 1 {
 		t.Fatal(r, err)
 	}
 	page, err := admin.Messages(ctx, shop.RecID, nil)

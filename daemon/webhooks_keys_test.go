@@ -35,7 +35,7 @@ func TestKeysOfEvents(t *testing.T) {
 
 	longest := strings.Repeat("ß", 128)
 	for _, key := range []string{"", "4711", "4711", " \"'~\\😀", longest} {
-		r, err := publisher.RaiseEventWith(ctx, wire.EventPost{
+		r, err := publisher.PublishEventWith(ctx, wire.EventPost{
 			EventName: "debtor.updated",
 			Key:       key,
 			Body:      "{}",
@@ -61,7 +61,7 @@ func TestKeysOfEvents(t *testing.T) {
 	}
 
 	for _, key := range []string{longest + "x", "a\nb", "\x7f"} {
-		_, err := publisher.RaiseEventWith(ctx, wire.EventPost{
+		_, err := publisher.PublishEventWith(ctx, wire.EventPost{
 			EventName: "debtor.updated",
 			Key:       key,
 			Body:      "{}",
@@ -75,7 +75,7 @@ func TestKeysOfEvents(t *testing.T) {
 
 	for _, e := range []wire.EventPost{{Key: "1"}, {Key: "1"}, {Key: "2"}, {}} {
 		e.EventName, e.Body = "debtor.updated", "{}"
-		_, err := publisher.RaiseEventWith(ctx, e, "once")
+		_, err := publisher.PublishEventWith(ctx, e, "once")
 		refused, ok := errors.AsType[*client.Error](err)
 		if conflict := ok && refused.Status == http.StatusConflict; conflict != (e.Key != "1") {
 			t.Errorf("another key of the event under the same idempotency key: %+v %v", e, err)

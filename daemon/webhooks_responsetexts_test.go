@@ -36,7 +36,7 @@ func TestOnlyAdminsSeeResponseTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if _, err := admin.RaiseEvent(ctx, "debtor.updated", `{}`); err != nil {
+	if _, err := admin.PublishEvent(ctx, "debtor.updated", `{}`); err != nil {
 		t.Fatal(err)
 	}
 

@@ -64,7 +64,7 @@ func TestEventsSurviveConnectionLoss(t *testing.T) {
 				default:
 				}
 				body := fmt.Sprint(p, "-", n)
-				_, err := c.RaiseEvent(ctx, "debtor.updated", body)
+				_, err := c.PublishEvent(ctx, "debtor.updated", body)
 				mu.Lock()
 				if err == nil {
 					accepted[body] = true

@@ -63,7 +63,7 @@ func TestStatsOfDeliveries(t *testing.T) {
 
 	publisher := as("publisher")
 	for range 3 {
-		if _, err := publisher.RaiseEvent(ctx, "debtor.updated", "{}"); err != nil {
+		if _, err := publisher.PublishEvent(ctx, "debtor.updated", "{}"); err != nil {
 			t.Fatal(err)
 		}
 		await(t, got)
@@ -237,7 +237,7 @@ func TestStreamOfStats(t *testing.T) {
 
 	var published, events, delivered, pulses int64
 	publish := func() {
-		if err := second(publisher.RaiseEvent(t.Context(), "debtor.updated", "{}")); err != nil {
+		if err := second(publisher.PublishEvent(t.Context(), "debtor.updated", "{}")); err != nil {
 			t.Fatal(err)
 		}
 		published++

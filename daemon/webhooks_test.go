@@ -95,7 +95,7 @@ func TestSubscriptionLifecycle(t *testing.T) {
 	}
 
 	const body = `{ "DebtorID" : "0001", "Balance": 1.50 }`
-	receipt, err := publisher.RaiseEvent(ctx, "debtor.updated", body)
+	receipt, err := publisher.PublishEvent(ctx, "debtor.updated", body)
 	if err != nil || receipt.Messages != 1 {
 		t.Fatal(receipt, err)
 	}
@@ -181,7 +181,7 @@ func TestSubscribersAreIsolated(t *testing.T) {
 		}
 	}
 
-	if _, err := as("publisher").RaiseEvent(ctx, "debtor.updated", "x"); err != nil {
+	if _, err := as("publisher").PublishEvent(ctx, "debtor.updated", "x"); err != nil {
 		t.Fatal(err)
 	}
 
@@ -426,11 +426,11 @@ func TestBodiesAreDeliveredUnchanged(t *testing.T) {
 // TestAnonymousPublish allows a network to publish events without a login.
 func TestAnonymousPublish(t *testing.T) {
 	_, as := startWebhooks(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "127.0.0.0/8")
-	if _, err := as("").RaiseEvent(context.Background(), "debtor.updated", "x"); err != nil {
+	if _, err := as("").PublishEvent(context.Background(), "debtor.updated", "x"); err != nil {
 		t.Error(err)
 	}
 	_, as = startWebhooks(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "192.0.2.0/24")
-	_, err := as("").RaiseEvent(context.Background(),
+	_, err := as("").PublishEvent(context.Background(),
 		"debtor.updated", "x")
 	if !client.Is(err, client.Unauthorized) {
 		t.Error(err)
@@ -463,7 +463,7 @@ func TestAnonymousRetriesAreLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := as("publisher").RaiseEvent(ctx, "debtor.updated", "x"); err != nil {
+	if _, err := as("publisher").PublishEvent(ctx, "debtor.updated", "x"); err != nil {
 		t.Fatal(err)
 	}
 

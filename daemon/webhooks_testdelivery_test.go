@@ -79,7 +79,7 @@ func TestTestDelivery(t *testing.T) {
 		}
 	}
 
-	if _, err := publisher.RaiseEvent(ctx, "salesorder.created", "x"); err != nil {
+	if _, err := publisher.PublishEvent(ctx, "salesorder.created", "x"); err != nil {
 		t.Fatal(err)
 	}
 	if d := await(t, others); d.body != "x" || d.header["Webhook-Test"] != nil {

@@ -224,7 +224,7 @@ func publishEvents(ctx context.Context, t *testing.T, s *tuitest.Deliveries) <-c
 		running.Go(func() {
 			next := time.Now()
 			for ctx.Err() == nil {
-				_, err := s.Client.RaiseEvent(ctx, "salesorder.created", `{"InvoiceNo":"B"}`)
+				_, err := s.Client.PublishEvent(ctx, "salesorder.created", `{"InvoiceNo":"B"}`)
 				if ctx.Err() != nil {
 					return
 				}

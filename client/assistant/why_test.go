@@ -187,7 +187,7 @@ func awaitCapture(t *testing.T, c *client.Client, kinds int) {
 func publish(t *testing.T, c *client.Client, event, key string) {
 	t.Helper()
 	post := wire.EventPost{EventName: event, Key: key, Body: "{}"}
-	if _, err := c.RaiseEventWith(t.Context(), post, ""); err != nil {
+	if _, err := c.PublishEventWith(t.Context(), post, ""); err != nil {
 		t.Fatalf("publishing %s: %v", event, err)
 	}
 }

@@ -73,7 +73,7 @@ type Capture struct {
 	Sweep     TimeSpan  // reading time of the last complete sweep
 	Kept      int64     // number of changes that followers can read
 	Needed    Timestamp `json:",omitzero"`  // last time that a follower or a subscription needed the changes
-	Events    string    `json:",omitempty"` // family of the events that changes raise
+	Events    string    `json:",omitempty"` // family of the events that changes publish
 	Created   int64     // changes since the service started
 	Updated   int64
 	Deleted   int64
@@ -82,11 +82,16 @@ type Capture struct {
 
 // ResumeRequest resumes the capture of a kind.
 type ResumeRequest struct {
-	Mode string // ResumeRaise or ResumeSilent
+	Mode string // ResumePublish or ResumeSilent
 }
 
 // Modes of a ResumeRequest.
 const (
-	ResumeRaise  = "raise"  // deliver all changes since the stop
-	ResumeSilent = "silent" // forget the rows known so far: no changes, and followers must reload
+	ResumePublish = "raise"  // deliver all changes since the stop
+	ResumeSilent  = "silent" // forget the rows known so far: no changes, and followers must reload
 )
+
+// ResumeRaise is ResumePublish.
+//
+// Deprecated: use ResumePublish.
+const ResumeRaise = ResumePublish

@@ -64,7 +64,7 @@ func subscribeWithOpenBreaker(t *testing.T, service, receiver string) (subscript
 
 	deadline := time.Now().Add(testTimeout)
 	for {
-		if _, err := admin.RaiseEvent(t.Context(), "debtor.updated", "{}"); err != nil {
+		if _, err := admin.PublishEvent(t.Context(), "debtor.updated", "{}"); err != nil {
 			t.Fatal(err)
 		}
 		stats, err := admin.Stats(t.Context(), time.Hour)

@@ -209,7 +209,7 @@ func (f *whyFixture) publishEvents() {
 // and removes the record removed and the message of its creation.
 func (f *whyFixture) changeRecords() {
 	f.t.Helper()
-	f.awaitCapture() // the first look raises no events
+	f.awaitCapture() // the first look publishes no events
 	f.exec("INSERT INTO Items VALUES ('updated', 1), ('removed', 1)")
 	f.awaitStep("updated", wire.WhyDelivered)
 	f.awaitStep("removed", wire.WhyDelivered)
@@ -232,7 +232,7 @@ func (f *whyFixture) exec(statement string) {
 func (f *whyFixture) publish(event, key string) {
 	f.t.Helper()
 	post := wire.EventPost{EventName: event, Key: key, Body: "{}"}
-	if _, err := f.admin.RaiseEventWith(f.t.Context(), post, ""); err != nil {
+	if _, err := f.admin.PublishEventWith(f.t.Context(), post, ""); err != nil {
 		f.t.Fatalf("publishing %s with the key %s: %v", event, key, err)
 	}
 }

@@ -66,7 +66,7 @@ type publisher struct {
 func (p *publisher) work(ctx context.Context) error {
 	for n := 0; ctx.Err() == nil; n++ {
 		body := fmt.Sprintf("event %d of %d", n, p.name)
-		if _, err := p.client.RaiseEvent(context.Background(), "debtor.updated", body); err != nil {
+		if _, err := p.client.PublishEvent(context.Background(), "debtor.updated", body); err != nil {
 			return err
 		}
 		p.mu.Lock()

@@ -106,7 +106,7 @@ func (p *cluster) testRetries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, c := range p.clients {
-		_, err := c.RaiseEvent(ctx, event, fmt.Sprint("of daemon ", n))
+		_, err := c.PublishEvent(ctx, event, fmt.Sprint("of daemon ", n))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,15 +168,15 @@ func (p *cluster) testKeys(t *testing.T) {
 	for n, c := range p.clients {
 		other := p.clients[1-n]
 		key := fmt.Sprint("clocks ", n)
-		first, err := c.RaiseEventOnce(ctx, key, concurrentEvent, "one")
+		first, err := c.PublishEventOnce(ctx, key, concurrentEvent, "one")
 		if err != nil {
 			t.Fatal(err)
 		}
-		repeated, err := other.RaiseEventOnce(ctx, key, concurrentEvent, "one")
+		repeated, err := other.PublishEventOnce(ctx, key, concurrentEvent, "one")
 		if err != nil || repeated.EventID != first.EventID {
 			t.Errorf("repeating the event returned %+v (%v), want %+v", repeated, err, first)
 		}
-		_, err = other.RaiseEventOnce(ctx, key, concurrentEvent, "two")
+		_, err = other.PublishEventOnce(ctx, key, concurrentEvent, "two")
 		failed, ok := errors.AsType[*client.Error](err)
 		if !ok || failed.Status != http.StatusConflict {
 			t.Errorf("publishing another body under the key: error %v, want status 409", err)

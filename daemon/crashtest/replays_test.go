@@ -118,7 +118,7 @@ func publishToAllOrders(t *testing.T, c *client.Client, receiver string, message
 	}
 	for i := range messages / len(orders) {
 		post := wire.EventPost{EventName: event, Key: strconv.Itoa(i % replayKeys), Body: strconv.Itoa(i)}
-		if _, err := c.RaiseEventWith(ctx, post, ""); err != nil {
+		if _, err := c.PublishEventWith(ctx, post, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

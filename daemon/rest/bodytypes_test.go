@@ -150,7 +150,7 @@ var bodyWriters = []bodyWriter{
 }
 
 // TestWebhooksInEveryBodyType makes a subscriber and a subscription with headers and
-// raises an event with bodies of each type, and checks the delivery byte for byte.
+// publishes an event with bodies of each type, and checks the delivery byte for byte.
 func TestWebhooksInEveryBodyType(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
 	boss, c := asAdmin(t, i), anonymous(t, i)

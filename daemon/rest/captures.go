@@ -16,7 +16,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest/queries"
 )
 
-// memberMode selects how the capture is resumed: wire.ResumeRaise or wire.ResumeSilent.
+// memberMode selects how the capture is resumed: wire.ResumePublish or wire.ResumeSilent.
 const memberMode = "Mode"
 
 // Captures manages the capture of changes.
@@ -82,8 +82,8 @@ func (h *captures) resume(x *edge.Context) error {
 
 // parseMode reports whether the mode is silent.
 func parseMode(text string) (silent bool, err error) {
-	if text != wire.ResumeRaise && text != wire.ResumeSilent {
-		return false, errors.New("must be " + wire.ResumeRaise + " or " + wire.ResumeSilent)
+	if text != wire.ResumePublish && text != wire.ResumeSilent {
+		return false, errors.New("must be " + wire.ResumePublish + " or " + wire.ResumeSilent)
 	}
 	return text == wire.ResumeSilent, nil
 }

@@ -169,7 +169,7 @@ func (inst *installation) populate(c *client.Client) {
 		inst.subscriptions = append(inst.subscriptions, *s)
 	}
 	for n := range firstEvents {
-		_, err := c.RaiseEventOnce(ctx,
+		_, err := c.PublishEventOnce(ctx,
 			fmt.Sprint("once ", n), "debtor.updated", fmt.Sprint("first ", n))
 		if err != nil {
 			t.Fatal(err)
@@ -251,7 +251,7 @@ func TestUpgrade(t *testing.T) {
 	inst.await(t, allMessages)
 	inst.accounts(i.URL)
 	publisher := signIn(t, i.URL, client.Options{Token: inst.key})
-	receipt, err := publisher.RaiseEvent(t.Context(), "debtor.updated", "last")
+	receipt, err := publisher.PublishEvent(t.Context(), "debtor.updated", "last")
 	if err != nil {
 		t.Fatalf("publishing after the upgrade: %v", err)
 	}
@@ -434,7 +434,7 @@ func (inst *installation) accounts(url string) {
 			inst.t.Errorf("the subscriptions after the upgrade: got %+v, want one like %+v", copied, s)
 		}
 	}
-	receipt, err := c.RaiseEventOnce(ctx, "once 1", "debtor.updated", "first 1")
+	receipt, err := c.PublishEventOnce(ctx, "once 1", "debtor.updated", "first 1")
 	if err != nil {
 		inst.t.Fatalf("publishing an event of before the upgrade again: %v", err)
 	}

@@ -127,7 +127,7 @@ func (s *Deliveries) PublishPost(t *testing.T, event wire.EventPost, status int)
 				continue
 			}
 			published = true
-			if _, err := s.Client.RaiseEventWith(ctx, event, ""); err != nil {
+			if _, err := s.Client.PublishEventWith(ctx, event, ""); err != nil {
 				t.Fatal(err)
 			}
 		case client.MessageEvent:

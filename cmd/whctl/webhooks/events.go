@@ -122,7 +122,7 @@ func publication(c *cli.Context, e wire.EventPost, key string) command.Change {
 	return command.Change{
 		Text: "publish " + e.EventName + " to its subscriptions",
 		Do: func(out *output.Printer, service *client.Client) error {
-			receipt, err := service.RaiseEventWith(c.Context, e, key)
+			receipt, err := service.PublishEventWith(c.Context, e, key)
 			if err != nil {
 				return withEventHint(c, service, e.EventName, err)
 			}

@@ -29,7 +29,7 @@ func openQueued(t *testing.T) *tuitest.Driver {
 		t.Fatal(err)
 	}
 	for range 3 {
-		_, err := s.Client.RaiseEvent(t.Context(), "debtor.updated", `{}`)
+		_, err := s.Client.PublishEvent(t.Context(), "debtor.updated", `{}`)
 		if err != nil {
 			t.Fatal(err)
 		}

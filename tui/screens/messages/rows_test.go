@@ -96,7 +96,7 @@ func TestNewFailureIsListed(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "!")
 	d.WantText("following", "of 4")
-	if _, err := s.Client.RaiseEvent(t.Context(), "creditor.created", "{}"); err != nil {
+	if _, err := s.Client.PublishEvent(t.Context(), "creditor.created", "{}"); err != nil {
 		t.Fatal(err)
 	}
 	d.WaitUntil("the failure is listed", func() bool {
