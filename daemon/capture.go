@@ -172,7 +172,7 @@ func (c *capture) Resume(ctx context.Context, actor audit.Actor, kind *record.Ki
 	if err != nil {
 		return err
 	}
-	mode := changes.Raise
+	mode := changes.Publish
 	if silent {
 		mode = changes.Silent
 	}

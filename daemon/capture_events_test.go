@@ -162,12 +162,12 @@ func TestCapturedEventsAreDelivered(t *testing.T) {
 			verified(t, await(t, allGot), all.Secret, "debtor."+step.op, step.body)
 		}
 
-		_, err = s.admin.RaiseEvent(t.Context(), "debtor.updated", "x")
+		_, err = s.admin.PublishEvent(t.Context(), "debtor.updated", "x")
 		if err == nil ||
 			!strings.Contains(err.Error(), "published for changes of the record kind Debtor") {
 			t.Errorf("posting a captured event: %v", err)
 		}
-		receipt, err := s.admin.RaiseEvent(t.Context(), "creditor.updated", "posted")
+		receipt, err := s.admin.PublishEvent(t.Context(), "creditor.updated", "posted")
 		if err != nil || receipt.Messages != 2 {
 			t.Errorf("posting another event: %+v, %v", receipt, err)
 		}

@@ -97,7 +97,7 @@ func TestSilence(t *testing.T) {
 		// A key that changes in its letter case only is a deletion and a creation.
 		since := s.now("Code")
 		s.exec("UPDATE Codes SET Code = N'COOP' WHERE Code = N'coop'")
-		s.raised("Code", 2)
+		s.awaitChanges("Code", 2)
 		list, _, err := s.changes("Code", since)
 		keys := make(map[string]string)
 		for _, c := range list {

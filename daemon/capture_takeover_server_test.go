@@ -34,7 +34,7 @@ func TestCaptureIsTakenOver(t *testing.T) {
 	}
 
 	s.insertEach(1, rowsBefore)
-	s.raised("Left", 1)
+	s.awaitChanges("Left", 1)
 	if c := s.capture("Left"); c.Created > 0 {
 		t.Fatalf("the second daemon captures before the first one is killed: %+v", c)
 	}
@@ -47,7 +47,7 @@ func TestCaptureIsTakenOver(t *testing.T) {
 	t.Logf("taken over %v after the kill", time.Since(killedAt).Round(100*time.Millisecond))
 	s.insertEach(rowsBefore+1, rows)
 
-	s.raised("Left", rows)
+	s.awaitChanges("Left", rows)
 	s.sweeps(1, "Left")
 	s.checkCreatedOnce("Left", token, rows)
 	checkOneEventOfEach(t, deliveries, rows)

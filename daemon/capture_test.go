@@ -137,10 +137,10 @@ func (s *captureStory) stopped(kind, reason string) {
 	}
 }
 
-// raised waits until at least n changes of a kind exist.
-func (s *captureStory) raised(kind string, n int64) {
+// awaitChanges waits until at least n changes of a kind exist.
+func (s *captureStory) awaitChanges(kind string, n int64) {
 	s.t.Helper()
-	s.until(kind, "raised", func(c wire.Capture) bool { return c.Kept >= n })
+	s.until(kind, "published", func(c wire.Capture) bool { return c.Kept >= n })
 }
 
 // sweeps waits for sweeps that start from now on. A file is swept only if it has changed.

@@ -88,11 +88,11 @@ func TestOwnStoreRolledBack(t *testing.T) {
 		s.capturing("Left")
 		first := s.now("Left")
 		s.exec(insertItems(4, 5)...)
-		s.raised("Left", 2)
+		s.awaitChanges("Left", 2)
 		file := filepath.Join(t.TempDir(), "backup")
 		s.command("backup", file)
 		s.exec(insertItems(6, 7)...)
-		s.raised("Left", 4)
+		s.awaitChanges("Left", 4)
 		future := s.now("Left")
 		if _, _, err := s.changes("Left", first); err != nil {
 			t.Error(err)
@@ -109,7 +109,7 @@ func TestOwnStoreRolledBack(t *testing.T) {
 		s.gone("after the restore", "Left", future)
 		now := s.now("Left")
 		s.exec(insertItems(8, 13)...)
-		s.until("Left", "raised", func(wire.Capture) bool {
+		s.until("Left", "published", func(wire.Capture) bool {
 			list, _, err := s.changes("Left", now)
 			if err != nil {
 				t.Fatal(err)
@@ -162,7 +162,7 @@ func (s *captureStory) replaceERP() {
 	mssqltest.Recreate(s.t, u.Query().Get("database"))
 }
 
-// resumeBoth resumes the kind Left, which raises a number of deletions, and Right silently.
+// resumeBoth resumes the kind Left, which publishes a number of deletions, and Right silently.
 func (s *captureStory) resumeBoth(left, right string, deletions int) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -181,7 +181,7 @@ func (s *captureStory) resumeBoth(left, right string, deletions int) {
 		})
 	}
 	resume("Left", false)
-	s.raised("Left", int64(deletions))
+	s.awaitChanges("Left", int64(deletions))
 	if c := s.capture("Right"); c.Phase != "stopped" || c.Kept != 0 {
 		s.t.Errorf("Right was resumed with Left: %+v", c)
 	}
@@ -262,7 +262,7 @@ func TestLegitimateBulkUpdate(t *testing.T) {
 		}
 
 		s.Log.Await(t, "a sweep has found many differences and is repeated", "Left")
-		s.raised("Right", rows)
+		s.awaitChanges("Right", rows)
 		s.sweeps(1, "Left", "Right")
 		s.expect(rows, "Left", "Right")
 	})

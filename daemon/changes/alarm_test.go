@@ -41,7 +41,7 @@ func (r *rig) update(n int, amount string) {
 func (r *rig) swept() int64 { return r.status().Swept }
 
 // counts counts changes by their operation.
-func counts(list []raised) map[changes.Op]int {
+func counts(list []feedChange) map[changes.Op]int {
 	n := make(map[changes.Op]int)
 	for _, c := range list {
 		n[c.op]++
@@ -50,7 +50,7 @@ func counts(list []raised) map[changes.Op]int {
 }
 
 // A legitimate update of all rows is delivered, by two sweeps.
-func TestManyDifferencesAreRaisedIfTheyStay(t *testing.T) {
+func TestManyDifferencesArePublishedIfTheyStay(t *testing.T) {
 	for name, sort := range sorts {
 		if name == "time" {
 			continue // polls find the update
@@ -68,7 +68,7 @@ func TestManyDifferencesAreRaisedIfTheyStay(t *testing.T) {
 				r.run()
 
 				r.until("the alarm", func() bool { return r.count() == 999 })
-				r.until("the differences are raised", func() bool { return r.count() > 999 })
+				r.until("the differences are published", func() bool { return r.count() > 999 })
 				if r.swept() < 3000 {
 					t.Errorf("more than 999 changes after %d of 3050 rows", r.swept())
 				}
@@ -82,7 +82,7 @@ func TestManyDifferencesAreRaisedIfTheyStay(t *testing.T) {
 	}
 }
 
-// Differences that only the sweep after an alarm finds raise nothing.
+// Differences that only the sweep after an alarm finds publish nothing.
 func TestDifferencesOfTheSecondSweepAlone(t *testing.T) {
 	filled(t, 3000, sorts["sweeps"], func(t *testing.T, r *rig) {
 		r.update(2000, "2.00")
@@ -107,7 +107,7 @@ func TestDifferencesOfTheSecondSweepAlone(t *testing.T) {
 		r.sweeps(3)
 		for _, c := range r.changes(0) {
 			if c.key >= "k02000" {
-				t.Fatalf("%q was raised, although only the second sweep has found it", c)
+				t.Fatalf("%q was published, although only the second sweep has found it", c)
 			}
 		}
 		if n := r.count(); n != 2000 {
@@ -116,8 +116,8 @@ func TestDifferencesOfTheSecondSweepAlone(t *testing.T) {
 	})
 }
 
-// Differences after the alarm that are gone in the second sweep raise nothing.
-func TestManyDifferencesThatPassAreNotRaised(t *testing.T) {
+// Differences after the alarm that are gone in the second sweep publish nothing.
+func TestManyDifferencesThatPassAreNotPublished(t *testing.T) {
 	filled(t, 3000, sorts["sweeps"], func(t *testing.T, r *rig) {
 		saved := maps.Clone(r.table.rows)
 		r.update(3000, "2.00")
@@ -140,7 +140,7 @@ func TestManyDifferencesThatPassAreNotRaised(t *testing.T) {
 	})
 }
 
-func TestManyDeletionsAreRaisedIfTheyStay(t *testing.T) {
+func TestManyDeletionsArePublishedIfTheyStay(t *testing.T) {
 	for name, sort := range sorts {
 		t.Run(name, func(t *testing.T) {
 			filled(t, 1500, sort, func(t *testing.T, r *rig) {
@@ -158,8 +158,8 @@ func TestManyDeletionsAreRaisedIfTheyStay(t *testing.T) {
 	}
 }
 
-// Deletions that come back between the two sweeps: those after the 99th raise nothing.
-func TestManyDeletionsThatPassAreNotRaised(t *testing.T) {
+// Deletions that come back between the two sweeps: those after the 99th publish nothing.
+func TestManyDeletionsThatPassAreNotPublished(t *testing.T) {
 	filled(t, 900, sorts["sweeps"], func(t *testing.T, r *rig) {
 		r.table.mu.Lock()
 		saved := r.table.rows
@@ -183,7 +183,7 @@ func TestManyDeletionsThatPassAreNotRaised(t *testing.T) {
 }
 
 func TestAnEmptyTableStopsTheKind(t *testing.T) {
-	for _, how := range []changes.Resumption{changes.Raise, changes.Silent} {
+	for _, how := range []changes.Resumption{changes.Publish, changes.Silent} {
 		for name, sort := range sorts {
 			t.Run(fmt.Sprint(name, " ", how), func(t *testing.T) {
 				filled(t, 1200, sort, func(t *testing.T, r *rig) { emptied(t, r, how) })
@@ -217,7 +217,7 @@ func emptied(t *testing.T, r *rig, how changes.Resumption) {
 	r.sweeps(2)
 
 	_, err := r.feed.Read(t.Context(), r.kind, token, 10, 0)
-	if how == changes.Raise {
+	if how == changes.Publish {
 		n := counts(r.changes(0))
 		if n[changes.Deleted] != 1199 || n[changes.Updated] != 1 || err != nil {
 			t.Errorf("after %q: %v changes (%v), want 1199 deletions and 1 update", how, n, err)
@@ -232,7 +232,7 @@ func emptied(t *testing.T, r *rig, how changes.Resumption) {
 	r.table.set("k00007", "6.00", "x")
 	r.sweeps(1)
 	if list := r.changes(0); len(list) != 1 || list[0].op != changes.Updated {
-		t.Errorf("an update after the reset raised %v, want one update", list)
+		t.Errorf("an update after the reset published %v, want one update", list)
 	}
 }
 
@@ -302,7 +302,7 @@ func TestFailoverContinues(t *testing.T) {
 	}
 }
 
-// Another database raises nothing, even if it is found between a page and its changes.
+// Another database publishes nothing, even if it is found between a page and its changes.
 func TestAnotherDatabaseStopsEverything(t *testing.T) {
 	for name, replace := range map[string]func(*table){
 		"name":        func(t *table) { t.identity = "ERP 2" },
@@ -348,7 +348,7 @@ func (t *table) changeRows() {
 }
 
 // stoppedBy checks that the capture of 20 rows stops when another database takes the place of the
-// one that was captured, and raises the differences only when it is resumed.
+// one that was captured, and publishes the differences only when it is resumed.
 func stoppedBy(t *testing.T, r *rig, swap func()) {
 	t.Helper()
 	r.update(10, "3.00")
@@ -362,16 +362,16 @@ func stoppedBy(t *testing.T, r *rig, swap func()) {
 	r.restartDaemon()
 	time.Sleep(time.Hour)
 	if n := r.count(); n != 10 {
-		t.Errorf("another database has raised %d changes, want none", n-10)
+		t.Errorf("another database has published %d changes, want none", n-10)
 	}
 	if s := r.status(); s.Phase != changes.Stopped || !strings.Contains(s.Reason, "database is") {
 		t.Errorf("the phase is %q (%s), want %q by the other database", s.Phase, s.Reason, changes.Stopped)
 	}
 
-	if err := r.Resume("Item", changes.Raise); err != nil {
+	if err := r.Resume("Item", changes.Publish); err != nil {
 		t.Fatal(err)
 	}
-	r.until("the differences are raised", func() bool { return r.count() == 10+20 })
+	r.until("the differences are published", func() bool { return r.count() == 10+20 })
 }
 
 // Changes that are stored before the shadow, and a store that fails, lose and repeat
@@ -424,7 +424,7 @@ func TestGroupsAreLimited(t *testing.T) {
 			r.store.matching = matching
 			time.Sleep(time.Second)
 			r.update(600, "4.00")
-			r.until("all are raised", func() bool { return r.count() == 600 })
+			r.until("all are published", func() bool { return r.count() == 600 })
 			largest := 0
 			for _, g := range r.store.kind("Item").groups {
 				largest = max(largest, len(g))

@@ -398,11 +398,11 @@ func (k *capture) resumeStopped(ctx context.Context) error {
 	if k.resumption == Silent {
 		return k.startOver(ctx)
 	}
-	return k.raiseDifferences(ctx)
+	return k.publishDifferences(ctx)
 }
 
-// raiseDifferences continues the capture with a sweep that raises all differences.
-func (k *capture) raiseDifferences(ctx context.Context) error {
+// publishDifferences continues the capture with a sweep that publishes all differences.
+func (k *capture) publishDifferences(ctx context.Context) error {
 	if k.rows == nil {
 		if err := k.begin(ctx); err != nil {
 			return err

@@ -214,7 +214,7 @@ func cloneRow(cells []row.Cell) []row.Cell {
 }
 
 // recheck reads the rows again that copies have noted, and makes changes of all of them.
-// Those that are equal to the shadow raise no event.
+// Those that are equal to the shadow publish no event.
 func (k *capture) recheck(ctx context.Context) error {
 	notes, err := k.config.Store.Noted(ctx, k.kind.Name, MaxKeys)
 	if err != nil || len(notes) == 0 {
@@ -245,7 +245,7 @@ func (k *capture) repeat(ctx context.Context, keys [][]byte) error {
 	if err != nil {
 		return err
 	}
-	err = k.writer.apply(ctx, batch{rows: list, keys: foundKeys, decide: raiseAll, repeat: true})
+	err = k.writer.apply(ctx, batch{rows: list, keys: foundKeys, decide: publishAll, repeat: true})
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func TestStopOutlastsAnUnprovenKey(t *testing.T) {
 		if s := r.stored().State; !s.Manual || s.Reason != reason {
 			t.Errorf("stored is manual: %t (%s), want manual: true (%s)", s.Manual, s.Reason, reason)
 		}
-		if err := r.Resume("Item", changes.Raise); err != nil {
+		if err := r.Resume("Item", changes.Publish); err != nil {
 			t.Fatal(err)
 		}
 		r.sweeps(1)
@@ -108,7 +108,7 @@ func TestStopOutlastsALostShadow(t *testing.T) {
 		if s := r.stored().State; s.Phase != changes.Stopped || !s.Manual {
 			t.Errorf("after the shadow was lost, %q is stored (manual: %t), want %q until it is resumed", s.Phase, s.Manual, changes.Stopped)
 		}
-		if err := r.Resume("Item", changes.Raise); err != nil {
+		if err := r.Resume("Item", changes.Publish); err != nil {
 			t.Fatal(err)
 		}
 		r.until("the first look has ended", func() bool { return r.status().Phase == changes.Capturing })
@@ -118,7 +118,7 @@ func TestStopOutlastsALostShadow(t *testing.T) {
 
 // A resumption that has been accepted is tried until it succeeds.
 func TestResumeAfterAFailure(t *testing.T) {
-	for _, how := range []changes.Resumption{changes.Raise, changes.Silent} {
+	for _, how := range []changes.Resumption{changes.Publish, changes.Silent} {
 		t.Run(fmt.Sprint("store ", how), func(t *testing.T) {
 			filled(t, 20, sorts["sweeps"], func(t *testing.T, r *rig) {
 				r.stop()
@@ -133,7 +133,7 @@ func TestResumeAfterAFailure(t *testing.T) {
 			r.setKey(nil)
 			r.restartDaemon()
 			time.AfterFunc(5*time.Minute, func() { r.setKey([]int{itemID}) })
-			r.resumes(changes.Raise)
+			r.resumes(changes.Publish)
 		})
 	})
 }

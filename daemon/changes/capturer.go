@@ -190,7 +190,7 @@ func (c *Capturer) subscribed(kind *record.Kind) bool {
 	})
 }
 
-// event returns the name of the event of a change; empty if the kind raises none.
+// event returns the name of the event of a change; empty if the kind publishes none.
 func event(kind *record.Kind, op Op) string {
 	if kind.Events == "" {
 		return ""

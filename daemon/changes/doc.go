@@ -1,6 +1,6 @@
 // Package changes finds the changes of record kinds in the ERP's database, with nothing but
 // the right to read it. It compares rows with a shadow, which remembers a hash of each row,
-// records the differences, raises events for them, and lets followers read them in order.
+// records the differences, publishes events for them, and lets followers read them in order.
 //
 // Capture is of state: several updates between two reads are one change. The order is exact
 // for one key, and undefined between keys and kinds.

@@ -236,7 +236,7 @@ func (l *laterReader) read() {
 
 // checkCountersGrow checks that the changes of each key with a record are in the order of its
 // counter.
-func checkCountersGrow(t *testing.T, list []raised) {
+func checkCountersGrow(t *testing.T, list []feedChange) {
 	t.Helper()
 	counters := make(map[string]int64)
 	for _, c := range list {

@@ -353,7 +353,7 @@ func TestCopies(t *testing.T) {
 					t.Fatal(err)
 				}
 				list := r.changes(position(t, token))
-				list = slices.DeleteFunc(list, func(c raised) bool { return c.id > position(t, end) })
+				list = slices.DeleteFunc(list, func(c feedChange) bool { return c.id > position(t, end) })
 				apply(loaded, list)
 				compare(t, loaded, r.table.all())
 				for _, c := range list {

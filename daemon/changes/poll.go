@@ -76,7 +76,7 @@ func (p *poller) page(ctx context.Context) error {
 	if err := p.removeVariants(ctx, keys); err != nil {
 		return err
 	}
-	if err := k.writer.apply(ctx, batch{rows: list, keys: keys, decide: raiseAll}); err != nil {
+	if err := k.writer.apply(ctx, batch{rows: list, keys: keys, decide: publishAll}); err != nil {
 		return err
 	}
 	if !page.More {
@@ -181,7 +181,7 @@ func (p *poller) nextStamp() []byte {
 // textVariants are the forms of a text that copies may take for equal to it.
 var textVariants = []func(text []byte) []byte{bytes.ToLower, bytes.ToUpper, withoutBlanks}
 
-// removeVariants raises the deletions of keys that are new ones in lower case, in upper case or
+// removeVariants publishes the deletions of keys that are new ones in lower case, in upper case or
 // without blanks at the end: a copy that ignores these would lose the row if its deletion
 // followed at the end of the next sweep.
 func (p *poller) removeVariants(ctx context.Context, keys [][]byte) error {
@@ -239,7 +239,7 @@ func (p *poller) findKnown(ctx context.Context, keys [][]byte) ([]*Entry, error)
 	return slices.DeleteFunc(entries, func(e *Entry) bool { return e == nil }), nil
 }
 
-// removeGone raises the deletions of entries, at most MaxKeys, that have no row any more.
+// removeGone publishes the deletions of entries, at most MaxKeys, that have no row any more.
 func (p *poller) removeGone(ctx context.Context, entries []*Entry) error {
 	keys := make([][]byte, len(entries))
 	for i, e := range entries {
@@ -253,7 +253,7 @@ func (p *poller) removeGone(ctx context.Context, entries []*Entry) error {
 	for i, position := range result.missing {
 		gone[i] = entries[position]
 	}
-	return p.capture.writer.remove(ctx, gone, raiseAll)
+	return p.capture.writer.remove(ctx, gone, publishAll)
 }
 
 // withoutBlanks returns a text without the blanks at its end.

@@ -146,8 +146,8 @@ func (r *rig) sweeps(n int) {
 	}
 }
 
-// raised is a change of the feed.
-type raised struct {
+// feedChange is a change of the feed.
+type feedChange struct {
 	id     int64
 	op     changes.Op
 	key    string
@@ -157,10 +157,10 @@ type raised struct {
 	fields []string
 }
 
-func (c raised) String() string { return fmt.Sprintf("%s %s %v", c.op, c.key, c.fields) }
+func (c feedChange) String() string { return fmt.Sprintf("%s %s %v", c.op, c.key, c.fields) }
 
 // changes returns the changes above an ID.
-func (r *rig) changes(after int64) (list []raised) {
+func (r *rig) changes(after int64) (list []feedChange) {
 	r.store.mu.Lock()
 	defer r.store.mu.Unlock()
 	for _, c := range r.store.kind(r.kind.Name).changes {
@@ -183,7 +183,7 @@ func (r *rig) changes(after int64) (list []raised) {
 		if !isOfChange || body.CapturedAt.IsZero() {
 			r.t.Errorf("change %d, %s of %q, has the body %s", c.ID, c.Op, c.Key, c.Body)
 		}
-		list = append(list, raised{
+		list = append(list, feedChange{
 			id:     c.ID,
 			op:     changes.Op(body.Op),
 			key:    body.KeyFields["ID"].(string),
@@ -204,7 +204,7 @@ func (r *rig) count() int {
 }
 
 // apply applies changes to a copy, which has the form of table.all.
-func apply(copied map[string]string, list []raised) {
+func apply(copied map[string]string, list []feedChange) {
 	for _, c := range list {
 		if c.op == changes.Deleted {
 			delete(copied, c.key)

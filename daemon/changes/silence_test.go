@@ -43,7 +43,7 @@ func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	}
 }
 
-// silent checks that nothing was raised.
+// silent checks that nothing was published.
 func (r *rig) silent() {
 	r.t.Helper()
 	if list := r.changes(0); len(list) > 0 {
@@ -115,17 +115,17 @@ func TestChangedFieldsOfTheKind(t *testing.T) {
 		r.kind = &captured
 		r.sweeps(2)
 		if all := r.changes(2); len(all) > 0 {
-			t.Errorf("new fields raised %v", all)
+			t.Errorf("new fields published %v", all)
 		}
 		r.table.set("n", "", "other")
 		r.sweeps(1)
 		if all := r.changes(2); len(all) != 1 || !slices.Contains(all[0].fields, "Text") {
-			t.Errorf("an update of Text raised %v, want a change of Text", all)
+			t.Errorf("an update of Text published %v, want a change of Text", all)
 		}
 	})
 }
 
-func TestStampsAloneRaiseNoEvent(t *testing.T) {
+func TestStampsAlonePublishNoEvent(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		time.Sleep(time.Second) // for another stamp
 		r.table.mu.Lock()
@@ -185,7 +185,7 @@ func TestKeysAreExact(t *testing.T) {
 			`deleted "co-op"`,
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("changed keys raised %v, want %v", got, want)
+			t.Errorf("changed keys published %v, want %v", got, want)
 		}
 	})
 }
@@ -201,7 +201,7 @@ func (t *table) move(from, to string) {
 	t.rows[to] = cells
 }
 
-// A duplicate or a null stops the capture with the key and raises nothing; when its cause
+// A duplicate or a null stops the capture with the key and publishes nothing; when its cause
 // is gone, capture goes on with the changes since.
 func TestDuplicatesAndNullsStopTheKind(t *testing.T) {
 	for name, c := range map[string]struct {

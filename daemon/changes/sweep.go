@@ -27,23 +27,23 @@ type sweep struct {
 	// The rows after the pages.
 	seen    Bitmap   // numbers of the rows that were found, also by polls
 	missing int64    // number of the last entry that was looked up
-	created [][]byte // keys of new rows, which are raised after the deletions
+	created [][]byte // keys of new rows, which are published after the deletions
 }
 
-// newSweep returns a sweep that raises the differences that a gate lets through.
+// newSweep returns a sweep that publishes the differences that a gate lets through.
 func (k *capture) newSweep(g gate) *sweep {
 	g.suspects.seed = uint64(k.fence)
 	return &sweep{capture: k, gate: g}
 }
 
-// maxPostponed limits the memory of the new rows that are raised after the deletions.
+// maxPostponed limits the memory of the new rows that are published after the deletions.
 const maxPostponed = 50_000
 
 // decide decides about a difference that the sweep has found.
 func (s *sweep) decide(op Op, e *Entry) decision {
 	action := s.gate.decide(op, e)
 	mayRepeatKey := op == Created && s.capture.rows.hasTextKey()
-	if action == raise && mayRepeatKey && len(s.created) < maxPostponed {
+	if action == publish && mayRepeatKey && len(s.created) < maxPostponed {
 		return postpone
 	}
 	return action
@@ -165,10 +165,10 @@ func (s *sweep) pageFields() []int {
 }
 
 // hasLostAll reports whether an empty table means the deletion of all rows, without the order of an
-// administrator to raise them.
+// administrator to publish them.
 func (s *sweep) hasLostAll() bool {
-	raises := !s.gate.first && !s.gate.mute
-	return raises && !s.gate.all && s.capture.writer.count > 0
+	publishes := !s.gate.first && !s.gate.mute
+	return publishes && !s.gate.all && s.capture.writer.count > 0
 }
 
 // confirmEmpty sweeps a table again that reads as empty. It stops the capture after the second
@@ -251,9 +251,9 @@ func (s *sweep) lookUpMissing(ctx context.Context) error {
 	return s.repeatVariants(ctx, result)
 }
 
-// repeatVariants raises rows again, without events, that have keys which the source takes for
-// equal to removed ones: if a poll has raised the new key before its deletion, a copy that ignores
-// the same differences has lost the row. New keys that no poll has raised are still postponed.
+// repeatVariants publishes rows again, without events, that have keys which the source takes for
+// equal to removed ones: if a poll has published the new key before its deletion, a copy that ignores
+// the same differences has lost the row. New keys that no poll has published are still postponed.
 func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
 	k := s.capture
 	if s.gate.first || s.gate.mute || len(result.variants) == 0 {
@@ -274,7 +274,7 @@ func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
 	return k.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, repeat: true})
 }
 
-// create raises new rows, which have waited for the deletions: a key that was changed in letter
+// create publishes new rows, which have waited for the deletions: a key that was changed in letter
 // case only is a deletion and then a creation, since a copy that ignores case would lose the
 // row in the other order.
 func (s *sweep) create(ctx context.Context) error {
@@ -284,7 +284,7 @@ func (s *sweep) create(ctx context.Context) error {
 		return err
 	}
 	s.created = s.created[len(part):]
-	return s.capture.writer.apply(ctx, batch{rows: list, keys: keys, decide: raiseAll})
+	return s.capture.writer.apply(ctx, batch{rows: list, keys: keys, decide: publishAll})
 }
 
 // finish stores that the sweep is complete. After an alarm the next one starts.
@@ -310,8 +310,8 @@ func (s *sweep) finish(ctx context.Context) error {
 	k.status.set(func(st *Status) { st.Phase = Capturing })
 	k.failures.warned = ""
 	k.endSweep(s.began)
-	if s.gate.mute || s.gate.unraised > 0 {
-		k.due.sweep = time.Time{} // the next sweep raises the differences that remain
+	if s.gate.mute || s.gate.unpublished > 0 {
+		k.due.sweep = time.Time{} // the next sweep publishes the differences that remain
 	}
 	if s.gate.first {
 		k.common.followers.notify(k.kind.Name)
@@ -322,7 +322,7 @@ func (s *sweep) finish(ctx context.Context) error {
 // completeState sets the state of the kind after the sweep.
 func (s *sweep) completeState() {
 	k := s.capture
-	if s.gate.unraised == 0 { // the shadow equals the table
+	if s.gate.unpublished == 0 { // the shadow equals the table
 		k.state.Content = s.content
 		k.state.Schemes = map[int64]Scheme{k.rows.current.number: k.rows.scheme}
 		s.keep()

@@ -2,23 +2,23 @@ package changes
 
 import "slices"
 
-// From these numbers of differences on, a sweep raises nothing more and is repeated.
+// From these numbers of differences on, a sweep publishes nothing more and is repeated.
 const (
 	alarmDifferences = 1000
 	alarmDeletions   = 100
 )
 
-// gate decides which differences of a sweep are raised.
+// gate decides which differences of a sweep are published.
 type gate struct {
 	first   bool      // the kind's first sweep, which only fills the shadow
-	mute    bool      // raises nothing: the kind has stopped, and its cause may be gone
-	all     bool      // all differences are raised, by order of an administrator
-	confirm *suspects // only these are raised; nil for a sweep that follows no alarm
+	mute    bool      // publishes nothing: the kind has stopped, and its cause may be gone
+	all     bool      // all differences are published, by order of an administrator
+	confirm *suspects // only these are published; nil for a sweep that follows no alarm
 
 	differences int
 	deletions   int
-	unraised    int      // differences that were not raised
-	suspects    suspects // the unraised differences after an alarm
+	unpublished int      // differences that were not published
+	suspects    suspects // the unpublished differences after an alarm
 }
 
 // decide decides about a difference.
@@ -27,13 +27,13 @@ func (g *gate) decide(op Op, e *Entry) decision {
 		return fill
 	}
 	if g.isOpenFor(op, e) {
-		return raise
+		return publish
 	}
-	g.unraised++
+	g.unpublished++
 	return leave
 }
 
-// isOpenFor reports whether a difference is raised. It counts those of a sweep that can end in an
+// isOpenFor reports whether a difference is published. It counts those of a sweep that can end in an
 // alarm.
 func (g *gate) isOpenFor(op Op, e *Entry) bool {
 	if g.confirm != nil && g.confirm.has(e) {
@@ -68,10 +68,10 @@ func (g *gate) isOrdered() bool { return g.all || g.confirm != nil }
 // them.
 func (g *gate) hasAlarm() bool {
 	isConfirmation := g.confirm != nil
-	return g.unraised > 0 && !isConfirmation && !g.mute
+	return g.unpublished > 0 && !isConfirmation && !g.mute
 }
 
-// suspects are differences that are raised only if the next sweep finds them too.
+// suspects are differences that are published only if the next sweep finds them too.
 type suspects struct {
 	seed    uint64
 	numbers Bitmap   // numbers of rows in the shadow

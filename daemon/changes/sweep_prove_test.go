@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/changes"
 )
 
-// A field with another value in each read stops the kind before anything is raised. Other
+// A field with another value in each read stops the kind before anything is published. Other
 // changes during the first look do not.
 func TestVolatileFieldsStopTheKind(t *testing.T) {
 	for rows, volatile := range map[int]bool{1: true, 3: true, 30: true, 4: false} {

@@ -234,7 +234,7 @@ type decision uint8
 
 // The decisions.
 const (
-	raise    decision = iota // a change
+	publish  decision = iota // a change
 	fill                     // the shadow is changed, without a change
 	leave                    // nothing, for now
 	postpone                 // the sweep looks it up again at its end, after deletions
@@ -243,7 +243,7 @@ const (
 // judge decides about a difference.
 type judge func(op Op, e *Entry) decision
 
-func raiseAll(Op, *Entry) decision { return raise }
+func publishAll(Op, *Entry) decision { return publish }
 
 // batch is a batch of rows that were read.
 type batch struct {
@@ -289,7 +289,7 @@ func (w *writer) applyRow(
 		f.entry.Number = old.Number
 		f.difference = k.rows.compare(old, &f.entry, cells)
 	}
-	action := raise
+	action := publish
 	if !f.same {
 		action = b.decide(f.op, &f.entry)
 	} else if b.repeat {
@@ -299,7 +299,7 @@ func (w *writer) applyRow(
 	}
 
 	switch action {
-	case raise:
+	case publish:
 		entry, err := w.add(ctx, f)
 		return entry.Number, err
 	case fill:
@@ -343,7 +343,7 @@ func (w *writer) remove(ctx context.Context, entries []*Entry, decide judge) err
 			entry: Entry{Number: old.Number, Key: old.Key, Deleted: true},
 		}
 		switch decide(Deleted, &f.entry) {
-		case raise:
+		case publish:
 			if _, err := w.add(ctx, f); err != nil {
 				return err
 			}

@@ -31,7 +31,7 @@ type benchDaemon struct {
 // testTimeout is the time limit for expected results.
 const testTimeout = 30 * time.Minute
 
-// posted is the name of an event that no kind raises.
+// posted is the name of an event that no kind publishes.
 const posted = "bench.posted"
 
 // kindText returns the declaration of a record kind with eight fields.

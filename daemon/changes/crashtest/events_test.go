@@ -18,7 +18,7 @@ import (
 const maxDelay = time.Second
 
 // TestEventsAfterKills kills the daemon at random moments while programs write: each change
-// is received, and none is raised twice.
+// is received, and none is published twice.
 func TestEventsAfterKills(t *testing.T) {
 	r := newEventRun(t, sqliteFile, 1)
 	s := r.services[0]
@@ -47,7 +47,7 @@ const (
 )
 
 // TestTakeOverOfCapture kills the one of two daemons that captures: the other one goes on, no
-// change is lost, and none is raised twice.
+// change is lost, and none is published twice.
 func TestTakeOverOfCapture(t *testing.T) {
 	r := newEventRun(t, sqlServer, 2)
 	var leased, published []time.Duration

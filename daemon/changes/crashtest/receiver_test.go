@@ -154,7 +154,7 @@ func readRow(text json.RawMessage) (row erpRow, err error) {
 type history struct {
 	last      int64
 	lost      int
-	twice     int // raised again
+	twice     int // published again
 	backwards int // older than the event before
 	phantoms  int // of changes that were rolled back
 	odd       int // other problems
@@ -236,7 +236,7 @@ func (h *history) count(n *int, kind string, id int64, problem string) {
 	}
 }
 
-// evaluate compares the events with the tables and reports changes that were lost or raised twice.
+// evaluate compares the events with the tables and reports changes that were lost or published twice.
 func (r *receiver) evaluate(t *testing.T, m *markers, w *writers, last map[string]int64) {
 	t.Helper()
 	for _, tb := range m.erp.tables {
@@ -246,7 +246,7 @@ func (r *receiver) evaluate(t *testing.T, m *markers, w *writers, last map[strin
 			t.Fatal(err)
 		}
 		d, samples := h.rows.compare(source)
-		t.Logf("%s: %d changes, %d lost, %d raised twice, %d older than the one before, %d rolled back",
+		t.Logf("%s: %d changes, %d lost, %d published twice, %d older than the one before, %d rolled back",
 			tb.name, h.last, h.lost, h.twice, h.backwards, h.phantoms)
 		t.Logf("%s: of %d rows %d missing, %d extra, %d stale", tb.name, len(source), d.missing, d.extra, d.stale)
 		if h.last == 0 {

@@ -16,7 +16,7 @@ import (
 type oldChange struct {
 	kind  string
 	id    int64
-	event sql.NullInt64 // ID of its event, if it has raised one
+	event sql.NullInt64 // ID of its event, if it has published one
 	size  int64         // bytes of its body
 	added appdb.Time
 }

@@ -7,7 +7,7 @@
 // missing or damaged, of another store, older than the changes that are kept, or newer than
 // whd.db, as after the restore of a backup, then the shadow is lost. Begin replaces it by
 // an empty one, sets the phase FirstLook, and moves Capture.FirstKept to Capture.Next:
-// capture looks at all rows again without raising anything, and followers have to
+// capture looks at all rows again without publishing anything, and followers have to
 // resynchronize.
 package sqlstore
 
@@ -251,7 +251,7 @@ LEFT JOIN whd.WH_Event e ON e.EventID = c.EventID WHERE c.Kind = @Kind AND c.Cha
 	return list, s.db.Fault(err, "reading changes")
 }
 
-// scanChange reads a change. If it has raised an event, the event has its body.
+// scanChange reads a change. If it has published an event, the event has its body.
 func scanChange(row appdb.Row) (changes.Change, error) {
 	var c changes.Change
 	var eventBody []byte

@@ -23,7 +23,7 @@ type CapturedChange struct {
 	ID      int64 // ascending without gaps; that of the first one must be the kind's next
 	Op      string
 	Key     string
-	Event   string // name of the event; empty to raise none
+	Event   string // name of the event; empty to publish none
 	EventID int64  // set by the engine: of the stored event, 0 if it has no messages
 	Body    []byte // JSON, of the change and of the event
 

@@ -50,7 +50,7 @@ func newCapturing(t *testing.T) *capturing {
 	return c
 }
 
-// group returns the next group, of n changes: the first ones of each pair raise an event.
+// group returns the next group, of n changes: the first ones of each pair publish an event.
 func (c *capturing) group(n int) *delivery.Captured {
 	g := &delivery.Captured{Kind: "K", Fence: c.fence}
 	for i := range n {

@@ -5,7 +5,7 @@ import "github.com/bizhook/whd/daemon/webhook"
 // group is a group of changes that is waiting to be written.
 type group struct {
 	*Captured
-	events  []*publication // events of the changes that raise one
+	events  []*publication // events of the changes that publish one
 	indexes []int          // indexes of these changes
 	done    chan error     // buffered
 }
