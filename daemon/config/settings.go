@@ -76,7 +76,7 @@ var table = []Setting{
 		Name:    "demo_activity",
 		into:    func(c *Config) any { return &c.ERP.DemoActivity },
 		Default: "false",
-		Help:    "change a few demo records a minute, so that record kinds with capture raise events; requires demo",
+		Help:    "change a few demo records a minute, so that record kinds with capture publish events; requires demo",
 	},
 	{
 		Name:    "compat",

@@ -64,7 +64,7 @@ func unpublished(snapshot *webhook.Snapshot, published []record.Event) (warnings
 			continue
 		}
 		warnings = append(warnings, result(check.Warning, "subscription %s of %s, to %s, receives nothing: "+
-			"no record kind raises it, and it cannot be posted; "+
+			"no record kind publishes it, and it cannot be posted; "+
 			"name the files of record kinds in erp.kinds, or the event in webhooks.events",
 			sub.GUID, sub.SubscriberInfo.Name, sub.Pattern)...)
 	}

@@ -69,13 +69,17 @@ whctl mirror SO_Totals --to copy.db --once`,
 					Usage:     "resume the capture of a kind that has stopped",
 					Action:    command.Changes(resume),
 					Flags: append([]cli.Flag{
-						&cli.BoolFlag{Name: "raise", Usage: "deliver all changes since the stop"},
+						&cli.BoolFlag{
+							Name:    "publish",
+							Aliases: []string{"raise"},
+							Usage:   "deliver all changes since the stop",
+						},
 						&cli.BoolFlag{
 							Name:  "silent",
 							Usage: "forget the rows known so far: no changes, and followers load the records again",
 						},
 					}, command.ChangeFlags()...),
-					Description: "whctl changes resume SO_Totals --raise",
+					Description: "whctl changes resume SO_Totals --publish",
 				},
 			},
 		},
@@ -113,8 +117,8 @@ var captureTable = output.Table{
 func resume(c *cli.Context, _ *command.Session) (command.Change, error) {
 	kind := c.Args().First()
 	silent := c.Bool("silent")
-	if silent == c.Bool("raise") {
-		return command.Change{}, cmdline.Usagef("give --raise or --silent")
+	if silent == c.Bool("publish") {
+		return command.Change{}, cmdline.Usagef("give --publish or --silent")
 	}
 	effect := "deliver all changes since the stop"
 	if silent {
