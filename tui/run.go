@@ -3,8 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"os/signal"
-	"syscall"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -51,8 +49,6 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 // Run shows the screens until the user quits or ctx is done. It always restores the
 // terminal.
 func Run(ctx context.Context, c *client.Client, o Options) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
-	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	o = o.complete()
 	if o.Appearance.Theme == "" && theme.CanQueryBackground(o.Env) {
@@ -67,7 +63,7 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	a.Wait()
 	err = a.crashes.wrap(err)
 	isKilled := errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic)
-	if isDone && isKilled { // by a signal
+	if isDone && isKilled {
 		return nil
 	}
 	return err

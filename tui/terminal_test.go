@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -52,7 +53,9 @@ func program() int {
 			return time.Now()
 		},
 	}
-	if err := tui.Run(context.Background(), c, o); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGHUP, syscall.SIGTERM)
+	defer stop()
+	if err := tui.Run(ctx, c, o); err != nil {
 		fmt.Printf("ended: %v\n", err)
 		return 1
 	}

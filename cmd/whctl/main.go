@@ -4,10 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/signal"
-	"runtime"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -23,21 +20,8 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C terminates the process
-	signal.Ignore(syscall.SIGPIPE)
+	ctx := cmdline.CommandContext()
 	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
-}
-
-// endingSignals returns the signals that interrupt a command. A hangup is one of them,
-// so that a closed terminal leaves no part of a file, unless it is ignored as under
-// nohup. Windows has no hangup.
-func endingSignals() []os.Signal {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if runtime.GOOS != "windows" && !signal.Ignored(syscall.SIGHUP) {
-		signals = append(signals, syscall.SIGHUP)
-	}
-	return signals
 }
 
 // run runs the program and returns its exit code.

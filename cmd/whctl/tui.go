@@ -67,7 +67,12 @@ func showScreens(c *cli.Context, s *command.Session) error {
 	o.State = stateDir(s.Env)
 	o.Profiles = v.profiles
 	o.Switch = v.change
-	return tui.Run(c.Context, service, o)
+
+	// A closed terminal can send several signals. Only the first one has an effect, since another
+	// would end the process before the state is saved and the terminal restored.
+	ctx, stop := cmdline.CancelOnSignal(c.Context)
+	defer stop()
+	return tui.Run(ctx, service, o)
 }
 
 // viewer opens the clients of the terminal user interface.

@@ -8,12 +8,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/bizhook/whd/cmd/daemon/whd"
@@ -154,28 +152,13 @@ func runProgram(args []string) int {
 		return 1
 	}
 	defer stopProfile()
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	p := whd.NewProcess(args)
+	p.Stdin = new(bytes.Reader)
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
-		signals <- os.Interrupt
+		p.Signals <- os.Interrupt
 	}()
-	return whd.Main(whd.Process{
-		Args:    args,
-		Env:     os.Environ(),
-		Stdin:   new(bytes.Reader),
-		Stdout:  os.Stdout,
-		Stderr:  os.Stderr,
-		Signals: signals,
-		Reloads: hangups,
-	})
-}
-
-// hangups returns the signals that request a reload of the settings.
-func hangups() <-chan os.Signal {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP)
-	return signals
+	return whd.Main(p)
 }
 
 // profile writes the process's CPU profile if profilesVariable is set.

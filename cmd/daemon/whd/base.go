@@ -23,9 +23,23 @@ type Process struct {
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
-	Signals <-chan os.Signal // interrupt and termination signals
+	Signals chan os.Signal // interrupt and termination signals
 
 	Reloads func() <-chan os.Signal // subscribes to reload signals; nil if there are none
+}
+
+// NewProcess returns the process that the operating system has started. It handles signals
+// from now on.
+func NewProcess(args []string) Process {
+	return Process{
+		Args:    args,
+		Env:     os.Environ(),
+		Stdin:   os.Stdin,
+		Stdout:  os.Stdout,
+		Stderr:  os.Stderr,
+		Signals: cli.StopSignals(),
+		Reloads: cli.Hangups,
+	}
 }
 
 // base contains the state and functions that all commands share.
