@@ -115,14 +115,11 @@ func kindOfStatus(status int, hasCode bool) Kind {
 	}
 }
 
-// errorBodyLimit is larger than any error reply of the service, in bytes.
-const errorBodyLimit = 1 << 20
-
 // errorReply reads an error reply. A reply of another program, such as a proxy, is
 // described by its status only.
 func errorReply(reply *http.Response) *Error {
 	// A partial body is used as far as possible.
-	body, _ := io.ReadAll(io.LimitReader(reply.Body, errorBodyLimit))
+	body, _ := io.ReadAll(io.LimitReader(reply.Body, maxErrorReply))
 	var failure wire.Failure
 	if json.Unmarshal(body, &failure) != nil {
 		failure = wire.Failure{}

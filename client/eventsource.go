@@ -12,9 +12,6 @@ import (
 	"time"
 )
 
-// maxEvent limits the length of a line and of the data of an event, in bytes.
-const maxEvent = 64 << 10
-
 var errLongEvent = fmt.Errorf("an event is longer than %d KiB", maxEvent>>10)
 
 // eventSource parses a stream of server-sent events.

@@ -8,9 +8,6 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// maxPage limits the size of the reply to Page, in bytes.
-const maxPage = 256 << 20
-
 // Page is a page of a result with its total and aggregates.
 type Page struct {
 	Offset int64

@@ -11,9 +11,6 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// maxLine limits the length of a row, in bytes, to bound memory use.
-const maxLine = 256 << 20
-
 // Rows is a stream of records.
 type Rows struct {
 	reply *http.Response
@@ -28,7 +25,7 @@ type Rows struct {
 
 func newRows(reply *http.Response, body io.Reader, csv bool) *Rows {
 	lines := bufio.NewScanner(body)
-	lines.Buffer(make([]byte, 256<<10), maxLine)
+	lines.Buffer(make([]byte, 256<<10), maxRow)
 	return &Rows{reply: reply, lines: lines, csv: csv}
 }
 
@@ -116,7 +113,7 @@ func (r *Rows) end() error {
 	return err
 }
 
-var errLongLine = fmt.Errorf("a row is longer than %d MiB", maxLine>>20)
+var errLongLine = fmt.Errorf("a row is longer than %d MiB", maxRow>>20)
 
 // Notes has the deviations of a reply from the request.
 type Notes struct {

@@ -12,9 +12,6 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// maxDocument limits the size of a reply other than rows, in bytes.
-const maxDocument = 16 << 20
-
 // get sends a GET request and decodes the reply.
 func get[T any](ctx context.Context, c *Client, path string) (T, error) {
 	var result T
@@ -76,6 +73,16 @@ func (c *Client) decode(reply *http.Response, document any) error {
 	}
 	return nil
 }
+
+// Limits of the replies of the service, in bytes. They bound the memory that another program
+// at its address can take.
+const (
+	maxErrorReply = 1 << 20   // body of an error; larger than any of the service
+	maxDocument   = 16 << 20  // body of a reply without rows
+	maxPage       = 256 << 20 // body of a reply with a page of rows or changes
+	maxRow        = 256 << 20 // row of a reply that is read row by row
+	maxEvent      = 64 << 10  // line, and data, of an event of a stream
+)
 
 // jsonBody reads the JSON document of a reply.
 func jsonBody(reply *http.Response, limit int64) ([]byte, error) {
