@@ -60,13 +60,17 @@ var OwnFailures = map[OwnFailure]string{
 // network, endpoints on this machine and in its own networks can still be reached.
 func (f OwnFailure) AffectsAll() bool { return f == OutOfDescriptors || f == OutOfMemory }
 
+// MaxResponseText is the maximum size of the beginning of a response body that is stored with
+// an attempt, in bytes.
+const MaxResponseText = 4 << 10
+
 // Outcome is the result of one attempt.
 type Outcome struct {
 	Code       int           // status code, 0 without a response
 	Cause      Cause         // why there was no response
 	Detail     string        // the error message, for administrators
 	Own        OwnFailure    // why the attempt is not charged to the endpoint; empty if it is
-	Text       []byte        // beginning of the response body, for administrators
+	Text       []byte        // beginning of the response body, see MaxResponseText; for administrators
 	RetryAfter time.Duration // requested by the receiver, 0 for none
 	Disable    bool          // the receiver requested that the subscription is disabled
 	Abort      bool          // the receiver requested that this message is given up

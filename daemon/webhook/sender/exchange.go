@@ -23,8 +23,9 @@ const (
 	// bodyReadTimeout limits the time to read the body of a response.
 	bodyReadTimeout = 2 * time.Second
 
-	maxBodyRead   = 64 << 10 // bytes of a body that are read: enough to reuse most connections
-	maxStoredBody = 4 << 10  // bytes of a body that are recorded with the attempt
+	// Limits of a response, in bytes.
+	maxResponseHeader = 64 << 10
+	maxResponseBody   = 64 << 10 // part of the body that is read: enough to reuse most connections
 )
 
 // exchange is the HTTP traffic of one attempt: a request, the request once more if its first
@@ -172,9 +173,9 @@ func (x *exchange) conclude(body io.Closer, outcome webhook.Outcome) bool {
 
 // readBody returns the beginning of a response body.
 func readBody(body io.Reader) []byte {
-	kept, _ := io.ReadAll(io.LimitReader(body, maxStoredBody))
-	if len(kept) == maxStoredBody {
-		_, _ = io.CopyN(io.Discard, body, maxBodyRead-maxStoredBody)
+	kept, _ := io.ReadAll(io.LimitReader(body, webhook.MaxResponseText))
+	if len(kept) == webhook.MaxResponseText {
+		_, _ = io.CopyN(io.Discard, body, maxResponseBody-webhook.MaxResponseText)
 	}
 	return bytes.ToValidUTF8(kept, []byte("\uFFFD"))
 }

@@ -72,7 +72,7 @@ func (r *route) newTransport() *http.Transport {
 		IdleConnTimeout:        idleTimeout,
 		ExpectContinueTimeout:  time.Second,
 		DisableCompression:     true, // keeps small responses small
-		MaxResponseHeaderBytes: 64 << 10,
+		MaxResponseHeaderBytes: maxResponseHeader,
 	}
 }
 

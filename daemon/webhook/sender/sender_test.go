@@ -367,8 +367,8 @@ func TestSendLimitsResponseBody(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	o := newTestSender(t, longTimeout).sendTo(context.Background(), srv.URL)
-	if o.Code != 200 || len(o.Text) != maxStoredBody {
-		t.Errorf("the outcome has code %d and %d bytes, want 200 and %d", o.Code, len(o.Text), maxStoredBody)
+	if o.Code != 200 || len(o.Text) != webhook.MaxResponseText {
+		t.Errorf("the outcome has code %d and %d bytes, want 200 and %d", o.Code, len(o.Text), webhook.MaxResponseText)
 	}
 	srv.Close()          // waits for the handler
 	const most = 8 << 20 // buffers of both sides

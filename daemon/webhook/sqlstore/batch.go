@@ -14,7 +14,6 @@ import (
 const (
 	maxReason         = 256
 	maxDetail         = 2000
-	maxResponse       = 4 << 10
 	responsePieces    = 3 // columns that a response is split into for SQL Server
 	maxDisabledReason = 400
 )
@@ -116,7 +115,7 @@ func attemptsOf(outcomes []webhook.AttemptResult) []*attempt {
 	attempts := make([]*attempt, len(outcomes))
 	for i, r := range outcomes {
 		a := &allocated[i]
-		*a = attempt{AttemptResult: r, guid: appdb.NewGUID(), response: sanitize(string(r.Text), maxResponse)}
+		*a = attempt{AttemptResult: r, guid: appdb.NewGUID(), response: sanitize(string(r.Text), webhook.MaxResponseText)}
 		if len(a.response) > maxInlineResponse {
 			hash := sha256.Sum256([]byte(a.response))
 			a.hash = hex.EncodeToString(hash[:16])

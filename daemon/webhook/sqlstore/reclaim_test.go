@@ -91,7 +91,7 @@ func TestEqualAnswersAreStoredOnce(t *testing.T) {
 		}
 		want := slices.Concat(
 			[]int64{int64(len("early"))},
-			slices.Repeat([]int64{maxResponse}, 59),
+			slices.Repeat([]int64{webhook.MaxResponseText}, 59),
 			slices.Repeat([]int64{int64(len("no"))}, 20))
 		if !slices.Equal(lengths, want) {
 			t.Errorf("the responses of the attempts have %d characters, want %d", lengths, want)
@@ -149,11 +149,11 @@ FROM WH_Number WHERE Name = 'ResponseTextSize'`, "kept")
 	// The text that is used each day is left on all of them, and the last texts of the last day.
 	for i, want := range map[int]int64{
 		18: 0,
-		19: maxResponse,
+		19: webhook.MaxResponseText,
 		38: 0,
-		39: maxResponse,
+		39: webhook.MaxResponseText,
 		41: 0,
-		42: maxResponse,
+		42: webhook.MaxResponseText,
 	} {
 		if lengths[i] != want {
 			t.Errorf("%d texts are left; attempt %d shows %d characters, want %d", stored, i, lengths[i], want)
@@ -181,7 +181,7 @@ func TestReclaimTexts(t *testing.T) {
 		expectAfterReclaim(0, 30)
 		w.mustExec(t, `DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID < 32 OR MessageID = 70`)
 		expectAfterReclaim(0, 20)
-		expectAfterReclaim(12*textSize(string(page(0)[:maxResponse])), 12)
+		expectAfterReclaim(12*textSize(string(page(0)[:webhook.MaxResponseText])), 12)
 	})
 }
 

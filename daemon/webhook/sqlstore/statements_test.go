@@ -133,9 +133,9 @@ func TestAnswersInPieces(t *testing.T) {
 	for _, answer := range []string{
 		"",
 		"short",
-		strings.Repeat("\n", 2*maxResponse),
-		strings.Repeat("é", maxResponse),
-		strings.Repeat("\U0001F980\"", maxResponse),
+		strings.Repeat("\n", 2*webhook.MaxResponseText),
+		strings.Repeat("é", webhook.MaxResponseText),
+		strings.Repeat("\U0001F980\"", webhook.MaxResponseText),
 	} {
 		w := &batchText{}
 		outcome := webhook.Outcome{Text: []byte(answer), Began: hookNoon}
@@ -156,7 +156,7 @@ func TestAnswersInPieces(t *testing.T) {
 		for _, escape := range w.escapes.sequences() {
 			restored = strings.ReplaceAll(restored, escape.sequence, escape.character)
 		}
-		if want := sanitize(answer, maxResponse); restored != want {
+		if want := sanitize(answer, webhook.MaxResponseText); restored != want {
 			t.Errorf("%.20q was restored with %d bytes, want %d", answer, len(restored), len(want))
 		}
 	}
