@@ -82,7 +82,12 @@ type erpOutbox struct{ *erp.Outbox }
 
 // ReadOutbox reads up to limit events of the outbox, except those with the given IDs.
 func (o erpOutbox) ReadOutbox(ctx context.Context, limit int, except []string) ([]delivery.OutboxEvent, error) {
-	rows, err := o.Read(ctx, limit, delivery.MaxBodySize, except)
+	limits := erp.OutboxLimits{
+		Rows:  limit,
+		Bytes: delivery.OutboxBytes,
+		Body:  delivery.MaxEventBody,
+	}
+	rows, err := o.Read(ctx, limits, except)
 	events := make([]delivery.OutboxEvent, len(rows))
 	for i, r := range rows {
 		events[i] = delivery.OutboxEvent(r)

@@ -33,12 +33,15 @@ type OutboxRow struct {
 	TooLarge bool // the body is too large, and may be missing
 }
 
-// Limits of statements.
-const (
-	outboxBytes   = 1 << 20 // bytes of bodies after which no further row is read
-	outboxPerByte = 2       // maximum bytes on the server for one byte of UTF-8
-	outboxList    = 1000    // rows of one statement; a statement may have 2,100 parameters
-)
+// OutboxLimits are the limits of one read.
+type OutboxLimits struct {
+	Rows  int
+	Bytes int // size of the bodies after which no further row is read
+	Body  int // bytes of a body; a longer one is not returned
+}
+
+// outboxList is the maximum number of rows of a statement, which may have 2,100 parameters.
+const outboxList = 1000
 
 // DefaultOutbox is the name of the outbox that outbox.sql and whd migrate create.
 const DefaultOutbox = "whd.WH_Outbox"
@@ -87,13 +90,12 @@ func outboxCondition(except string) string {
 		` AND (EventGUID IS NULL OR EventGUID NOT IN ` + except + `)`
 }
 
-// Read returns events, the oldest first: up to limit, fewer if their bodies are large. It
-// leaves out the rows except, of which there may be 1,000. Bodies longer than maxBody are
-// not returned.
-func (o *Outbox) Read(ctx context.Context, limit, maxBody int, except []string) ([]OutboxRow, error) {
+// Read returns events, the oldest first. It leaves out the rows except, of which there may be
+// 1,000.
+func (o *Outbox) Read(ctx context.Context, limits OutboxLimits, except []string) ([]OutboxRow, error) {
 	except = append(slices.Clone(except), unusedID) // a list must not be empty
 	for range executor.MaxAttempts {
-		list, err := o.read(ctx, limit, maxBody, except)
+		list, err := o.read(ctx, limits, except)
 		if err != nil || len(list) == 0 {
 			return nil, o.fault(err, "reading")
 		}
@@ -109,11 +111,11 @@ func (o *Outbox) Read(ctx context.Context, limit, maxBody int, except []string) 
 
 // read reads rows in order. The CAST of the body is for Babelfish, which returns a CASE
 // expression as varchar.
-func (o *Outbox) read(ctx context.Context, limit, maxBody int, except []string) ([]OutboxRow, error) {
+func (o *Outbox) read(ctx context.Context, limits OutboxLimits, except []string) ([]OutboxRow, error) {
 	var p outboxParams
-	maxBytes := p.add(mssql.Long(int64(outboxPerByte * maxBody)))
+	maxBytes := p.add(mssql.Long(int64(mssql.NvarcharSize(limits.Body))))
 	exceptList := p.guids(except)
-	maxRows := p.add(mssql.Long(int64(limit)))
+	maxRows := p.add(mssql.Long(int64(limits.Rows)))
 	statement := `SELECT OutboxID, CAST(EventGUID AS nvarchar(36)), EventName, ` +
 		`CAST(CASE WHEN DATALENGTH(Body) <= ` + maxBytes + ` THEN Body END AS nvarchar(max)) ` +
 		`FROM ` + o.table.Quoted() + outboxCondition(exceptList) +
@@ -122,8 +124,8 @@ func (o *Outbox) read(ctx context.Context, limit, maxBody int, except []string) 
 	err := o.run(ctx, statement, &p, func(rows *sql.Rows) error {
 		list = nil // the statement may be repeated
 		size := 0
-		for size < outboxBytes && rows.Next() {
-			r, err := scanOutboxRow(rows, maxBody)
+		for size < limits.Bytes && rows.Next() {
+			r, err := scanOutboxRow(rows, limits.Body)
 			if err != nil {
 				return err
 			}

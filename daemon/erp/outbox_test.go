@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
@@ -88,11 +89,19 @@ func (o *outboxTest) put(bodies ...string) {
 	}
 }
 
+// outboxBytes is the size of the bodies of one read, and of one body.
+const outboxBytes = 1 << 20
+
+// testLimits returns limits of a read with a maximum number of rows.
+func testLimits(rows int) OutboxLimits {
+	return OutboxLimits{Rows: rows, Bytes: outboxBytes, Body: outboxBytes}
+}
+
 // expect reads rows of the outbox except those of some GUIDs, compares their bodies, and returns
 // them. The rows must have GUIDs of their own and ascending IDs.
 func (o *outboxTest) expect(outbox *Outbox, limit int, except []string, want ...string) []OutboxRow {
 	o.Helper()
-	rows, err := outbox.Read(o.Context(), limit, 1<<20, except)
+	rows, err := outbox.Read(o.Context(), testLimits(limit), except)
 	var got []string
 	var guids []string
 	lastID := int64(-1)
@@ -166,7 +175,7 @@ func TestOutboxOfManyRows(t *testing.T) {
 		SELECT N'debtor.updated', CAST(j.v AS nvarchar(10)) FROM OPENJSON(N'`+bodies+`') WITH (v int '$') j`)
 	var guids []string
 	for len(guids) < count {
-		rows, err := b.Read(t.Context(), 256, 1<<20, guids[max(0, len(guids)-1000):])
+		rows, err := b.Read(t.Context(), testLimits(256), guids[max(0, len(guids)-1000):])
 		if err != nil || len(rows) == 0 {
 			t.Fatalf("after %d rows: read %d rows (%v)", len(guids), len(rows), err)
 		}
@@ -190,14 +199,14 @@ func TestOutboxOfLargeBodies(t *testing.T) {
 	o.script()
 	b := o.open().Outbox
 	half := outboxBytes / 2
-	for _, size := range []int{half, half, half, outboxBytes + 1, outboxPerByte*outboxBytes + 1} {
+	for _, size := range []int{half, half, half, outboxBytes + 1, mssql.NvarcharSize(outboxBytes) + 1} {
 		mssqltest.Exec(t, o.erp, fmt.Sprintf(`INSERT INTO whd.WH_Outbox (EventName, Body)
 			VALUES (N'debtor.updated', REPLICATE(CAST(N'x' AS nvarchar(max)), %d))`, size))
 	}
 	want := []string{"half half", "half too large", "too large"} // by call
 	var got []string
 	for len(got) < len(want) {
-		rows, err := b.Read(t.Context(), 10, outboxBytes, nil)
+		rows, err := b.Read(t.Context(), testLimits(10), nil)
 		if err != nil || len(rows) == 0 {
 			t.Fatalf("call %d: read %d rows (%v)", len(got)+1, len(rows), err)
 		}
@@ -285,7 +294,7 @@ func TestOutboxWhileBillsWait(t *testing.T) {
 	o.put("a")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	rows, err := r.Outbox.Read(ctx, 1, 1, nil)
+	rows, err := r.Outbox.Read(ctx, testLimits(1), nil)
 	if err != nil || len(rows) != 1 {
 		t.Errorf("read %d rows (%v), want one", len(rows), err)
 	}
@@ -433,7 +442,7 @@ func (o *outboxTest) expectNoFinding(r *Records) {
 // expectReadError checks that the outbox cannot be read, and that the error has all parts.
 func (o *outboxTest) expectReadError(r *Records, parts ...string) {
 	o.Helper()
-	rows, err := r.Outbox.Read(o.Context(), 1, 1, nil)
+	rows, err := r.Outbox.Read(o.Context(), testLimits(1), nil)
 	if err == nil {
 		o.Errorf("read %d rows, want an error with %q", len(rows), parts)
 		return

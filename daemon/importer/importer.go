@@ -358,7 +358,7 @@ func (r *run) addMessage(ctx context.Context, b *delivery.Batch, m message) erro
 		return nil
 	}
 	if m.tooLarge {
-		r.refuse(counts, 1, "message %s: its body has more than %d bytes", m.id, delivery.MaxBodySize)
+		r.refuse(counts, 1, "message %s: its body has more than %d bytes", m.id, delivery.MaxEventBody)
 		return nil
 	}
 	if imported, err := r.imported(ctx, m.id); err != nil || imported {

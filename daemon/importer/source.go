@@ -213,9 +213,6 @@ const (
 	pageBytes = 1 << 20 // of bodies
 )
 
-// bytesPerByte is the maximum size on the server of one byte of UTF-8.
-const bytesPerByte = 2
-
 // page returns unfinished messages that follow a key, oldest first. The server makes the
 // key, a text: a date that is read and sent back may be rounded.
 func (s *source) page(ctx context.Context, after string) (page []message, err error) {
@@ -244,7 +241,7 @@ WHERE m.Added + CONVERT(nvarchar(36), RecID) > @After ORDER BY 1`
 	err = s.read(ctx, scan, statement,
 		sql.Named("Rows", pageRows),
 		sql.Named("After", after),
-		sql.Named("Most", bytesPerByte*delivery.MaxBodySize))
+		sql.Named("Most", mssql.NvarcharSize(delivery.MaxEventBody)))
 	return page, err
 }
 
@@ -255,7 +252,7 @@ func scanMessage(rows *sql.Rows) (m message, err error) {
 	if err != nil {
 		return m, err
 	}
-	m.tooLarge = m.tooLarge || len(m.body) > delivery.MaxBodySize
+	m.tooLarge = m.tooLarge || len(m.body) > delivery.MaxEventBody
 	m.id, err = parseGuid(m.id, messageTable)
 	if err != nil {
 		return m, err

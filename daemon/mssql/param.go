@@ -118,6 +118,9 @@ const (
 	maxUnits = 4000
 )
 
+// NvarcharSize returns the maximum size of an nvarchar, in bytes, with a text of n bytes of UTF-8.
+func NvarcharSize(n int) int { return 2 * n }
+
 // Text returns a text to compare with column c. For a char or varchar column it is a
 // varchar if the column can hold the text; other text is sent as nvarchar, for which the
 // server converts the column, and equals none of its values.

@@ -158,7 +158,7 @@ func (o *outboxReader) await(publications []*publication) error {
 func (o *outboxReader) validate(r OutboxEvent) (name, reason string) {
 	switch {
 	case r.TooLarge:
-		return "", fmt.Sprintf("Body is larger than %d bytes", MaxBodySize)
+		return "", fmt.Sprintf("Body is larger than %d bytes", MaxEventBody)
 	case len(r.Body) == 0:
 		return "", "Body must not be empty"
 	case !utf8.Valid(r.Body) || bytes.IndexByte(r.Body, 0) >= 0:

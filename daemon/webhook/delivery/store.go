@@ -238,8 +238,15 @@ type OutboxEvent struct {
 	TooLarge bool // the body, which may be missing then
 }
 
-// MaxBodySize is the maximum size of the body of an event from the outbox, in bytes.
-const MaxBodySize = 4 << 20
+// Limits of events from outboxes, in bytes.
+const (
+	// MaxEventBody is the maximum size of the body of an event from an outbox, and of a message
+	// that is imported. That of an event that is posted depends on http.max_body.
+	MaxEventBody = 4 << 20
+
+	// OutboxBytes is the size of the bodies after which a read of an outbox ends.
+	OutboxBytes = 1 << 20
+)
 
 // Prune selects finished messages to remove.
 type Prune struct {

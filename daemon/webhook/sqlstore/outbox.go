@@ -5,13 +5,8 @@ import (
 	"database/sql"
 
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
-)
-
-// Limits of one read of the outbox.
-const (
-	outboxBytes   = 1 << 20 // of bodies, after which no further row is read
-	outboxPerByte = 2       // max. bytes on the server for one byte of UTF-8
 )
 
 // ReadOutbox skips rows locked by transactions that have not ended. A file has no outbox, since no
@@ -24,19 +19,19 @@ func (e *Engine) ReadOutbox(ctx context.Context, limit int, _ []string) ([]deliv
 	err := e.db.Query(ctx, func(rows *sql.Rows) error {
 		events = nil
 		size := 0
-		for size < outboxBytes && rows.Next() {
+		for size < delivery.OutboxBytes && rows.Next() {
 			var r delivery.OutboxEvent
 			if err := rows.Scan(&r.ID, &r.Name, &r.Body); err != nil {
 				return err
 			}
-			r.TooLarge = r.Body == nil || len(r.Body) > delivery.MaxBodySize
+			r.TooLarge = r.Body == nil || len(r.Body) > delivery.MaxEventBody
 			size += len(r.Body)
 			events = append(events, r)
 		}
 		return nil
 	}, `SELECT OutboxID, EventName, CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body END AS nvarchar(max))
 FROM whd.WH_Outbox WITH (READPAST, READCOMMITTEDLOCK) WHERE RefusedReason IS NULL ORDER BY OutboxID`+e.db.Limit,
-		sql.Named("Most", outboxPerByte*delivery.MaxBodySize), sql.Named("Limit", limit))
+		sql.Named("Most", mssql.NvarcharSize(delivery.MaxEventBody)), sql.Named("Limit", limit))
 	return events, e.fault(err, "reading the outbox")
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -78,10 +79,10 @@ func TestOutbox(t *testing.T) {
 // bodies beyond the limit not at all.
 func TestLargeBodiesInTheOutbox(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
-	half := strings.Repeat("x", outboxBytes/2)
-	largest := strings.Repeat("é", delivery.MaxBodySize/2)
+	half := strings.Repeat("x", delivery.OutboxBytes/2)
+	largest := strings.Repeat("é", delivery.MaxEventBody/2)
 	tooLarge := largest + "x"
-	notRead := strings.Repeat("x", outboxPerByte*delivery.MaxBodySize+1)
+	notRead := strings.Repeat("x", mssql.NvarcharSize(delivery.MaxEventBody)+1)
 	put(t, w, w.Admin.db.Pool, half, half, half, largest, tooLarge, notRead)
 
 	first, err := w.Engine.ReadOutbox(t.Context(), 10, nil)
