@@ -77,7 +77,7 @@ var columns = [Texts]struct {
 
 // Bounds of an entry, in bytes.
 const (
-	MaxBody = 16 << 10 // of a body
+	MaxBody = 16 << 10 // of the part of a request's body that is logged
 	maxJSON = 4 << 10  // of members and headers
 )
 

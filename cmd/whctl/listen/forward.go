@@ -26,7 +26,7 @@ import (
 
 const (
 	defaultTimeout = 30 * time.Second // used if the limit of the service is unknown
-	maxResponse    = 64 << 10         // in bytes, as in the service
+	maxResponse    = 64 << 10         // bytes of a response body that are read and shown
 )
 
 // Forwarder posts messages to a receiver under development.
