@@ -159,49 +159,6 @@ func FindCommand(commands []*cli.Command, path []string) *cli.Command {
 	return found
 }
 
-// unknownCommand returns the error of a word that does not name a command of the
-// group, or of the program if group is empty. A word close to an alias suggests
-// the command's name.
-func unknownCommand(commands []*cli.Command, group, word string) error {
-	hint := record.DidYouMean(suggestCommands(commands, word))
-	if group == "" {
-		return Usagef("unknown command %q%s", word, hint)
-	}
-	if hint == "" {
-		var names []string
-		for _, c := range visible(commands) {
-			names = append(names, c.Name)
-		}
-		hint = "; it has " + strings.Join(names, ", ")
-	}
-	return Usagef("%s has no command %q%s", group, word, hint)
-}
-
-// suggestCommands returns the names of the commands for a word of another program, or else of
-// those with a name or alias like the word.
-func suggestCommands(commands []*cli.Command, word string) []string {
-	isCommand := func(name string) bool { return FindCommand(commands, strings.Fields(name)) != nil }
-	if names := familiarNames(word, isCommand); len(names) > 0 {
-		return names
-	}
-
-	var spellings []string
-	canonical := make(map[string]string) // by spelling
-	for _, c := range visible(commands) {
-		for _, spelling := range c.Names() {
-			spellings = append(spellings, spelling)
-			canonical[spelling] = c.Name
-		}
-	}
-	var suggested []string
-	for _, spelling := range record.Suggest(word, spellings) {
-		if name := canonical[spelling]; !slices.Contains(suggested, name) {
-			suggested = append(suggested, name)
-		}
-	}
-	return suggested
-}
-
 // visible returns the commands that help lists.
 func visible(commands []*cli.Command) []*cli.Command {
 	return slices.DeleteFunc(slices.Clone(commands), func(c *cli.Command) bool { return c.Hidden })

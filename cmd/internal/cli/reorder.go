@@ -4,15 +4,12 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/bizhook/whd/client/record"
 )
 
 // urfave/cli stops parsing flags at the first positional argument and treats later
@@ -281,68 +278,6 @@ func (r *reorderer) placeFlags() (first *mistake) {
 		}
 	}
 	return first
-}
-
-// unknownFlag returns the error of a flag that the command does not have. It only
-// suggests flags that the command does have.
-func (r *reorderer) unknownFlag(name string) error {
-	written := "--" + name
-	if len(name) == 1 {
-		written = "-" + name
-	}
-	if command := commandWithFlag(r.app.Commands, name, ""); command != "" && len(r.Path) == 0 {
-		return Usagef("no command given; did you mean %s %s %s?", r.app.Name, command, written)
-	}
-	suggested := r.familiar(written)
-	if suggested == nil && len(name) > 1 {
-		suggested = record.Suggest(written, append(r.local.names(), r.globals.names()...))
-	}
-	near := record.DidYouMean(suggested)
-	if command := r.command(); command != "" {
-		usage := FindCommand(r.app.Commands, r.Path).ArgsUsage
-		if near == "" && slices.Contains(strings.Fields(usage), strings.ToUpper(name)) {
-			near = fmt.Sprintf("; %s is an argument: %s %s %s", strings.ToUpper(name), r.app.Name, command, usage)
-		}
-		return Usagef("%s has no flag %s%s", command, written, near)
-	}
-	return Usagef("unknown flag %s%s", written, near)
-}
-
-// familiar returns the flag, or else the commands of the same group, for a flag of
-// another program.
-func (r *reorderer) familiar(written string) []string {
-	group := r.Path[:max(0, len(r.Path)-1)]
-	isKnown := func(name string) bool {
-		flag, isFlag := strings.CutPrefix(strings.Fields(name)[0], "--")
-		if isFlag {
-			return r.local.Has(flag) || r.globals.Has(flag)
-		}
-		return FindCommand(r.app.Commands, append(slices.Clone(group), name)) != nil
-	}
-	var commands []string
-	for _, name := range familiarNames(written, isKnown) {
-		if strings.HasPrefix(name, "--") {
-			return []string{name}
-		}
-		words := slices.Concat([]string{r.app.Name}, group, []string{name})
-		commands = append(commands, strings.Join(words, " "))
-	}
-	return commands
-}
-
-// commandWithFlag returns the first command that has a flag; empty if there is
-// none.
-func commandWithFlag(commands []*cli.Command, flag, path string) string {
-	for _, c := range commands {
-		name := strings.TrimSpace(path + " " + c.Name)
-		if (FlagTable{}).Add(c.Flags).Has(flag) {
-			return name
-		}
-		if found := commandWithFlag(c.Subcommands, flag, name); found != "" {
-			return found
-		}
-	}
-	return ""
 }
 
 // command returns the path as written on a command line.

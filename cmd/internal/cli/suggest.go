@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// unknownCommand returns the error of a word that does not name a command of the
+// group, or of the program if group is empty. A word close to an alias suggests
+// the command's name.
+func unknownCommand(commands []*cli.Command, group, word string) error {
+	hint := record.DidYouMean(suggestCommands(commands, word))
+	if group == "" {
+		return Usagef("unknown command %q%s", word, hint)
+	}
+	if hint == "" {
+		var names []string
+		for _, c := range visible(commands) {
+			names = append(names, c.Name)
+		}
+		hint = "; it has " + strings.Join(names, ", ")
+	}
+	return Usagef("%s has no command %q%s", group, word, hint)
+}
+
+// suggestCommands returns the names of the commands for a word of another program, or else of
+// those with a name or alias like the word.
+func suggestCommands(commands []*cli.Command, word string) []string {
+	isCommand := func(name string) bool { return FindCommand(commands, strings.Fields(name)) != nil }
+	if names := familiarNames(word, isCommand); len(names) > 0 {
+		return names
+	}
+
+	var spellings []string
+	canonical := make(map[string]string) // by spelling
+	for _, c := range visible(commands) {
+		for _, spelling := range c.Names() {
+			spellings = append(spellings, spelling)
+			canonical[spelling] = c.Name
+		}
+	}
+	var suggested []string
+	for _, spelling := range record.Suggest(word, spellings) {
+		if name := canonical[spelling]; !slices.Contains(suggested, name) {
+			suggested = append(suggested, name)
+		}
+	}
+	return suggested
+}
+
+// unknownFlag returns the error of a flag that the command does not have. It only
+// suggests flags that the command does have.
+func (r *reorderer) unknownFlag(name string) error {
+	written := "--" + name
+	if len(name) == 1 {
+		written = "-" + name
+	}
+	if command := commandWithFlag(r.app.Commands, name, ""); command != "" && len(r.Path) == 0 {
+		return Usagef("no command given; did you mean %s %s %s?", r.app.Name, command, written)
+	}
+	suggested := r.familiar(written)
+	if suggested == nil && len(name) > 1 {
+		suggested = record.Suggest(written, append(r.local.names(), r.globals.names()...))
+	}
+	near := record.DidYouMean(suggested)
+	if command := r.command(); command != "" {
+		usage := FindCommand(r.app.Commands, r.Path).ArgsUsage
+		if near == "" && slices.Contains(strings.Fields(usage), strings.ToUpper(name)) {
+			near = fmt.Sprintf("; %s is an argument: %s %s %s", strings.ToUpper(name), r.app.Name, command, usage)
+		}
+		return Usagef("%s has no flag %s%s", command, written, near)
+	}
+	return Usagef("unknown flag %s%s", written, near)
+}
+
+// familiar returns the flag, or else the commands of the same group, for a flag of
+// another program.
+func (r *reorderer) familiar(written string) []string {
+	group := r.Path[:max(0, len(r.Path)-1)]
+	isKnown := func(name string) bool {
+		flag, isFlag := strings.CutPrefix(strings.Fields(name)[0], "--")
+		if isFlag {
+			return r.local.Has(flag) || r.globals.Has(flag)
+		}
+		return FindCommand(r.app.Commands, append(slices.Clone(group), name)) != nil
+	}
+	var commands []string
+	for _, name := range familiarNames(written, isKnown) {
+		if strings.HasPrefix(name, "--") {
+			return []string{name}
+		}
+		words := slices.Concat([]string{r.app.Name}, group, []string{name})
+		commands = append(commands, strings.Join(words, " "))
+	}
+	return commands
+}
+
+// commandWithFlag returns the first command that has a flag; empty if there is
+// none.
+func commandWithFlag(commands []*cli.Command, flag, path string) string {
+	for _, c := range commands {
+		name := strings.TrimSpace(path + " " + c.Name)
+		if (FlagTable{}).Add(c.Flags).Has(flag) {
+			return name
+		}
+		if found := commandWithFlag(c.Subcommands, flag, name); found != "" {
+			return found
+		}
+	}
+	return ""
+}
