@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/urfave/cli/v2"
 )
@@ -119,22 +118,17 @@ func (w writtenFlag) word(long string) string {
 	return "--" + long
 }
 
-// mistake is an error of a word on the line.
-type mistake struct {
-	position int
-	err      error
-}
-
 // reorderer is the state of ReorderArgs.
 type reorderer struct {
 	Line
 	app      *cli.App
 	globals  FlagTable
-	local    FlagTable        // flags of the command found so far
-	allFlags func() FlagTable // flags of all commands, seldom needed
-	commands []*cli.Command   // candidates for the next word
+	local    FlagTable      // flags of the command found so far
+	commands []*cli.Command // candidates for the next word
 	flags    []writtenFlag
-	firstArg int // position of the first positional argument
+	firstArg int   // position of the first positional argument
+	mistake  error // the first one on the line
+	wrong    int   // position of the mistake
 }
 
 // ReorderArgs splits a command line into its parts. Every error is a *UsageError, of the first
@@ -145,38 +139,35 @@ func ReorderArgs(app *cli.App, args []string) (Line, error) {
 		app:      app,
 		globals:  FlagTable{}.Add(app.Flags),
 		local:    FlagTable{},
-		allFlags: sync.OnceValue(func() FlagTable { return FlagTable{}.AddCommands(app.Commands) }),
 		commands: app.Commands,
 	}
-	malformed := r.readWords(args)
-	flagMistake := r.placeFlags()
-	if flagMistake == nil { // else it precedes the malformed flag, where reading has ended
-		flagMistake = malformed
-	}
-
+	r.readWords(args)
+	r.placeFlags()
 	isGroup := len(r.commands) > 0
 	if isGroup && len(r.Args) > 0 {
-		isFirst := flagMistake == nil || r.firstArg < flagMistake.position
-		if isFirst {
-			return r.Line, unknownCommand(r.commands, r.command(), r.Args[0])
-		}
+		r.report(r.firstArg, unknownCommand(r.commands, r.command(), r.Args[0]))
 	}
-	if flagMistake != nil {
-		return r.Line, flagMistake.err
+	r.IsGroup = isGroup && r.mistake == nil
+	return r.Line, r.mistake
+}
+
+// report records the mistake of a word, unless an earlier word has one.
+func (r *reorderer) report(position int, mistake error) {
+	if r.mistake == nil || position < r.wrong {
+		r.mistake = mistake
+		r.wrong = position
 	}
-	r.IsGroup = isGroup
-	return r.Line, nil
 }
 
 // readWords reads the line up to a malformed flag.
-func (r *reorderer) readWords(args []string) *mistake {
+func (r *reorderer) readWords(args []string) {
 	for i := 0; i < len(args); {
 		word := args[i]
 		if word == "--" {
 			for n, argument := range args[i+1:] { // the command may follow
 				r.readWord(i+1+n, argument)
 			}
-			return nil
+			return
 		}
 
 		isFlag := len(word) > 1 && word[0] == '-'
@@ -187,24 +178,22 @@ func (r *reorderer) readWords(args []string) *mistake {
 		}
 		count, err := r.readFlag(i, args[i:])
 		if err != nil {
-			return &mistake{position: i, err: err}
+			r.report(i, err)
+			return
 		}
 		i += count
 	}
-	return nil
 }
 
 // readWord reads a word that is not a flag: a command if one can follow here, else an
 // argument.
 func (r *reorderer) readWord(position int, word string) {
 	if len(r.Args) == 0 {
-		for _, c := range r.commands {
-			if c.HasName(word) {
-				r.Path = append(r.Path, c.Name)
-				r.local.Add(c.Flags)
-				r.commands = c.Subcommands
-				return
-			}
+		if c := FindCommand(r.commands, []string{word}); c != nil {
+			r.Path = append(r.Path, c.Name)
+			r.local.Add(c.Flags)
+			r.commands = c.Subcommands
+			return
 		}
 		r.firstArg = position
 	}
@@ -257,27 +246,26 @@ func (r *reorderer) nextValue(word, name string, flag Flag, following []string) 
 // find looks a flag up, first among those of the command, then of the program,
 // then of all commands. An unknown flag is empty.
 func (r *reorderer) find(name string) Flag {
-	for _, table := range []FlagTable{r.local, r.globals} {
-		if flag, ok := table[name]; ok {
-			return flag
-		}
+	if flag, ok := r.local[name]; ok {
+		return flag
 	}
-	return r.allFlags()[name]
+	if flag, ok := r.globals[name]; ok {
+		return flag
+	}
+	return FlagTable{}.AddCommands(r.app.Commands)[name]
 }
 
-// placeFlags sorts the flags into those of the program and those of the command. It returns
-// the first unknown flag as a mistake.
-func (r *reorderer) placeFlags() (first *mistake) {
+// placeFlags sorts the flags into those of the program and those of the command.
+func (r *reorderer) placeFlags() {
 	for _, written := range r.flags {
 		if flag, ok := r.local[written.name]; ok {
 			r.Flags = append(r.Flags, written.word(flag.Name))
 		} else if flag, ok := r.globals[written.name]; ok {
 			r.Globals = append(r.Globals, written.word(flag.Name))
-		} else if first == nil {
-			first = &mistake{position: written.position, err: r.unknownFlag(written.name)}
+		} else {
+			r.report(written.position, r.unknownFlag(written.name))
 		}
 	}
-	return first
 }
 
 // command returns the path as written on a command line.
