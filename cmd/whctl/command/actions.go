@@ -150,11 +150,12 @@ func AnySet(c *cli.Context, flags []cli.Flag) bool {
 	return slices.ContainsFunc(flags, func(f cli.Flag) bool { return c.IsSet(f.Names()[0]) })
 }
 
-// MaxArgument limits how much of a file is read, in bytes.
-const MaxArgument = 4 << 20
+// maxArgument is the maximum size of a file that is an argument, in bytes. No request may be
+// larger with the default settings of the service.
+const maxArgument = 4 << 20
 
 // Argument returns the text of an argument, or the contents of @FILE, or standard
-// input for @-.
+// input for @-. A file that is too large is an error.
 func Argument(c *cli.Context, text string) (string, error) {
 	path, isFile := strings.CutPrefix(text, "@")
 	if !isFile {
@@ -169,7 +170,10 @@ func Argument(c *cli.Context, text string) (string, error) {
 		defer file.Close()
 		reader = file
 	}
-	content, err := io.ReadAll(io.LimitReader(reader, MaxArgument))
+	content, err := io.ReadAll(io.LimitReader(reader, maxArgument+1))
+	if len(content) > maxArgument {
+		return "", fmt.Errorf("%s is larger than %d MiB", text, maxArgument>>20)
+	}
 	return strings.TrimPrefix(string(content), "\ufeff"), err
 }
 

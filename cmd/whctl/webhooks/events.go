@@ -173,9 +173,5 @@ func readBody(c *cli.Context) (string, error) {
 	if err != nil {
 		return "", cmdline.Usagef("--body: %s", err)
 	}
-	if len(body) >= command.MaxArgument {
-		return "", cmdline.Usagef("--body: %s is larger than %d MiB, the limit of an event",
-			text, command.MaxArgument>>20)
-	}
 	return body, nil
 }
