@@ -127,10 +127,11 @@ var edges = map[string][]string{
 	"daemon/compat":      nil,
 	"daemon/datadir":     nil,
 	"daemon/descriptors": nil,
-	"daemon/spill":       {"daemon/datadir"},
+	"daemon/spill":       {"daemon/datadir", "daemon/wake"},
 	"daemon/service":     nil,
 	"daemon/trace":       nil,
 	"daemon/tsql":        nil,
+	"daemon/wake":        nil,
 	"daemon/dialect":     {"client/record"},
 	"daemon/row":         shapes,
 	"daemon/demo":        shapes,
@@ -138,7 +139,7 @@ var edges = map[string][]string{
 	"daemon/encode":      {"client/csv", "client/record", "client/wire", "client/xlsx", "daemon/row"},
 	"daemon/metadata":    {"client/record", "client/wire", "daemon/encode", "daemon/query"},
 	"daemon/account":     {"client/record", "daemon/audit", "daemon/bounded", "daemon/fault"},
-	"daemon/requestlog":  {"client/backoff", "daemon/fault"},
+	"daemon/requestlog":  {"client/backoff", "daemon/fault", "daemon/wake"},
 
 	// Databases: the engines, code for both, and stored data.
 	"daemon/sqlite":   {"client/record", "client/wire", "daemon/row", "daemon/tsql"},
@@ -170,6 +171,7 @@ var edges = map[string][]string{
 		"client/record",
 		"client/wire",
 		"daemon/fault",
+		"daemon/wake",
 		"daemon/webhook",
 		"daemon/webhook/condition",
 		"daemon/webhook/stats",
@@ -198,6 +200,7 @@ var edges = map[string][]string{
 	"daemon/changes": slices.Concat(plain, []string{
 		"client/backoff",
 		"daemon/encode",
+		"daemon/wake",
 		"daemon/webhook/condition",
 		"daemon/webhook/delivery",
 	}),
@@ -216,6 +219,7 @@ var edges = map[string][]string{
 	// HTTP.
 	"daemon/live": {
 		"client/wire",
+		"daemon/wake",
 		"daemon/webhook",
 		"daemon/webhook/delivery",
 		"daemon/webhook/stats",

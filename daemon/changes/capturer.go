@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/wake"
 )
 
 // Config configures a Capturer.
@@ -205,7 +206,7 @@ func (c *Capturer) Need(ctx context.Context, kind *record.Kind) error {
 	first := c.common.needs.add(kind.Name, now)
 	if c.heldFence() != 0 {
 		if first {
-			signal(c.wake)
+			wake.Signal(c.wake)
 		}
 		return nil
 	}
@@ -427,12 +428,4 @@ func (c *Capturer) Status() []Status {
 		list = append(list, c.captures[name].status.get())
 	}
 	return list
-}
-
-// signal sends to a buffered channel, unless it is full.
-func signal(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

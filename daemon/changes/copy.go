@@ -6,6 +6,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/row"
+	"github.com/bizhook/whd/daemon/wake"
 )
 
 // Copy compares the rows that are given out for a copy, which are all rows of a kind, with
@@ -122,7 +123,7 @@ func (c *Copy) note(ctx context.Context, keys [][]byte) error {
 		return err
 	}
 	if k := c.feed.running(c.kind.Name); k != nil {
-		signal(k.wake)
+		wake.Signal(k.wake)
 	}
 	return nil
 }

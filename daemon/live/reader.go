@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/wake"
 )
 
 // heartbeatInterval is the time between two heartbeats.
@@ -34,10 +35,7 @@ func (r *Reader) notify() {
 	if !r.topics.Has(Messages) {
 		return
 	}
-	select {
-	case r.wake <- struct{}{}:
-	default: // already signalled
-	}
+	wake.Signal(r.wake)
 }
 
 // Run passes the reader's events to send until ctx is done. It returns ErrClosed,

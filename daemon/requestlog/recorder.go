@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/backoff"
+	"github.com/bizhook/whd/daemon/wake"
 )
 
 // Config has the dependencies and limits of a Recorder. Store and Log are required.
@@ -128,16 +129,9 @@ func (r *Recorder) Record(b *EntryBuilder) {
 	r.mu.Unlock()
 	switch n {
 	case 1:
-		signal(r.wake)
+		wake.Signal(r.wake)
 	case batchSize:
-		signal(r.batchReady)
-	}
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
+		wake.Signal(r.batchReady)
 	}
 }
 

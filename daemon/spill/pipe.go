@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/daemon/wake"
 )
 
 // bufferSize is the size of each of a pipe's two buffers.
@@ -56,13 +58,6 @@ func (s *Space) Pipe(out io.Writer) *Pipe {
 	return p
 }
 
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // Write takes bytes without waiting for the client as long as there is space for them.
 func (p *Pipe) Write(b []byte) (taken int, err error) {
 	p.mu.Lock()
@@ -75,7 +70,7 @@ func (p *Pipe) Write(b []byte) (taken int, err error) {
 		n := min(len(b)-taken, bufferSize-len(*p.pending))
 		*p.pending = append(*p.pending, b[taken:taken+n]...)
 		taken += n
-		signal(p.more)
+		wake.Signal(p.more)
 	}
 	return taken, p.err
 }
@@ -125,7 +120,7 @@ func (p *Pipe) spill() error {
 	}
 	last.written += int64(len(*p.pending))
 	*p.pending = (*p.pending)[:0]
-	signal(p.more)
+	wake.Signal(p.more)
 	return nil
 }
 
@@ -159,7 +154,7 @@ func (p *Pipe) take(buffer *[]byte) (*[]byte, error) {
 		return nil, nil
 	}
 	*buffer = (*buffer)[:0]
-	defer signal(p.room)
+	defer wake.Signal(p.room)
 	for len(p.segments) > 0 {
 		oldest := p.segments[0]
 		if n := min(bufferSize, oldest.written-oldest.read); n > 0 {
@@ -185,7 +180,7 @@ func (p *Pipe) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
-	signal(p.room)
+	wake.Signal(p.room)
 }
 
 // Close waits until the client has read everything.
@@ -193,7 +188,7 @@ func (p *Pipe) Close() error {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	signal(p.more)
+	wake.Signal(p.more)
 	<-p.done
 	return p.end()
 }
@@ -207,7 +202,7 @@ func (p *Pipe) Stop(interrupt func()) {
 	}
 	p.mu.Unlock()
 	for {
-		signal(p.more)
+		wake.Signal(p.more)
 		interrupt()
 		select {
 		case <-p.done:

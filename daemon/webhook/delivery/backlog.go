@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/daemon/wake"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
@@ -51,7 +52,7 @@ func (c *backlogCounter) Backlog(ctx context.Context, age time.Duration) (stats.
 		return count, err
 	}
 
-	signal(c.requests)
+	wake.Signal(c.requests)
 	select {
 	case <-next:
 		count, _, _, err = c.last(age)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bizhook/whd/daemon/wake"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -163,7 +164,7 @@ func (b *budget) release(m *webhook.Message) {
 		return
 	}
 	if b.inDemand(m) {
-		signal(b.refill)
+		wake.Signal(b.refill)
 	}
 	t.used -= messageCost
 	delete(b.messages, m)

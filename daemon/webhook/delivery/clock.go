@@ -97,13 +97,6 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-func signal(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // sleep waits for a signal, or for d unless it is 0. It returns false once ctx is done.
 func sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
 	var over <-chan time.Time

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/bizhook/whd/daemon/wake"
 )
 
 // peers reads changes of other daemons.
@@ -44,7 +46,7 @@ func (p *peers) poll(ctx context.Context) error {
 		p.subs.NotifyChanged()
 	}
 	if state.Orphans {
-		signal(p.orphaned)
+		wake.Signal(p.orphaned)
 	}
 	p.queues.applyPeerEvents(state.Daemons, state.Events)
 	return nil

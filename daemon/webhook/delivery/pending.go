@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/daemon/wake"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -52,7 +53,7 @@ type pending struct {
 
 func newPending() *pending {
 	p := &pending{wake: make(chan struct{}, 1)}
-	p.timer = time.AfterFunc(time.Hour, func() { signal(p.wake) })
+	p.timer = time.AfterFunc(time.Hour, func() { wake.Signal(p.wake) })
 	p.timer.Stop()
 	return p
 }
@@ -71,7 +72,7 @@ func (p *pending) publish(event *publication) error {
 	p.bytes += event.size()
 	p.published = time.Now()
 	if len(p.waiting) == 1 {
-		signal(p.wake)
+		wake.Signal(p.wake)
 	}
 	return nil
 }
@@ -92,7 +93,7 @@ func (p *pending) publishGroup(g *group) error {
 		return stopping()
 	}
 	p.groups = append(p.groups, g)
-	signal(p.wake)
+	wake.Signal(p.wake)
 	return nil
 }
 
@@ -112,7 +113,7 @@ func (p *pending) record(r webhook.AttemptResult, disableReason string, delay ti
 		p.timer.Reset(delay)
 	}
 	if len(p.results) == resultRows {
-		signal(p.wake)
+		wake.Signal(p.wake)
 	}
 }
 
@@ -121,7 +122,7 @@ func (p *pending) disable(d Disabled) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.disabled = append(p.disabled, d)
-	signal(p.wake)
+	wake.Signal(p.wake)
 }
 
 // setHealth queues a subscription's health.
@@ -129,7 +130,7 @@ func (p *pending) setHealth(h Health) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.health = mergeHealth(p.health, h)
-	signal(p.wake)
+	wake.Signal(p.wake)
 }
 
 // mergeHealth adds h to entries, which has one for each subscription. A success, which has
@@ -155,7 +156,7 @@ func (p *pending) announce(changes []webhook.Change) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.announced = append(p.announced, changes...)
-	signal(p.wake)
+	wake.Signal(p.wake)
 }
 
 // depth returns the numbers of pending events and results.

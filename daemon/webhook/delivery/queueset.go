@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/wake"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
@@ -65,7 +66,7 @@ func (s *queueSet) schedule(q *queue) {
 	if !q.needsRefill && q.settledSinceRead == nil && q.mayRefill(now) {
 		q.needsRefill = true
 		t.refills = append(t.refills, q)
-		signal(s.budget.refill)
+		wake.Signal(s.budget.refill)
 	}
 
 	wakeAt := q.nextWake(now)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/daemon/wake"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -46,7 +47,7 @@ func (r *retargeter) queueUp(subscription int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waiting = append(r.waiting, subscription)
-	signal(r.wake)
+	wake.Signal(r.wake)
 }
 
 // run processes subscriptions until ctx is done.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/bizhook/whd/daemon/wake"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -20,7 +21,7 @@ type subscriptionCache struct {
 }
 
 // NotifyChanged schedules a refresh after subscriptions were changed in the store.
-func (c *subscriptionCache) NotifyChanged() { signal(c.changed) }
+func (c *subscriptionCache) NotifyChanged() { wake.Signal(c.changed) }
 
 // Reload reads the changed subscriptions. If that fails, it is repeated in the background
 // and Reload returns anyway. The cancellation of ctx is ignored.
@@ -73,7 +74,7 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 	}
 	for id, sub := range changed {
 		if sub == nil && id != 0 { // 0: a change of a subscriber without subscriptions
-			signal(c.removed) // deleted by this or another daemon
+			wake.Signal(c.removed) // deleted by this or another daemon
 		}
 	}
 	c.queues.update(before.With(version, changed), changed)
