@@ -136,6 +136,7 @@ func TestLongEventIsAnError(t *testing.T) {
 func FuzzEventSource(f *testing.F) {
 	f.Add([]byte("retry: 2000\n:   \n\nid: k3v9-1\nevent: message\ndata: {\"Status\":1}\n\n"))
 	f.Add([]byte("\ufeffdata: a\r\ndata\r\n\r\nid\nid: \x00\n\nevent:\ndata: :\n\n"))
+	f.Add([]byte("event:: 0\ndata:\n\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		whole := newEventSource(strings.NewReader(string(text)))
 		events, err := readEvents(whole)
@@ -152,7 +153,7 @@ func FuzzEventSource(f *testing.F) {
 		var written strings.Builder
 		for _, e := range events {
 			name, data, _ := strings.Cut(e, ": ")
-			if strings.Contains(name+data, "\r") || strings.Contains(e, ": : ") {
+			if name == "" || strings.Contains(name+data, "\r") || strings.Contains(e, ": : ") {
 				return // the name cannot be separated from the data
 			}
 			fmt.Fprintf(&written, "event: %s\ndata: %s\n\n", name, strings.ReplaceAll(data, "\n", "\ndata: "))
