@@ -157,7 +157,7 @@ func (d *Daemon) Start(ctx context.Context) error {
 	if d.config.Metrics.Listen == "" {
 		return nil
 	}
-	listener, err = d.listeners.open(d.config.Metrics.Listen)
+	listener, err = d.listeners.open("metrics.listen", d.config.Metrics.Listen)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (d *Daemon) serve(name string, listener net.Listener, handler http.Handler)
 func (d *Daemon) serveProfiles() error {
 	listener, err := net.Listen("tcp", d.config.Admin.Listen)
 	if err != nil {
-		return fmt.Errorf("cannot listen: %w", err)
+		return listenError("admin.listen", err)
 	}
 	listener = d.listeners.clients.Listener(listener)
 	ending, end := context.WithCancel(context.Background())

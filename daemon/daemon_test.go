@@ -144,10 +144,16 @@ func TestStopAbortsRequestsAfterGracePeriod(t *testing.T) {
 func TestStartFailsIfPortIsInUse(t *testing.T) {
 	noLeaks(t)
 	i := daemontest.Start(t)
-	for _, setting := range []string{"--listen", "--metrics-listen"} {
-		_, err := daemontest.Open(t.TempDir(), setting, i.Daemon.Address().String())
-		if err == nil || !strings.Contains(err.Error(), "cannot listen") {
-			t.Errorf("a second listener by %s: got the error %v, want cannot listen", setting, err)
+	for flag, setting := range map[string]string{
+		"--listen":         "listen",
+		"--metrics-listen": "metrics.listen",
+		"--admin-listen":   "admin.listen",
+	} {
+		_, err := daemontest.Open(t.TempDir(), flag, i.Daemon.Address().String())
+		want := "; the setting " + setting + " selects another address"
+		if err == nil || !strings.Contains(err.Error(), "cannot listen") || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("a second listener by %s: got the error %v, want one that cannot listen and names %s",
+				flag, err, setting)
 		}
 	}
 }

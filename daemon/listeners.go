@@ -30,7 +30,7 @@ type listeners struct {
 
 // openMain opens the main listener.
 func (l *listeners) openMain() (net.Listener, error) {
-	listener, err := l.open(l.config.Listen)
+	listener, err := l.open("listen", l.config.Listen)
 	if err != nil {
 		return nil, err
 	}
@@ -41,11 +41,11 @@ func (l *listeners) openMain() (net.Listener, error) {
 // isMainAddress reports whether connections to an address reach the main listener.
 func (l *listeners) isMainAddress(target netip.AddrPort) bool { return sender.Reaches(l.main, target) }
 
-// open listens on an address, with TLS if a certificate is configured.
-func (l *listeners) open(address string) (net.Listener, error) {
+// open listens on the address in a setting, with TLS if a certificate is configured.
+func (l *listeners) open(setting, address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen: %w", err)
+		return nil, listenError(setting, err)
 	}
 	listener = l.clients.Listener(listener)
 	if l.config.TLS.Cert == "" {
@@ -62,6 +62,11 @@ func (l *listeners) open(address string) (net.Listener, error) {
 		MinVersion:     tls.VersionTLS12,
 		NextProtos:     []string{"http/1.1"},
 	}), nil
+}
+
+// listenError returns the error for the address in a setting that cannot be listened on.
+func listenError(setting string, err error) error {
+	return fmt.Errorf("cannot listen: %w; the setting %s selects another address", err, setting)
 }
 
 // serve serves on a listener in a goroutine. On shutdown, requests in flight may
