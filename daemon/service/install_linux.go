@@ -53,14 +53,18 @@ func (i Installation) allow() error {
 }
 
 func (i Installation) install(s manage.Service, out io.Writer) error {
-	group, err := makeAccount(out)
+	if err := makeAccount(out); err != nil {
+		return err
+	}
+	ids, err := findIDs()
 	if err != nil {
 		return err
 	}
-	if err := makeStateDir(group); err != nil {
+	// systemd does the same, but commands such as whd migrate run before the first start.
+	if err := makePrivateDir(stateDir, ids); err != nil {
 		return err
 	}
-	if err := i.makeSettings(group, out); err != nil {
+	if err := i.makeSettings(ids, out); err != nil {
 		return err
 	}
 	if err := s.Install(); err != nil {
@@ -70,33 +74,74 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 	return nil
 }
 
-// makeAccount creates the account and its group unless they exist, and returns the id of the
-// group.
-func makeAccount(out io.Writer) (int, error) {
+// makeAccount creates the account and its group unless they exist.
+func makeAccount(out io.Writer) error {
 	_, noGroup := user.LookupGroup(account)
 	_, noUser := user.Lookup(account)
 	for _, args := range accountCommands(noGroup != nil, noUser != nil) {
 		if text, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("creating the account %s: %w: %s", account, err, text)
+			return fmt.Errorf("creating the account %s: %w: %s", account, err, text)
 		}
 	}
 	if noUser != nil {
 		fmt.Fprintf(out, "account %s created\n", account)
 	}
+	return nil
+}
+
+// accountIDs are the user of the account and the group of its name.
+type accountIDs struct {
+	user, group uint32
+	groups      []uint32 // all groups of the user
+}
+
+// findIDs returns the ids of the account. It fails if its user is not in its group.
+func findIDs() (accountIDs, error) {
 	owner, err := user.Lookup(account)
 	if err != nil {
-		return 0, err
+		return accountIDs{}, err
 	}
 	groups, err := owner.GroupIds()
 	if err != nil {
-		return 0, err
+		return accountIDs{}, err
 	}
 	group, err := user.LookupGroup(account)
 	if err != nil || !slices.Contains(groups, group.Gid) {
-		return 0, fmt.Errorf("the user %[1]s exists, but is not in the group %[1]s, which the service needs;"+
+		return accountIDs{}, fmt.Errorf("the user %[1]s exists, but is not in the group %[1]s, which the service needs;"+
 			" run: groupadd --force --system %[1]s && usermod --append --groups %[1]s %[1]s", account)
 	}
-	return strconv.Atoi(group.Gid)
+
+	var ids accountIDs
+	for _, text := range groups {
+		id, err := parseID(text)
+		if err != nil {
+			return accountIDs{}, err
+		}
+		ids.groups = append(ids.groups, id)
+	}
+	if ids.user, err = parseID(owner.Uid); err != nil {
+		return accountIDs{}, err
+	}
+	ids.group, err = parseID(group.Gid)
+	return ids, err
+}
+
+func parseID(text string) (uint32, error) {
+	id, err := strconv.ParseUint(text, 10, 32)
+	return uint32(id), err
+}
+
+// canRead reports whether the account can read a file, or list a directory and access its files.
+func (ids accountIDs) canRead(path string) bool {
+	// A path that ends with /. can only be accessed if the directory can be searched.
+	test := exec.Command("test", "-r", path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		test.Args[2] += "/."
+	}
+	test.SysProcAttr = &syscall.SysProcAttr{
+		Credential: &syscall.Credential{Uid: ids.user, Gid: ids.group, Groups: ids.groups},
+	}
+	return test.Run() == nil
 }
 
 // accountCommands returns the commands that create the account. An existing user is not changed.
@@ -111,80 +156,136 @@ func accountCommands(noGroup, noUser bool) (commands [][]string) {
 		"--no-create-home", "--shell", "/usr/sbin/nologin", account})
 }
 
-// makeStateDir creates the data directory unless it exists, and makes the account its owner.
-// systemd does the same, but commands such as whd migrate run before the first start.
-func makeStateDir(group int) error {
-	owner, err := user.Lookup(account)
+// makePrivateDir creates a directory, or the target of a symbolic link to it. An existing one must
+// belong to the account or be empty, since others cannot use it any more: its owner is changed then.
+func makePrivateDir(link string, ids accountIDs) error {
+	dir, err := resolve(link)
 	if err != nil {
 		return err
 	}
-	id, err := strconv.Atoi(owner.Uid)
+	mask := syscall.Umask(0o022) // the account must have access to the directories above
+	err = os.MkdirAll(dir, 0o755)
+	syscall.Umask(mask)
 	if err != nil {
 		return err
 	}
-	return makePrivateDir(stateDir, id, group)
-}
-
-// makePrivateDir creates a directory unless it, or a symbolic link to it, exists. The directory
-// then belongs to a user, with the files in it that had the same owner as itself.
-func makePrivateDir(dir string, id, group int) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	root, err := os.OpenRoot(dir) // so that no link in it leads the changes elsewhere
+	info, err := os.Stat(dir)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	before, err := ownerOf(root, ".")
-	if err != nil {
-		return err
-	}
-	err = fs.WalkDir(root.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if now, err := ownerOf(root, path); err != nil || now != before {
-			return err
-		}
-		return root.Lchown(path, id, group)
-	})
-	if err != nil {
-		return err
-	}
-	return root.Chmod(".", 0o700)
-}
-
-// ownerOf returns the id of the owner of a file, or of a symbolic link.
-func ownerOf(root *os.Root, path string) (uint32, error) {
-	info, err := root.Lstat(path)
-	if err != nil {
-		return 0, err
-	}
-	return info.Sys().(*syscall.Stat_t).Uid, nil
-}
-
-// makeSettings writes the settings file unless it exists. Only root and the service can
-// read it.
-func (i Installation) makeSettings(group int, out io.Writer) error {
-	if _, err := os.Stat(i.Config); err == nil {
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	if owner == ids.user {
 		return nil
 	}
+
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	isForeign := func(entry fs.DirEntry) bool { return entry.Name() != "lost+found" }
+	if slices.ContainsFunc(entries, isForeign) {
+		return fmt.Errorf("the data directory %[1]s is not empty, and belongs to the user %[2]s;"+
+			" if all files of this user in it are those of %[3]s,"+
+			" run: chown -hR --from=%[2]s %[3]s:%[3]s %[4]s/;"+
+			" otherwise make %[4]s an empty directory, or a symbolic link to one",
+			dir, userName(owner), account, link)
+	}
+	if err := os.Chown(dir, int(ids.user), int(ids.group)); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o700)
+}
+
+// userName returns the name of a user, or its number if it has no name.
+func userName(id uint32) string {
+	number := strconv.FormatUint(uint64(id), 10)
+	if u, err := user.LookupId(number); err == nil {
+		return u.Username
+	}
+	return number
+}
+
+// resolve returns the target of a symbolic link, which may be missing, and other paths as they are.
+func resolve(path string) (string, error) {
+	_, err := os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err // such as a loop
+	}
+	for {
+		target, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // not a link
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+}
+
+// makeSettings writes the settings file unless it exists, and makes it readable for the service.
+func (i Installation) makeSettings(ids accountIDs, out io.Writer) error {
 	dir := filepath.Dir(i.Config)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	err := errors.Join(
-		os.WriteFile(i.Config, i.Settings, 0o640),
-		os.Chmod(i.Config, 0o640),
-		os.Chown(i.Config, 0, group))
-	if filepath.Base(dir) == Name {
-		err = errors.Join(err, os.Chmod(dir, 0o750), os.Chown(dir, 0, group))
+	_, err := os.Stat(i.Config)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if isNew {
+		if err := os.WriteFile(i.Config, i.Settings, 0o640); err != nil {
+			return err
+		}
 	}
-	if err == nil {
+
+	paths := []string{i.Config}
+	if filepath.Base(dir) == Name {
+		paths = []string{dir, filepath.Join(dir, "kinds"), i.Config}
+	}
+	for _, path := range paths {
+		if err := makeReadable(path, ids); err != nil {
+			return err
+		}
+	}
+	if isNew {
 		fmt.Fprintf(out, "settings in %s\n", i.Config)
 	}
-	return err
+	return nil
+}
+
+// makeReadable changes the group and the mode of a file or directory, if it exists, unless the
+// account can read it. It fails behind a symbolic link, since others may use the file there.
+func makeReadable(path string, ids accountIDs) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || ids.canRead(path) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	if target != filepath.Clean(path) {
+		return fmt.Errorf("the user %[1]s cannot read %[2]s, which is a symbolic link, or behind one;"+
+			" run: chgrp %[1]s '%[2]s' && chmod g+rX '%[2]s'", account, path)
+	}
+
+	bits := fs.FileMode(0o040)
+	if info.IsDir() {
+		bits = 0o050
+	}
+	if err := os.Chown(path, -1, int(ids.group)); err != nil {
+		return err
+	}
+	if err := os.Chmod(path, info.Mode()|bits); err != nil {
+		return err
+	}
+	if !ids.canRead(path) {
+		return fmt.Errorf("the user %s cannot read %s; change the permissions of the directories above it",
+			account, path)
+	}
+	return nil
 }
 
 // failed reports whether systemd considers the service failed.
