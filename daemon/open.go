@@ -30,7 +30,7 @@ import (
 // data directory.
 func (d *Daemon) lockDirectory(context.Context) error {
 	const cannotUse = "cannot use the data directory"
-	if err := os.MkdirAll(d.config.DataDir, 0o700); err != nil {
+	if err := datadir.Make(d.config.DataDir); err != nil {
 		return fault.Wrap(err, fault.Unavailable, cannotUse)
 	}
 	directory, err := datadir.LockServing(d.config.DataDir, describe(d.config.Listen))

@@ -193,6 +193,7 @@ var edges = map[string][]string{
 	"daemon/changes/sqlstore": slices.Concat(plain, engines, []string{
 		"daemon/appdb",
 		"daemon/changes",
+		"daemon/datadir",
 		"daemon/executor",
 		"daemon/webhook/delivery",
 		"daemon/webhook/sqlstore",

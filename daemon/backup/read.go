@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/bizhook/whd/daemon/datadir"
 )
 
 // archive is a backup opened for reading.
@@ -142,9 +144,9 @@ func damaged(part string, err error) error {
 	return fmt.Errorf("the backup is damaged at %s: %w", part, err)
 }
 
-// writeFile creates a file and syncs it to disk if write succeeds.
+// writeFile creates a file in a temporary directory and syncs it to disk if write succeeds.
 func writeFile(path string, write func(*os.File) error) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	file, err := datadir.CreateNew(path)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func Restore(ctx context.Context, t Target, file string) (Restored, error) {
 // succeeds, the files are renamed into place together; if it fails, nothing is
 // changed. purpose is part of the name of the temporary directory.
 func (t Target) Replace(purpose string, build func(tempDir string) error) (replacedDir string, err error) {
-	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
+	if err := datadir.Make(t.Dir); err != nil {
 		return "", err
 	}
 	lock, err := datadir.LockExclusive(t.Dir)
@@ -72,7 +72,7 @@ func (t Target) Replace(purpose string, build func(tempDir string) error) (repla
 		return "", fmt.Errorf("%s already contains a store: %s; --force moves it to a subdirectory",
 			t.Dir, strings.Join(existing, ", "))
 	}
-	tempDir, remove, err := newTempDir(t.Dir, purpose)
+	tempDir, remove, err := newTempDir(t.Dir, purpose, datadir.MkdirTemp)
 	if err != nil {
 		return "", err
 	}
@@ -223,10 +223,7 @@ func (t Target) replace(lock *datadir.Lock, existing []string, tempDir string) (
 // ones into place.
 func (t Target) exchange(done *moves, existing []string, replacedDir, tempDir string) error {
 	if replacedDir != "" {
-		if err := os.Mkdir(replacedDir, 0o700); err != nil {
-			return err
-		}
-		if err := datadir.MatchOwner(t.Dir, replacedDir); err != nil {
+		if err := datadir.Mkdir(replacedDir); err != nil {
 			return err
 		}
 	}
@@ -239,9 +236,6 @@ func (t Target) exchange(done *moves, existing []string, replacedDir, tempDir st
 		from := filepath.Join(tempDir, f.Name)
 		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
 			continue // not part of the new store
-		}
-		if err := datadir.MatchOwner(t.Dir, from); err != nil {
-			return err
 		}
 		if err := done.move(from, filepath.Join(t.Dir, f.Name)); err != nil {
 			return err

@@ -11,13 +11,17 @@ import (
 
 const tempSuffix = ".draft"
 
+// mkdirTemp creates a directory with a new name: the function of package os, or that of datadir in
+// a data directory.
+type mkdirTemp func(dir, pattern string) (string, error)
+
 // newTempDir creates a hidden directory for unfinished files, and returns a
 // function that removes it. First it removes the directories that killed processes
 // left for the same purpose: each can be as large as the store.
-func newTempDir(dir, purpose string) (path string, remove func() error, err error) {
+func newTempDir(dir, purpose string, create mkdirTemp) (path string, remove func() error, err error) {
 	prefix := "." + purpose + "."
 	removeStale(dir, prefix)
-	path, err = os.MkdirTemp(dir, prefix+"*"+tempSuffix)
+	path, err = create(dir, prefix+"*"+tempSuffix)
 	if err != nil {
 		return "", nil, err
 	}

@@ -40,7 +40,7 @@ func Write(ctx context.Context, s Source, file string) (Manifest, error) {
 		return Manifest{}, err
 	}
 	defer lock.Release()
-	tempDir, remove, err := newTempDir(filepath.Dir(file), filepath.Base(file))
+	tempDir, remove, err := newTempDir(filepath.Dir(file), filepath.Base(file), os.MkdirTemp)
 	if err != nil {
 		return Manifest{}, err
 	}

@@ -72,7 +72,7 @@ func writeFragment(dir string, text []byte) (string, error) {
 		if n > 1 {
 			path = filepath.Join(dir, fmt.Sprintf("%s-%d.%s", name, n, extension))
 		}
-		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		file, err := datadir.CreateNew(path)
 		if errors.Is(err, fs.ErrExist) {
 			if existing, err := os.ReadFile(path); err == nil && bytes.Equal(existing, text) {
 				return path, datadir.Sync(dir)

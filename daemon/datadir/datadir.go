@@ -144,20 +144,6 @@ func openLock(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 }
 
-// Create creates an empty file, unless it exists. Its owner is that of the directory, so that
-// a command run by root does not lock the daemon out. SQLite creates the files -wal and -shm
-// with the owner of the database.
-func Create(path string) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(MatchOwner(filepath.Dir(path), path), file.Close())
-}
-
 // Release releases the lock. It may be called several times.
 func (l *Lock) Release() error {
 	if err := l.file.Close(); !errors.Is(err, os.ErrClosed) {
@@ -178,7 +164,7 @@ func ReplaceInterrupted(dir string) bool {
 func (l *Lock) MarkUnfinished() (finish func() error, err error) {
 	dir := filepath.Dir(l.file.Name())
 	mark := filepath.Join(dir, unfinishedName)
-	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+	if err := Create(mark); err != nil {
 		return nil, err
 	}
 	finish = func() error { return errors.Join(Sync(dir), os.Remove(mark), Sync(dir)) }

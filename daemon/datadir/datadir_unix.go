@@ -30,9 +30,9 @@ func lock(file *os.File, exclusive bool) error {
 	}
 }
 
-// MatchOwner changes the owner of files created by root to that of the directory, since the
+// matchOwner changes the owner of a file created by root to that of the directory, since the
 // daemon usually runs as another user.
-func MatchOwner(dir string, paths ...string) error {
+func matchOwner(dir string, chown func(uid, gid int) error) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -40,13 +40,7 @@ func MatchOwner(dir string, paths ...string) error {
 	if err := syscall.Stat(dir, &s); err != nil {
 		return &os.PathError{Op: "stat", Path: dir, Err: err}
 	}
-	for _, path := range paths {
-		// Unlike Chown, Lchown does not follow links.
-		if err := os.Lchown(path, int(s.Uid), int(s.Gid)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return chown(int(s.Uid), int(s.Gid))
 }
 
 // CheckAccess returns an error with the owner of a file that this process may not read and

@@ -18,8 +18,8 @@ func lock(file *os.File, exclusive bool) error {
 	return windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, &at)
 }
 
-// MatchOwner does nothing: files inherit the permissions of their directory.
-func MatchOwner(string, ...string) error { return nil }
+// matchOwner does nothing: files inherit the permissions of their directory.
+func matchOwner(string, func(uid, gid int) error) error { return nil }
 
 // CheckAccess does nothing: files inherit the permissions of their directory.
 func CheckAccess(string) error { return nil }

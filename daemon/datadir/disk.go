@@ -19,7 +19,7 @@ func (d Disk) Write(path string, content []byte) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	file, err := CreateNew(path)
 	if err != nil {
 		return err
 	}

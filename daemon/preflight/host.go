@@ -57,7 +57,7 @@ func checkDirectory(_ context.Context, r *run) (results []check.Result) {
 
 // writable returns an error if a file cannot be created in a directory.
 func writable(dir string) error {
-	file, err := os.CreateTemp(dir, ".check-*")
+	file, err := datadir.CreateTemp(dir, ".check-*")
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -75,7 +74,7 @@ type Store struct {
 // Open opens the store. It creates missing files. It does not connect to the ERP's
 // server, which may be down.
 func Open(ctx context.Context, c Config) (*Store, error) {
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+	if err := datadir.Make(c.Dir); err != nil {
 		return nil, executor.OpenError(err)
 	}
 	if c.Limits == nil {

@@ -52,7 +52,7 @@ func Copy(ctx context.Context, c Config) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+	if err := datadir.Make(c.Dir); err != nil {
 		return r, err
 	}
 	// A daemon with a store on a server holds this lock only.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -104,11 +105,7 @@ func (f *fileShadow) open() error {
 	if f.conn != nil {
 		return nil
 	}
-	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
+	if err := datadir.Create(f.path); err != nil {
 		return err
 	}
 
