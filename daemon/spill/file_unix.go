@@ -2,11 +2,15 @@
 
 package spill
 
-import "os"
+import (
+	"os"
+
+	"github.com/bizhook/whd/daemon/datadir"
+)
 
 // createTemporary makes a file that only this process can read, and that ends with it.
 func createTemporary(dir, pattern string) (*os.File, error) {
-	file, err := os.CreateTemp(dir, pattern)
+	file, err := datadir.CreateTemp(dir, pattern)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,10 @@ package spill
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +29,7 @@ const (
 	// more space.
 	MaxWait = time.Minute
 
-	pattern = "response-*"
+	prefix = "response-" // of the names of files
 )
 
 // ErrFull is the error of a response that is ended because its client reads too slowly.
@@ -50,16 +52,34 @@ type Space struct {
 	aborted int64 // number of responses, see Aborted
 }
 
-// Open deletes files that a crash has left in the directory, which need not exist.
+// Open deletes files that a crash has left in the directory, which need not exist. Its parent is
+// the data directory.
 func Open(dir string, limit int64) (*Space, error) {
-	oldFiles, err := filepath.Glob(filepath.Join(dir, pattern))
-	for _, path := range oldFiles {
-		err = errors.Join(err, os.Remove(path))
-	}
-	if err != nil {
+	if err := deleteOldFiles(dir); err != nil {
 		return nil, fmt.Errorf("cannot delete old files: %w", err)
 	}
 	return &Space{dir: dir, limit: limit, free: datadir.FreeSpace, maxWait: MaxWait}, nil
+}
+
+// deleteOldFiles deletes files that a crash has left. It deletes the directory if another user has
+// created it, which is possible if it is empty, as it usually is.
+func deleteOldFiles(dir string) error {
+	if datadir.CheckAccess(dir) != nil && os.Remove(dir) == nil {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if denied := datadir.CheckAccess(dir); denied != nil {
+		return denied
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), prefix) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
+		}
+	}
+	return err
 }
 
 // Held returns the size of all files in bytes.
@@ -91,7 +111,7 @@ type segment struct {
 
 // add makes another file for a response that has a number of files.
 func (s *Space) add(files int) (*segment, error) {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := datadir.Mkdir(s.dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	if free, err := s.free(s.dir); err != nil || free < minFree+segmentSize {
@@ -100,7 +120,7 @@ func (s *Space) add(files int) (*segment, error) {
 	if !s.reserve(files) {
 		return nil, errNoSpace
 	}
-	file, err := createTemporary(s.dir, pattern)
+	file, err := createTemporary(s.dir, prefix+"*")
 	if err != nil {
 		s.release()
 		return nil, err
