@@ -136,12 +136,23 @@ func lockFile(dir, name string, exclusive bool, inUse string) (*Lock, error) {
 	return nil, errors.Join(err, file.Close())
 }
 
-// openLock opens the lock file.
+// openLock opens the lock file. If this process may not do so, the error names the owner of the
+// directory in which it cannot be created, or of the file.
 func openLock(path string) (*os.File, error) {
-	if err := Create(path); err != nil {
-		return nil, err
+	err := Create(path)
+	if err == nil {
+		var file *os.File
+		file, err = os.OpenFile(path, os.O_RDWR, 0)
+		if err == nil {
+			return file, nil
+		}
 	}
-	return os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	for _, name := range []string{filepath.Dir(path), path} {
+		if denied := CheckAccess(name); denied != nil {
+			return nil, denied
+		}
+	}
+	return nil, err
 }
 
 // Release releases the lock. It may be called several times.

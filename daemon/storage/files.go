@@ -124,7 +124,11 @@ func (c Config) checkFiles(lock *datadir.Lock) error {
 // checkAccess returns an error if this process may not read and write a file of the store, for
 // example since a command run by root has created it.
 func (c Config) checkAccess() error {
-	for _, name := range append(c.files(), appdb.LogFileName) {
+	names := c.files()
+	if c.DSN == "" {
+		names = append(names, appdb.LogFileName, changestore.FileName)
+	}
+	for _, name := range names {
 		for _, suffix := range []string{"", "-wal", "-shm"} {
 			err := datadir.CheckAccess(c.path(name) + suffix)
 			if err != nil {

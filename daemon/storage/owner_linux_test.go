@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/daemontest/roottest"
+	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -65,7 +66,7 @@ func wantOwner(t *testing.T, dir, files string, atLeast int) {
 // not write.
 func TestFilesOfAnotherUser(t *testing.T) {
 	roottest.Need(t)
-	for _, name := range []string{appdb.FileName, RecordsFile} {
+	for _, name := range []string{appdb.FileName, RecordsFile, ShadowFiles()[0], "whd.lock"} {
 		t.Run(name, func(t *testing.T) { openAs(t, otherUser, name) })
 	}
 }
@@ -90,6 +91,9 @@ func openAs(t *testing.T, user int, name string) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, name)
+	if err := datadir.Create(path); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Chown(path, 0, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +110,9 @@ func openAs(t *testing.T, user int, name string) {
 	}
 	want := path + " belongs to the user root"
 	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), want) {
-		t.Errorf("opening the store: got %v, want unavailable with %q", err, want)
+		t.Fatalf("opening the store: got %v, want unavailable with %q", err, want)
+	}
+	if n := strings.Count(err.Error(), "permission denied"); n != 1 {
+		t.Errorf("opening the store: got %v, want one cause, not %d", err, n)
 	}
 }

@@ -131,7 +131,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 func (s *Store) lockFiles(ctx context.Context) (err error) {
 	s.lock, err = datadir.LockShared(s.config.Dir)
 	if err != nil {
-		return fault.Wrap(err, fault.Unavailable, "the store cannot be opened: %s", err)
+		return fault.Wrap(err, fault.Unavailable, "the store cannot be opened")
 	}
 	if err := s.config.checkFiles(s.lock); err != nil {
 		return err
