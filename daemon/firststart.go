@@ -149,6 +149,12 @@ func (f *firstStart) finishPassword(ctx context.Context) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		f.log.Warn("the file with the password of the first user, admin, of a start that was cut short"+
+			" cannot be read; make the service's user its owner, or delete it",
+			"err", datadir.CheckAccess(temporary))
+		return nil
+	}
 	if err != nil {
 		return err
 	}
