@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -57,6 +58,50 @@ func CheckAccess(path string) error {
 	}
 	return fmt.Errorf("%s belongs to the user %s, and the user %s may not read and write it: %w",
 		path, userName(s.Uid), userName(uint32(os.Geteuid())), err)
+}
+
+// CheckOwners returns an error for each file in the data directory that the owner of the
+// directory, as which the daemon usually runs, may not read and write.
+func CheckOwners(dir string) (problems []error, err error) {
+	var owner syscall.Stat_t
+	if err := syscall.Stat(dir, &owner); err != nil {
+		return nil, &os.PathError{Op: "stat", Path: dir, Err: err}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		var s syscall.Stat_t
+		isOfSystem := entry.Name() == lostFound
+		if isOfSystem || syscall.Lstat(path, &s) != nil || mayUse(owner, s) {
+			continue
+		}
+		problems = append(problems,
+			fmt.Errorf("%s belongs to the user %s, and the owner of the directory, %s, may not read and write it",
+				path, userName(s.Uid), userName(owner.Uid)))
+	}
+	return problems, nil
+}
+
+// lostFound is the directory that some file systems have in their root.
+const lostFound = "lost+found"
+
+// mayUse reports whether the owner of a directory may read and write a file in it. Links have
+// no permissions of their own.
+func mayUse(dir, file syscall.Stat_t) bool {
+	isLink := file.Mode&syscall.S_IFMT == syscall.S_IFLNK
+	if isLink || dir.Uid == 0 {
+		return true
+	}
+	if dir.Uid == file.Uid {
+		return file.Mode&0o600 == 0o600
+	}
+	if dir.Gid == file.Gid {
+		return file.Mode&0o060 == 0o060
+	}
+	return file.Mode&0o006 == 0o006
 }
 
 // userName returns the name of a user, or its number if it has no name.

@@ -24,6 +24,9 @@ func matchOwner(string, func(uid, gid int) error) error { return nil }
 // CheckAccess does nothing: files inherit the permissions of their directory.
 func CheckAccess(string) error { return nil }
 
+// CheckOwners does nothing: files inherit the permissions of their directory.
+func CheckOwners(string) ([]error, error) { return nil, nil }
+
 // FreeSpace returns the free disk space of the directory in bytes.
 func FreeSpace(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)

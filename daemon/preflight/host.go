@@ -41,6 +41,7 @@ func checkDirectory(_ context.Context, r *run) (results []check.Result) {
 			result(check.Warning, "%s is accessible to other users (%v); restrict it with chmod 700",
 				dir, info.Mode().Perm())...)
 	}
+	results = append(results, checkOwners(dir)...)
 	free, err := datadir.FreeSpace(dir)
 	switch {
 	case err != nil:
@@ -53,6 +54,21 @@ func checkDirectory(_ context.Context, r *run) (results []check.Result) {
 		results = result(check.OK, "%s, %s free", dir, roundSize(free))
 	}
 	return results
+}
+
+// checkOwners warns about files that a service which runs as the owner of the data directory
+// cannot use, for example since an earlier build has created them as root. It does not depend on
+// the user of this process, which may be root.
+func checkOwners(dir string) (results []check.Result) {
+	problems, err := datadir.CheckOwners(dir)
+	if err != nil {
+		return result(check.Failed, "%v", err)
+	}
+	for _, p := range problems {
+		results = append(results,
+			result(check.Warning, "%v; make the service's user the owner of all files in the directory", p)...)
+	}
+	return limited(results)
 }
 
 // writable returns an error if a file cannot be created in a directory.
