@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"net"
 	"net/http"
@@ -260,13 +261,13 @@ func TestNewerStoreIsRefused(t *testing.T) {
 // are not empty.
 func databases(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.db*"))
+	files, err := fs.Glob(os.DirFS(dir), "*.db*")
 	if err != nil {
 		t.Fatal(err)
 	}
 	contents := make(map[string]string)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,6 +343,28 @@ func TestCheckForecast(t *testing.T) {
 		status, _ := strconv.Atoi(want[0])
 		checkOf(t, dir, status, "changes", want[1], want[2], "--erp-kinds", file, "--changes-sweep", "2m")
 	}
+}
+
+// TestCheckReportsStoppedCapture checks that the capture of a kind is not ok after it has stopped.
+func TestCheckReportsStoppedCapture(t *testing.T) {
+	dir, kinds := t.TempDir(), filepath.Join(t.TempDir(), "kinds.toml")
+	daemontest.Prepare(t, dir, "--demo")
+	if err := os.WriteFile(kinds, []byte("[SO_Totals]\ncapture = \"always\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	state := func(text string) {
+		execFile(t, filepath.Join(dir, "whd.db"), "DELETE FROM WH_Capture",
+			"INSERT INTO WH_Capture VALUES ('SO_Totals', 1, 1, 1, 0, 1, '"+text+"')")
+	}
+
+	state(`{"Phase": "capturing", "Reason": "it lags"}`)
+	checkOf(t, dir, 0, "changes", "ok", "SO_Totals: about ", "--erp-kinds", kinds)
+	state(`{"Phase": "stopped", "Reason": "two rows have the key 1"}`)
+	checkOf(t, dir, 0, "changes", "warning",
+		"SO_Totals: it is not captured: the capture has stopped, because two rows have the key 1", "--erp-kinds", kinds)
+	state(`{"Phase": "stopped", "Reason": "it reads as empty", "Manual": true}`)
+	checkOf(t, dir, 0, "changes", "warning",
+		"because it reads as empty; whctl changes resume SO_Totals continues it", "--erp-kinds", kinds)
 }
 
 func secretFile(t *testing.T, text string) string {

@@ -42,6 +42,10 @@ func checkChanges(ctx context.Context, r *run) (results []check.Result) {
 		return result(check.Failed, "%v", err)
 	}
 	defer from.Close()
+	stopped, err := stoppedCaptures(ctx, r)
+	if err != nil {
+		return result(check.Failed, "%v", err)
+	}
 	var forecasts []forecast
 	var reading time.Duration
 	for _, kind := range kinds {
@@ -49,6 +53,9 @@ func checkChanges(ctx context.Context, r *run) (results []check.Result) {
 		if err != nil {
 			f.status = check.Warning
 			f.reason = fault.From(err).Message
+		} else if reason := stopped[kind.Name]; reason != "" && f.reason == "" {
+			f.status = check.Warning
+			f.reason = reason
 		}
 		forecasts = append(forecasts, f)
 		reading += f.sweep
@@ -60,6 +67,30 @@ func checkChanges(ctx context.Context, r *run) (results []check.Result) {
 			result(f.status, "%s: %s", f.kind.Name, f.text(interval, share))...)
 	}
 	return results
+}
+
+// stoppedCaptures returns why the service has stopped to capture kinds, by kind. Nothing is known
+// before the service's tables are up to date.
+func stoppedCaptures(ctx context.Context, r *run) (map[string]string, error) {
+	if r.store.AppDB.Ready(ctx) != nil {
+		return nil, nil
+	}
+	captures, err := r.store.Changes.Captures(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stopped := make(map[string]string)
+	for _, c := range captures {
+		if c.State.Phase != changes.Stopped {
+			continue
+		}
+		reason := "the capture has stopped, because " + c.State.Reason
+		if c.State.Manual {
+			reason += "; whctl changes resume " + c.Kind + " continues it"
+		}
+		stopped[c.Kind] = reason
+	}
+	return stopped, nil
 }
 
 // maxHashed is the number of fields up to which the shadow has a hash of each.
