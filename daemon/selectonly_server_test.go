@@ -2,7 +2,9 @@ package daemon_test
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -166,7 +168,7 @@ func TestSelectOnly(t *testing.T) {
 	if after := o.catalogue(dsn); after != before {
 		t.Errorf("the ERP's database has changed from\n%s\nto\n%s", before, after)
 	}
-	if left, err := filepath.Glob(filepath.Join(u.dir, "records.db*")); err != nil || len(left) > 0 {
+	if left, err := fs.Glob(os.DirFS(u.dir), "records.db*"); err != nil || len(left) > 0 {
 		t.Errorf("files of demo records: %q, %v", left, err)
 	}
 

@@ -33,7 +33,7 @@ func exported(t *testing.T, d *tuitest.Driver, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	partial, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*"+export.PartSuffix))
+	partial := tuitest.Files(t, d.App.Session.Downloads, "*"+export.PartSuffix)
 	if len(partial) > 0 {
 		t.Errorf("after the export, there are the partial files %q", partial)
 	}
@@ -255,8 +255,7 @@ func TestCancelExportRemovesFile(t *testing.T) {
 	<-stalled
 	d.Deliver(tui.TickMsg())
 	d.WantText("export ", " of 12,000")
-	pattern := filepath.Join(d.App.Session.Downloads, "*")
-	files, _ := filepath.Glob(pattern)
+	files := tuitest.Files(t, d.App.Session.Downloads, "*")
 	if len(files) != 1 || !strings.HasSuffix(files[0], export.PartSuffix) {
 		t.Errorf("during the export, the files are %q, want a partial file", files)
 	}
@@ -268,7 +267,7 @@ func TestCancelExportRemovesFile(t *testing.T) {
 	d.Deliver(tuitest.Letter("D"))
 	d.Settle()
 	d.WantText("cancelled: export to")
-	files, _ = filepath.Glob(pattern)
+	files = tuitest.Files(t, d.App.Session.Downloads, "*")
 	if len(files) > 0 {
 		t.Errorf("after the export was cancelled, the files are %q, want none", files)
 	}

@@ -2,7 +2,6 @@ package tui_test
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -64,7 +63,7 @@ func file(ending, want string) func(*testing.T, *tuitest.Driver) {
 	return func(t *testing.T, d *tuitest.Driver) {
 		var files []string
 		d.WaitUntil("a file", func() bool {
-			files, _ = filepath.Glob(filepath.Join(d.App.Session.Downloads, "*"+ending))
+			files = tuitest.Files(t, d.App.Session.Downloads, "*"+ending)
 			return len(files) == 1
 		})
 		text, err := os.ReadFile(files[0])

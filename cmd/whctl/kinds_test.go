@@ -142,8 +142,8 @@ func TestKindsOfProfile(t *testing.T) {
 	s.wantRequests(t, 2, 2)
 	inv.wantCompletion(t, "--profile=prod query DB_M", "DB_Main")
 	inv.wantRun(t, "profile delete prod", 0, "deleted")
-	files, err := filepath.Glob(filepath.Join(inv.config, "kinds", "*"))
-	if err != nil || len(files) != 1 || filepath.Base(files[0]) != "default.json" {
+	files, err := os.ReadDir(filepath.Join(inv.config, "kinds"))
+	if err != nil || len(files) != 1 || files[0].Name() != "default.json" {
 		t.Errorf("after whctl profile delete: got the files %q, error %v; want default.json", files, err)
 	}
 }

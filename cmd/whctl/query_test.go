@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -177,8 +178,9 @@ func TestQueryOutputFile(t *testing.T) {
 		}
 		wantFile(t, path, "InvoiceID\nD1\nD2\n")
 	}
-	if files, _ := filepath.Glob(path + "*"); len(files) != 1 {
-		t.Errorf("after failed queries: got the files %q, want only the first one", files)
+	files, err := fs.Glob(os.DirFS(filepath.Dir(path)), filepath.Base(path)+"*")
+	if err != nil || len(files) != 1 {
+		t.Errorf("after failed queries: got the files %q (%v), want only the first one", files, err)
 	}
 }
 

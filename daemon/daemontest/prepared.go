@@ -66,9 +66,13 @@ func prepare(dir string, args []string) error {
 	if slices.Contains(args, "--store") || hasOtherRecords(args) {
 		return nil
 	}
-	databases, err := filepath.Glob(filepath.Join(dir, "*.db"))
-	if err != nil || len(databases) > 0 {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	isDatabase := func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) == ".db" }
+	if slices.ContainsFunc(entries, isDatabase) {
+		return nil
 	}
 
 	prepared := plainFiles

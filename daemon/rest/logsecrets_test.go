@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,13 +13,13 @@ import (
 // logBytes returns the raw bytes of a daemon's request log.
 func logBytes(t *testing.T, dir string) string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "requestlog.db*"))
+	files, err := fs.Glob(os.DirFS(dir), "requestlog.db*")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no request log: %v", err)
 	}
 	var all strings.Builder
 	for _, file := range files {
-		content, err := os.ReadFile(file)
+		content, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -321,12 +322,13 @@ func (inst *installation) killed() {
 		inst.t.Fatal(err)
 	}
 	hasCopied := func() bool {
-		files, err := filepath.Glob(filepath.Join(inst.dir, ".copy.*.draft", appdb.FileName+"-wal"))
+		directory := os.DirFS(inst.dir)
+		files, err := fs.Glob(directory, ".copy.*.draft/"+appdb.FileName+"-wal")
 		if err != nil {
 			inst.t.Fatal(err)
 		}
 		return slices.ContainsFunc(files, func(path string) bool {
-			info, err := os.Stat(path)
+			info, err := fs.Stat(directory, path)
 			return err == nil && info.Size() > someBytes
 		})
 	}

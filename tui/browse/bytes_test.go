@@ -32,7 +32,7 @@ func TestSaveBinaryField(t *testing.T) {
 	d.WantText("save FileBinary to", "enter saves")
 	d.Press("enter")
 	d.WantText("written to ")
-	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	files := tuitest.Files(t, dir, "*")
 	if len(files) != 1 {
 		t.Fatalf("the files are %q, want one", files)
 	}

@@ -120,7 +120,7 @@ func TestCopyLongTextToFile(t *testing.T) {
 	d.App.Copy(long)
 	d.Press("g")
 	d.WantText("written to "+os.Getenv("TMPDIR"), ": 74,994 characters")
-	files, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "whctl-copy-*.txt"))
+	files := tuitest.Files(t, os.Getenv("TMPDIR"), "whctl-copy-*.txt")
 	if len(files) != 1 || d.Copied.Len() > 0 {
 		t.Fatalf("the files are %q, and the terminal got %d bytes; want one file, none", files, d.Copied.Len())
 	}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -70,7 +69,7 @@ func TestSaveBody(t *testing.T) {
 	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
 	d.Press("4", "enter", "e", "enter")
 	d.WantText("17 B written to")
-	files, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "body-*.json"))
+	files := tuitest.Files(t, d.App.Session.Downloads, "body-*.json")
 	if len(files) != 1 {
 		t.Fatalf("the files are %q, want one", files)
 	}
