@@ -152,7 +152,7 @@ func begin(t *testing.T, dir, address string) *session {
 	sh := exec.Command("bash", "--noprofile", "--norc")
 	sh.Dir = dir
 	sh.Env = append(os.Environ(), "HOME="+t.TempDir(), "GOCACHE="+goEnv(t, "GOCACHE"),
-		"GOMODCACHE="+goEnv(t, "GOMODCACHE"), "WHCTL_CONFIG=", "LC_ALL=C.UTF-8", "FAILED="+s.failed)
+		"GOMODCACHE="+goEnv(t, "GOMODCACHE"), "WHCTL_CONFIG=", "LC_ALL=C.UTF-8", "BLOCK="+s.block, "FAILED="+s.failed)
 	in, err := sh.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -176,6 +176,22 @@ func begin(t *testing.T, dir, address string) *session {
 	})
 	s.run(t, "the prelude", 0, prelude)
 	return s
+}
+
+// TestSessionInAnyDirectory runs a block in a temporary directory whose name has characters that
+// the shell expands.
+func TestSessionInAnyDirectory(t *testing.T) {
+	parent := filepath.Join(t.TempDir(), "x$X `a` \"b\" [c]")
+	if err := os.Mkdir(parent, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("block", func(t *testing.T) {
+		t.Setenv("TMPDIR", parent)
+		s := begin(t, t.TempDir(), "")
+		if output := s.run(t, "test", 1, "echo works"); !strings.Contains(output, "works") {
+			t.Errorf("the block printed %q, want works", output)
+		}
+	})
 }
 
 // run runs a block, expects that no command fails, and returns its output.
@@ -203,7 +219,12 @@ func (s *session) try(t *testing.T, commands string) (output, failed string, ali
 			t.Fatal(err)
 		}
 	}
-	fmt.Fprintf(s.in, "trap 'failed \"$BASH_COMMAND\"' ERR\n. %q </dev/null\ntrap - ERR\nalone\nprintf '\\n%s\\n'\n", s.block, mark)
+	fmt.Fprintf(s.in, `trap 'failed "$BASH_COMMAND"' ERR
+. "$BLOCK" </dev/null
+trap - ERR
+alone
+printf '\n%s\n'
+`, mark)
 	output, alive = s.readOutput()
 	text, err := os.ReadFile(s.failed)
 	if err != nil {
