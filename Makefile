@@ -10,13 +10,21 @@ quote = '$(subst ','\'',$(1))'
 GOROOTBIN := $(if $(filter-out undefined,$(origin GO)),$(shell root=$$($(call quote,$(GO)) env GOROOT 2>/dev/null) && echo "$$root/bin:"))
 # Go's usual directory need not be in PATH.
 export PATH := $(GOROOTBIN)$(PATH):/usr/local/go/bin
+# The directory may be in a workspace, which does not contain it.
+export GOWORK := off
 
 # $(GO) is only evaluated by targets that need it, so that `make` lists the targets without Go.
 GO       ?= $(or $(shell PATH=$(call quote,$(PATH)) command -v go),$(error Go is not installed, or not in PATH: see https://go.dev/doc/install))
 GOCMD     = $(call quote,$(GO))
 EXE       = $(shell $(GOCMD) env GOEXE)
-VERSION  ?= $(shell git describe --tags --match 'v[0-9]*' --always --dirty 2>/dev/null || echo dev)
-COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+# The directory may be in another repository.
+INREPO   := [ "$$(git rev-parse --show-toplevel 2>/dev/null)" -ef . ]
+ifeq ($(VERSION),)
+override VERSION = $(shell $(INREPO) && git describe --tags --match 'v[0-9]*' --always --dirty 2>/dev/null || echo dev)
+endif
+ifeq ($(COMMIT),)
+override COMMIT = $(shell $(INREPO) && git rev-parse HEAD 2>/dev/null || echo unknown)
+endif
 STAMP    := -X github.com/bizhook/whd/cmd/internal/cli.version=$(VERSION) -X github.com/bizhook/whd/cmd/internal/cli.commit=$(COMMIT)
 # Compilation takes an eighth less time without debug information, which -s -w removes
 # anyway and tests do not use.
