@@ -15,20 +15,40 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// awaitStats polls the statistics until done returns true.
-func awaitStats(t *testing.T, c *client.Client, done func(*wire.Stats) bool) *wire.Stats {
+// awaitStats polls the statistics until they have a number of deliveries and of failed attempts.
+func awaitStats(t *testing.T, c *client.Client, delivered, failed int64) *wire.Stats {
 	t.Helper()
-	for t.Context().Err() == nil {
+	deadline := time.Now().Add(time.Minute)
+	for {
 		s, err := c.Stats(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if done(s) {
+		if s.Totals.Delivered == delivered && s.Totals.Failed == failed {
 			return s
 		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after a minute the statistics have the totals %+v, want %d delivered and %d failed",
+				s.Totals, delivered, failed)
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatal("the statistics did not reach the expected values")
-	return nil
+}
+
+// same compares a value with the expected one.
+func same[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// between checks that a duration is in a range.
+func between(t *testing.T, what string, got, atLeast, atMost time.Duration) {
+	t.Helper()
+	if got < atLeast || got > atMost {
+		t.Errorf("%s: got %v, want %v to %v", what, got, atLeast, atMost)
+	}
 }
 
 func sumOf(all []int64) (sum int64) {
@@ -46,20 +66,9 @@ func TestStatsOfDeliveries(t *testing.T) {
 	good, got := receiver(t, 200)
 	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }))
 	t.Cleanup(bad.Close)
-	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	for to, event := range map[string]string{good: "*", bad.URL: "debtor.updated"} {
-		_, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
-			URL:       &to,
-			EventName: &event,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	shop := addShop(t, admin)
+	subscribe(t, admin, shop, good, "*")
+	subscribe(t, admin, shop, bad.URL, "debtor.updated")
 
 	publisher := as("publisher")
 	for range 3 {
@@ -68,71 +77,129 @@ func TestStatsOfDeliveries(t *testing.T) {
 		}
 		await(t, got)
 	}
-
-	for _, members := range []url.Values{
-		{"Status": {"1"}, "Skip": {"2"}},
-		{"Status": {"2"}, "Skip": {"2"}},
-	} { // the third of each
-		settled(t, admin, shop.RecID, members)
+	for _, status := range []string{"1", "2"} {
+		const third = "2" // Skip
+		settled(t, admin, shop, url.Values{"Status": {status}, "Skip": {third}})
 	}
 
-	s := awaitStats(t, admin, func(s *wire.Stats) bool { return s.Totals.Delivered == 3 && s.Totals.Failed == 3 })
+	s := awaitStats(t, admin, 3, 3)
 	expectTotals(t, s)
-	if s.Daemons != 1 || s.Subscriptions != 2 || s.Disabled != 0 || len(s.Queues) != 2 || s.OtherQueues != 0 {
-		t.Fatalf("got %+v, want one daemon, two subscriptions and their queues", s)
+	expectMinutes(t, s)
+	same(t, "daemons", s.Daemons, 1)
+	same(t, "subscriptions", s.Subscriptions, 2)
+	same(t, "disabled subscriptions", s.Disabled, 0)
+	same(t, "other queues", s.OtherQueues, 0)
+	if len(s.Queues) != 2 {
+		t.Fatalf("got %d queues, want 2: %+v", len(s.Queues), s.Queues)
 	}
-
-	l := s.Queues[0]
-	if l.URL != bad.URL || l.Failed != 3 || l.Pending != 3 || l.RetryPending != 3 ||
-		l.LastFailure == nil || l.LastFailure.HTTPCode != 503 ||
-		time.Time(l.FailingSince).IsZero() || l.SubscriberID != shop.RecID || l.SubscriberName != "Shop" ||
-		l.EventName != "debtor.updated" || l.Breaker != wire.BreakerClosed ||
-		time.Time(l.NextAttemptDateTime).Sub(time.Time(s.ServerDateTime)) < 30*time.Minute {
-		t.Errorf("failing endpoint: %+v", l)
-	}
-
-	l = s.Queues[1]
-	if l.URL != good || l.Delivered != 3 || l.Pending != 0 || l.LastFailure != nil ||
-		!time.Time(l.FailingSince).IsZero() || l.P99 <= 0 || l.Limit < 1 {
-		t.Errorf("accepting endpoint: %+v", l)
-	}
+	expectFailing(t, s, s.Queues[0], shop, bad.URL)
+	expectDelivering(t, s.Queues[1], good)
 
 	_, shown := get(t, i.URL+"/metrics")
 	expectMetrics(t, shown)
-	for _, id := range []string{shop.RecID, s.Queues[0].SubscriptionID, bad.URL} {
+	for _, id := range []string{shop, s.Queues[0].SubscriptionID, bad.URL} {
 		if strings.Contains(shown, id) {
 			t.Errorf("the metrics contain %s", id)
 		}
 	}
 }
 
+// addShop adds a subscriber and returns its ID.
+func addShop(t *testing.T, admin *client.Client) string {
+	t.Helper()
+	shop, err := admin.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shop.RecID
+}
+
+// subscribe adds a subscription of an event.
+func subscribe(t *testing.T, admin *client.Client, subscriber, to, event string) {
+	t.Helper()
+	_, err := admin.AddSubscription(t.Context(), subscriber, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: &event,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expectFailing checks the queue of the endpoint that fails: three messages wait for an hour.
+func expectFailing(t *testing.T, s *wire.Stats, q wire.Queue, subscriber, to string) {
+	t.Helper()
+	same(t, "URL of the failing queue", q.URL, to)
+	same(t, "its subscriber", q.SubscriberID, subscriber)
+	same(t, "the name of its subscriber", q.SubscriberName, "Shop")
+	same(t, "its event", q.EventName, "debtor.updated")
+	same(t, "its failed attempts", q.Failed, 3)
+	same(t, "its open messages", q.Pending, 3)
+	same(t, "its messages that wait for a retry", q.RetryPending, 3)
+	same(t, "its breaker", q.Breaker, wire.BreakerClosed)
+	same(t, "is it failing since no time", time.Time(q.FailingSince).IsZero(), false)
+	if q.LastFailure == nil || q.LastFailure.HTTPCode != 503 {
+		t.Errorf("its last failure: got %+v, want status 503", q.LastFailure)
+	}
+	wait := time.Time(q.NextAttemptDateTime).Sub(time.Time(s.ServerDateTime))
+	between(t, "the time to its next attempt", wait, 30*time.Minute, 2*time.Hour)
+}
+
+// expectDelivering checks the queue of the endpoint that accepts messages.
+func expectDelivering(t *testing.T, q wire.Queue, to string) {
+	t.Helper()
+	same(t, "URL of the delivering queue", q.URL, to)
+	same(t, "its deliveries", q.Delivered, 3)
+	same(t, "its open messages", q.Pending, 0)
+	same(t, "is it failing since no time", time.Time(q.FailingSince).IsZero(), true)
+	if q.LastFailure != nil {
+		t.Errorf("its last failure: got %+v, want none", q.LastFailure)
+	}
+	if q.P99 <= 0 || q.Limit < 1 {
+		t.Errorf("its p99 and limit: got %v and %d, want more than 0", q.P99, q.Limit)
+	}
+}
+
 // expectTotals checks the statistics over all subscriptions.
 func expectTotals(t *testing.T, s *wire.Stats) {
 	t.Helper()
-	if s.Totals.Events != 3 || s.Totals.Messages != 6 || s.SuccessRate == nil || *s.SuccessRate != 0.5 ||
-		s.Latency.P50 <= 0 || s.Delay.P99 < s.Delay.P50 || s.Delay.P50 <= 0 {
-		t.Errorf("totals %+v, success rate %v, latency %+v, delay %+v", s.Totals, s.SuccessRate, s.Latency, s.Delay)
+	same(t, "events", s.Totals.Events, 3)
+	same(t, "messages", s.Totals.Messages, 6)
+	if s.SuccessRate == nil || *s.SuccessRate != 0.5 {
+		t.Errorf("success rate: got %v, want 0.5", s.SuccessRate)
 	}
+	if s.Latency.P50 <= 0 {
+		t.Errorf("median latency: got %v, want more than 0", s.Latency.P50)
+	}
+	if s.Delay.P50 <= 0 || s.Delay.P99 < s.Delay.P50 {
+		t.Errorf("delay: got %+v, want a median of more than 0, and a p99 not below it", s.Delay)
+	}
+	if s.Depth == nil {
+		t.Fatalf("depth: got none (%s), want one", s.DepthMessage)
+	}
+	same(t, "messages not sent", s.Depth.NotSent, 0)
+	same(t, "messages that wait for a retry", s.Depth.RetryPending, 3)
+	same(t, "has the oldest message no time", time.Time(s.Depth.OldestDateTime).IsZero(), false)
+	same(t, "message about the depth", s.DepthMessage, "")
+}
+
+// expectMinutes checks the counts of the last hour by minute.
+func expectMinutes(t *testing.T, s *wire.Stats) {
+	t.Helper()
 	m := s.Minutes
+	same(t, "minutes", len(m.Delivered), 60)
+	same(t, "delivered in all minutes", sumOf(m.Delivered), 3)
+	same(t, "failed in all minutes", sumOf(m.Failed), 3)
+	same(t, "given up in all minutes", sumOf(m.GivenUp), 0)
+	same(t, "messages of all minutes", sumOf(m.Messages), 6)
+	same(t, "events of all minutes", sumOf(m.Events), 3)
+
 	now := time.Time(s.ServerDateTime)
-	begin := time.Time(s.Minutes.From)
-	if len(m.Delivered) != 60 || sumOf(m.Delivered) != 3 || sumOf(m.Failed) != 3 || sumOf(m.GivenUp) != 0 ||
-		sumOf(m.Messages) != 6 || sumOf(m.Events) != 3 {
-		t.Errorf("minutes %+v", m)
-	}
-	if s.Window != wire.TimeSpan(time.Hour) || begin.Second() != 0 || now.Sub(begin) > time.Hour ||
-		now.Sub(begin) < 59*time.Minute {
-		t.Errorf("at %v the minutes of window %v start at %v", now, s.Window, begin)
-	}
-	since := time.Time(s.SinceDateTime)
-	if since.IsZero() || !since.Before(now) || now.Sub(since) > time.Hour {
-		t.Errorf("counted since %v, at %v", since, now)
-	}
-	d := s.Depth
-	if d == nil || d.NotSent != 0 || d.RetryPending != 3 || time.Time(d.OldestDateTime).IsZero() ||
-		s.DepthMessage != "" {
-		t.Errorf("depth %+v (%s)", d, s.DepthMessage)
-	}
+	begin := time.Time(m.From)
+	same(t, "window", s.Window, wire.TimeSpan(time.Hour))
+	same(t, "second of the first minute", begin.Second(), 0)
+	between(t, "time since the first minute", now.Sub(begin), 59*time.Minute, time.Hour)
+	between(t, "time since counting", now.Sub(time.Time(s.SinceDateTime)), 1, time.Hour)
 }
 
 // expectMetrics checks the same in /metrics.
@@ -223,19 +290,9 @@ func TestStreamOfStats(t *testing.T) {
 	_, as := startWebhooks(t)
 	admin, publisher := as("admin"), as("publisher")
 	to, got := receiver(t, 200)
-	shop, err := admin.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	subscribe(t, admin, addShop(t, admin), to, "*")
 
-	if _, err := admin.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{
-		URL:       &to,
-		EventName: pointer("*"),
-	}); err != nil {
-		t.Fatal(err)
-	}
-
-	var published, events, delivered, pulses int64
+	var published, pulses int64
 	publish := func() {
 		if err := second(publisher.PublishEvent(t.Context(), "debtor.updated", "{}")); err != nil {
 			t.Fatal(err)
@@ -243,37 +300,38 @@ func TestStreamOfStats(t *testing.T) {
 		published++
 		await(t, got)
 	}
+
+	var sum wire.Throughput
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	for e, err := range admin.Stream(ctx, client.StreamOptions{Topics: []string{wire.TopicStats}}) {
-		stats, isStats := e.(client.StatsEvent)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, beat := e.(client.HeartbeatEvent)
-		if beat && pulses > 0 { // a busy machine was late, and the counts of a gap are dropped
-			publish()
+		switch e := e.(type) {
+		case client.HeartbeatEvent:
+			if pulses > 0 { // a busy machine was late, and the counts of a gap are dropped
+				publish()
+			}
+		case client.StatsEvent:
+			var pulse wire.Throughput
+			if err := json.Unmarshal(e.Data, &pulse); err != nil || time.Time(pulse.At).IsZero() {
+				t.Fatalf("event %s: got the error %v and the time %v, want counts with a time", e.Data, err, pulse.At)
+			}
+			pulses++
+			if pulses == 1 {
+				publish()
+			}
+			sum.Events += pulse.Events
+			sum.Delivered += pulse.Delivered
 		}
-		if !isStats {
-			continue
-		}
-		var p wire.Throughput
-		if err := json.Unmarshal(stats.Data, &p); err != nil || time.Time(p.At).IsZero() {
-			t.Fatalf("%s: %v", stats.Data, err)
-		}
-		pulses++
-		if pulses == 1 {
-			publish()
-		}
-		events += p.Events
-		delivered += p.Delivered
-		if events > published || delivered > published {
+		if sum.Events > published || sum.Delivered > published {
 			break
 		}
-		if events > 0 && delivered > 0 {
+		if sum.Events > 0 && sum.Delivered > 0 {
 			return
 		}
 	}
-
-	t.Errorf("%d events and %d deliveries of %d in %d pulses", events, delivered, published, pulses)
+	t.Errorf("%d events of the stream: got %d published and %d delivered, want at most the %d that were published",
+		pulses, sum.Events, sum.Delivered, published)
 }
