@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +31,7 @@ type App struct {
 	frame    *shell.Frame
 	keys     *shell.Keyboard
 	mouse    *shell.Mouse
+	kinds    *session.Kinds
 	account  *session.Account
 	changes  *session.Changes
 	switcher *session.Switcher
@@ -52,18 +52,19 @@ type App struct {
 // newSession returns a session of the profile in the options.
 func newSession(ctx context.Context, o Options, c *client.Client, store *state.Store, t *theme.Theme) *ui.Session {
 	return &ui.Session{
-		Clock:     ui.Clock{Now: o.Now(), Zone: o.Zone},
-		Client:    c,
-		Context:   ctx,
-		Theme:     t,
-		Registry:  o.Kinds.Known,
-		State:     store,
-		History:   map[string][]string{ui.CommandHistory: slices.Clone(store.Commands)},
-		URL:       o.URL,
-		Profile:   o.Profile,
-		Downloads: o.Downloads,
-		ReadOnly:  o.ReadOnly,
-		Access:    ui.Access{User: o.User, Protected: o.Protected, Unlock: o.Unlock},
+		Clock:      ui.Clock{Now: o.Now(), Zone: o.Zone},
+		Client:     c,
+		Context:    ctx,
+		Theme:      t,
+		Registry:   o.Kinds.Known,
+		FetchKinds: o.Kinds.Fetch,
+		State:      store,
+		History:    map[string][]string{ui.CommandHistory: slices.Clone(store.Commands)},
+		URL:        o.URL,
+		Profile:    o.Profile,
+		Downloads:  o.Downloads,
+		ReadOnly:   o.ReadOnly,
+		Access:     ui.Access{User: o.User, Protected: o.Protected, Unlock: o.Unlock},
 	}
 }
 
@@ -75,30 +76,6 @@ func (a *App) Start() tea.Cmd {
 		return tea.Batch(listen, a.tabs.Show(shell.RecordsTab))
 	}
 	return tea.Batch(listen, a.Refresh())
-}
-
-// FetchKinds fetches the record kinds of the service, which are stored for the next start.
-// Screens that are open keep theirs, except the list.
-func (a *App) FetchKinds() tea.Cmd {
-	fetch := a.options.Kinds.Fetch
-	if fetch == nil {
-		return nil
-	}
-	s := a.Session
-	c, registry := s.Client, s.Registry
-	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(s.Context, session.FetchTimeout)
-		defer cancel()
-		kinds, err := fetch(ctx, c)
-		changed := err == nil && !reflect.DeepEqual(kinds, registry)
-		return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
-			if !changed || s != a.Session {
-				return nil
-			}
-			a.Session.Registry = kinds
-			return a.Front().Shown()
-		}}
-	}
 }
 
 func (a *App) Init() tea.Cmd {

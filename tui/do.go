@@ -52,7 +52,7 @@ func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
 			a.ShowSignIn()
 			return nil
 		}
-		return tea.Batch(a.Refresh(), a.FetchKinds())
+		return tea.Batch(a.Refresh(), a.kinds.Fetch())
 	case keymap.ShowActions:
 		a.overlay = shell.NewMenu(a, a.keys)
 	case keymap.ShowErrors:

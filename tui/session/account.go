@@ -1,8 +1,8 @@
 // Package session holds the parts of the app that draw nothing: the account of the user,
 // changes of data and the one that waits for a sign-in, delayed changes, exports, secrets
-// that are still to be shown, the live stream, and the list of profiles. They change the
-// state in ui.Session, which the screens read. Each part declares the interface of the app that
-// it uses.
+// that are still to be shown, the live stream, the record kinds, and the list of profiles.
+// They change the state in ui.Session, which the screens read. Each part declares the
+// interface of the app that it uses.
 package session
 
 import (
@@ -26,8 +26,6 @@ type AccountHost interface {
 	ShowFetchError(action string, err error)
 	// Start requests the data that the role of the user allows.
 	Start() tea.Cmd
-	// FetchKinds fetches the record kinds of the service.
-	FetchKinds() tea.Cmd
 	// ChangeAccount replaces the session by one of another user.
 	ChangeAccount(c *client.Client, user string) tea.Cmd
 }
@@ -37,6 +35,7 @@ type Account struct {
 	host             AccountHost
 	stream           *Stream
 	changes          *Changes
+	kinds            *Kinds
 	toasts           *ui.Toasts
 	polling          bool            // a request for the user is in progress
 	started          bool            // the role is known, or unavailable
@@ -45,11 +44,12 @@ type Account struct {
 }
 
 // NewAccount returns an account without a known user.
-func NewAccount(h AccountHost, s *Stream, c *Changes, t *ui.Toasts) *Account {
+func NewAccount(h AccountHost, s *Stream, c *Changes, k *Kinds, t *ui.Toasts) *Account {
 	return &Account{
 		host:             h,
 		stream:           s,
 		changes:          c,
+		kinds:            k,
 		toasts:           t,
 		readOnlyProfiles: make(map[string]bool),
 	}
@@ -62,7 +62,7 @@ const FetchTimeout = 10 * time.Second
 // requested, since most is for admins only.
 func (a *Account) Connect() tea.Cmd {
 	a.started = false
-	return tea.Batch(a.Poll(), a.host.FetchKinds())
+	return tea.Batch(a.Poll(), a.kinds.Fetch())
 }
 
 // Poll fetches the user again; Polling reports whether the request is in progress.
@@ -109,7 +109,7 @@ func (a *Account) Fetched(s *ui.Session, user *wire.CurrentSession, err error) t
 		return a.host.Start()
 	}
 	if err == nil && a.stream.Conn.CanReconnect(s.Now) { // other kinds may be in effect
-		return tea.Batch(a.stream.Listen(), a.host.FetchKinds())
+		return tea.Batch(a.stream.Listen(), a.kinds.Fetch())
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (a *Account) SignedIn(s *ui.Session, f *ui.Form, c *client.Client, user str
 	s.Access.User = user
 	s.Access.Role = "" // until it is fetched
 	a.host.Notify(ui.Info, "signed in as "+user)
-	return tea.Batch(a.Fetch(), a.host.FetchKinds(), a.changes.Repeat())
+	return tea.Batch(a.Fetch(), a.kinds.Fetch(), a.changes.Repeat())
 }
 
 // resetPassword clears the password and shows why it was rejected.

@@ -20,10 +20,12 @@ type Session struct {
 	Context  context.Context // done when the session ends
 	Theme    *theme.Theme
 	Registry *record.Registry
-	State    *state.Store        // settings that are stored between runs
-	History  map[string][]string // input history, by kind of input
-	Queues   Queues
-	Events   []wire.Event // that the service publishes; nil until loaded
+	// FetchKinds returns the record kinds of the service; nil to keep Registry.
+	FetchKinds func(context.Context, *client.Client) (*record.Registry, error)
+	State      *state.Store        // settings that are stored between runs
+	History    map[string][]string // input history, by kind of input
+	Queues     Queues
+	Events     []wire.Event // that the service publishes; nil until loaded
 
 	URL       string
 	Profile   string // empty for none
