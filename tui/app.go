@@ -52,19 +52,21 @@ type App struct {
 // newSession returns a session of the profile in the options.
 func newSession(ctx context.Context, o Options, c *client.Client, store *state.Store, t *theme.Theme) *ui.Session {
 	return &ui.Session{
-		Clock:      ui.Clock{Now: o.Now(), Zone: o.Zone},
-		Client:     c,
-		Context:    ctx,
-		Theme:      t,
-		Registry:   o.Kinds.Known,
-		FetchKinds: o.Kinds.Fetch,
-		State:      store,
-		History:    map[string][]string{ui.CommandHistory: slices.Clone(store.Commands)},
-		URL:        o.URL,
-		Profile:    o.Profile,
-		Downloads:  o.Downloads,
-		ReadOnly:   o.ReadOnly,
-		Access:     ui.Access{User: o.User, Protected: o.Protected, Unlock: o.Unlock},
+		Clock:       ui.Clock{Now: o.Now(), Zone: o.Zone},
+		Client:      c,
+		Context:     ctx,
+		Theme:       t,
+		Registry:    o.Kinds.Known,
+		FetchKinds:  o.Kinds.Fetch,
+		State:       store,
+		History:     map[string][]string{ui.CommandHistory: slices.Clone(store.Commands)},
+		URL:         o.URL,
+		Profile:     o.Profile,
+		Colour:      o.Colour,
+		InsecureTLS: o.InsecureTLS,
+		Downloads:   o.Downloads,
+		ReadOnly:    o.ReadOnly,
+		Access:      ui.Access{User: o.User, Protected: o.Protected, Unlock: o.Unlock},
 	}
 }
 
@@ -110,11 +112,6 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 func (a *App) View() string {
 	defer a.crashes.recordPanic()
 	return a.frame.View()
-}
-
-// Server describes the service of the current profile.
-func (a *App) Server() shell.Server {
-	return shell.Server{Colour: a.options.Colour, InsecureTLS: a.options.InsecureTLS}
 }
 
 // AddCmd adds a command to those of the current update.

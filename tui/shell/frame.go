@@ -24,14 +24,6 @@ type FrameHost interface {
 	Overlay() ui.Overlay
 	// Input returns the open input line, nil for none.
 	Input() *ui.InputLine
-	// Server describes the service of the current profile.
-	Server() Server
-}
-
-// Server contains the marks of a service in the header.
-type Server struct {
-	Colour      string // colour of the profile, like Profile.Colour
-	InsecureTLS bool   // certificates are not verified
 }
 
 // Frame draws the header and footer around the screen in front.
@@ -123,12 +115,12 @@ func (f *Frame) smallView() string {
 
 // headerLine draws line 1: profile, URL, user, mode and connection state.
 func (f *Frame) headerLine() string {
-	s, server := f.Host.CurrentSession(), f.Host.Server()
+	s := f.Host.CurrentSession()
 	t := s.Theme
 	left := []theme.Span{{Text: " whctl  ", Role: theme.Brand}}
-	left = append(left, t.Profile(s.Profile, server.Colour)...)
+	left = append(left, t.Profile(s.Profile, s.Colour)...)
 	left = append(left, theme.Span{Text: ui.ShortURL(s.URL)})
-	if server.InsecureTLS {
+	if s.InsecureTLS {
 		left = append(left, theme.Span{Text: "  TLS!", Role: theme.Offline})
 	}
 	if s.Access.User != "" {

@@ -27,12 +27,14 @@ type Session struct {
 	Queues     Queues
 	Events     []wire.Event // that the service publishes; nil until loaded
 
-	URL       string
-	Profile   string // empty for none
-	Downloads string // default directory of exports
-	Access    Access
-	ReadOnly  bool
-	Paused    bool // live updates are paused
+	URL         string
+	Profile     string // empty for none
+	Colour      string // of the profile; empty for none
+	InsecureTLS bool   // certificates are not verified
+	Downloads   string // default directory of exports
+	Access      Access
+	ReadOnly    bool
+	Paused      bool // live updates are paused
 
 	Columns, Rows int // size of the screen in front, in cells
 }
