@@ -394,13 +394,6 @@ func (a *App) ShowSignIn() {
 	a.overlay = newSignIn(a, a.account, a.changes)
 }
 
-// SessionExpired opens the sign-in form, unless something else is open.
-func (a *App) SessionExpired() {
-	if a.overlay == nil && a.input == nil {
-		a.ShowSignIn()
-	}
-}
-
 // Wait waits for the stream reader and for exports to finish.
 func (a *App) Wait() {
 	a.jobs.Wait()

@@ -15,8 +15,10 @@ import (
 // StreamHost is the part of the app that the live updates use.
 type StreamHost interface {
 	CurrentSession() *ui.Session
-	// SessionExpired opens the sign-in form, unless something else is open.
-	SessionExpired()
+	Overlay() ui.Overlay
+	Input() *ui.InputLine
+	// ShowSignIn opens the sign-in form in place of the overlay and the input.
+	ShowSignIn()
 	// RefreshAll refreshes the screens after changes were missed.
 	RefreshAll() tea.Cmd
 }
@@ -111,7 +113,14 @@ func (s *Stream) AddOutcome(err error) {
 	wasSignedOut := s.Conn.signedOut
 	s.Conn.addOutcome(err, s.host.CurrentSession().Now)
 	if s.Conn.signedOut && !wasSignedOut {
-		s.host.SessionExpired()
+		s.sessionExpired()
+	}
+}
+
+// sessionExpired opens the sign-in form, unless something else is open.
+func (s *Stream) sessionExpired() {
+	if s.host.Overlay() == nil && s.host.Input() == nil {
+		s.host.ShowSignIn()
 	}
 }
 
@@ -183,7 +192,7 @@ func (s *Stream) Handle(m LiveMsg) (cmd tea.Cmd, current bool) {
 	s.Conn.addBatch(m, session.Now)
 	session.ServerOffset = s.Conn.offset
 	if s.Conn.signedOut && !wasSignedOut {
-		s.host.SessionExpired()
+		s.sessionExpired()
 	}
 	cmds := []tea.Cmd{s.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.Changes) })}
 	if len(m.Changes) > 0 {
