@@ -389,7 +389,7 @@ func (b *Browser) filterLine(text string) *ui.InputLine {
 		b.goToFilter()
 		return b.setFilters(filters)
 	}
-	l := NewFilterLine(b.HostSession, b.Selection.rowKind(), b.Selection.Kind.Name, text, apply)
+	l := NewFilterLine(b.Host, b.Selection.rowKind(), b.Selection.Kind.Name, text, apply)
 	l.Help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies the filter   " +
 		keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " +
 		keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"

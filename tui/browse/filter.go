@@ -32,18 +32,19 @@ func ParseFilters(now time.Time, kind *record.Kind, text string) ([]client.Filte
 
 // NewFilterLine returns an input for conditions on the rows of a kind.
 func NewFilterLine(
-	h ui.HostSession, kind *record.Kind, name, text string,
+	h ui.LineHost, kind *record.Kind, name, text string,
 	accept func([]client.Filter, TypedConditions) tea.Cmd,
 ) *ui.InputLine {
-	l := ui.NewInputLine(h.Host, "filter "+name, "/", text)
+	s := h.CurrentSession()
+	l := ui.NewInputLine(h, "filter "+name, "/", text)
 	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(kind, text) }
 	l.Check = func(text string) error {
-		_, err := ParseFilters(h.Session.Now, kind, text)
+		_, err := ParseFilters(s.Now, kind, text)
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		filters, _ := ParseFilters(h.Session.Now, kind, text) // validated by Check
-		return accept(filters, ParseTyped(h.Session.Now, kind, text))
+		filters, _ := ParseFilters(s.Now, kind, text) // validated by Check
+		return accept(filters, ParseTyped(s.Now, kind, text))
 	}
 	return l
 }

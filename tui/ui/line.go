@@ -19,9 +19,18 @@ type Suggestion struct {
 	Help string
 }
 
+// LineHost is the part of the app that an input line uses.
+type LineHost interface {
+	CurrentSession() *Session
+	Notify(l Level, text string)
+	// ShowInput opens an input line below the tabs; nil closes it.
+	ShowInput(l *InputLine)
+}
+
 // InputLine is an input below the tabs: a command, a filter or a search.
 type InputLine struct {
-	HostSession
+	host         LineHost
+	session      *Session
 	kind         string // key of its history
 	prompt       string
 	input        textinput.Model
@@ -45,13 +54,14 @@ const PasteInterval = 30 * time.Millisecond
 const maxLineLength = 4096
 
 // NewInputLine returns an input line with an initial text.
-func NewInputLine(h Host, kind, prompt, text string) *InputLine {
+func NewInputLine(h LineHost, kind, prompt, text string) *InputLine {
 	return &InputLine{
-		HostSession: NewHostSession(h),
-		kind:        kind,
-		prompt:      prompt,
-		input:       NewInput(text),
-		initial:     text,
+		host:    h,
+		session: h.CurrentSession(),
+		kind:    kind,
+		prompt:  prompt,
+		input:   NewInput(text),
+		initial: text,
 	}
 }
 
@@ -90,13 +100,13 @@ func (l *InputLine) Key(m tea.KeyMsg) tea.Cmd {
 	if !ok {
 		typeInto(&l.input, m)
 		l.historyIndex = 0
-		l.lastKey = l.Session.Now
+		l.lastKey = l.session.Now
 		l.verify()
 		return nil
 	}
 	switch b.Action {
 	case keymap.GoBack:
-		l.Host.ShowInput(nil)
+		l.host.ShowInput(nil)
 		if l.Check != nil {
 			_ = l.Check(l.initial) // restores lists that are filtered while typing
 		}
@@ -120,14 +130,14 @@ func (l *InputLine) submit() tea.Cmd {
 	if l.err != nil {
 		return nil
 	}
-	if l.Session.Now.Sub(l.lastKey) < PasteInterval { // too fast for typing: part of a paste
-		l.Host.Notify(Info,
+	if l.session.Now.Sub(l.lastKey) < PasteInterval { // too fast for typing: part of a paste
+		l.host.Notify(Info,
 			"ignored because it was part of a paste: press "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" again")
 		return nil
 	}
 	text := l.input.Value()
-	l.Session.remember(l.kind, text)
-	l.Host.ShowInput(nil)
+	l.session.remember(l.kind, text)
+	l.host.ShowInput(nil)
 	return l.Accept(text)
 }
 
@@ -140,7 +150,7 @@ func (l *InputLine) Set(text string) {
 
 // recall moves through the history.
 func (l *InputLine) recall(step int) {
-	history := l.Session.History[l.kind]
+	history := l.session.History[l.kind]
 	if l.historyIndex == 0 {
 		l.draft = l.input.Value()
 	}
@@ -169,8 +179,8 @@ func (l *InputLine) suggestions() []Suggestion {
 // View draws the input line.
 func (l *InputLine) View(width int) string {
 	prompt := " " + l.prompt + " "
-	return l.Session.Theme.Paint(theme.Key, prompt) +
-		drawInput(l.Session.Theme, l.input, width-ansi.StringWidth(prompt), false)
+	return l.session.Theme.Paint(theme.Key, prompt) +
+		drawInput(l.session.Theme, l.input, width-ansi.StringWidth(prompt), false)
 }
 
 // drawInput draws a text input with its cursor in width cells. If it is masked, each
@@ -213,7 +223,7 @@ const (
 
 // Suggestions draws the completions below the input.
 func (l *InputLine) Suggestions(width, room int) []string {
-	t := l.Session.Theme
+	t := l.session.Theme
 	var lines []string
 	if l.input.Value() == "" {
 		for _, words := range theme.Wrap(l.Words, width-4) {

@@ -124,7 +124,7 @@ func (c *controls) filterLine(text string) *ui.InputLine {
 		c.query.Typed = typed
 		return c.list.Reload()
 	}
-	l := browse.NewFilterLine(c.HostSession, ui.MessageKind(), ui.MessageRecord, text, apply)
+	l := browse.NewFilterLine(c.Host, ui.MessageKind(), ui.MessageRecord, text, apply)
 	l.Help = "such as Status=3  EventName^=debtor; " +
 		keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " +
 		keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
