@@ -13,9 +13,17 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// ChooserHost is the part of the app that a chooser uses.
+type ChooserHost interface {
+	CurrentSession() *ui.Session
+	Notify(l ui.Level, text string)
+	ShowInput(l *ui.InputLine)
+	ShowOverlay(o ui.Overlay)
+}
+
 // Chooser is an overlay for selecting and ordering the columns of a list.
 type Chooser struct {
-	ui.HostSession
+	host     ChooserHost
 	kind     *record.Kind
 	name     string                        // name of the list
 	names    []string                      // names of all fields, in the order of the chooser
@@ -29,17 +37,17 @@ type Chooser struct {
 
 // NewChooser returns a chooser for the columns of a list.
 func NewChooser(
-	h ui.Host, kind *record.Kind, name string, fields, defaults []string, empty func(name string) bool,
+	h ChooserHost, kind *record.Kind, name string, fields, defaults []string, empty func(name string) bool,
 	accept func(fields []string) tea.Cmd,
 ) *Chooser {
 	c := &Chooser{
-		HostSession: ui.NewHostSession(h),
-		kind:        kind,
-		name:        name,
-		defaults:    defaults,
-		chosen:      make(map[string]bool),
-		empty:       empty,
-		accept:      accept,
+		host:     h,
+		kind:     kind,
+		name:     name,
+		defaults: defaults,
+		chosen:   make(map[string]bool),
+		empty:    empty,
+		accept:   accept,
 	}
 	c.setFields(fields)
 	return c
@@ -77,13 +85,13 @@ func (c *Chooser) Listed() []string {
 func (c *Chooser) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
-		c.Host.ShowOverlay(nil)
+		c.host.ShowOverlay(nil)
 	case keymap.GoUp:
 		c.selectAt(c.index - 1)
 	case keymap.GoDown:
 		c.selectAt(c.index + 1)
 	case keymap.OpenFilter:
-		c.Host.ShowInput(c.Find())
+		c.host.ShowInput(c.Find())
 	case keymap.Toggle:
 		c.toggle()
 	case keymap.ToggleAll:
@@ -113,7 +121,7 @@ func (c *Chooser) selectAt(i int) { c.index = max(0, min(i, len(c.Listed())-1)) 
 
 // Find returns the search input.
 func (c *Chooser) Find() *ui.InputLine {
-	l := ui.NewInputLine(c.Host, "columns", "/", c.search)
+	l := ui.NewInputLine(c.host, "columns", "/", c.search)
 	l.Help = "part of a field's name; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies it"
 	l.Check = func(text string) error {
 		c.search = text
@@ -164,7 +172,7 @@ func (c *Chooser) swap(step int) {
 func (c *Chooser) onlyAmounts() {
 	kind := c.kind
 	if !slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.Decimal }) {
-		c.Host.Notify(ui.Warning, kind.Name+" has no decimal fields")
+		c.host.Notify(ui.Warning, kind.Name+" has no decimal fields")
 		return
 	}
 	for i, f := range kind.Fields {
@@ -176,15 +184,15 @@ func (c *Chooser) onlyAmounts() {
 func (c *Chooser) apply() tea.Cmd {
 	fields := c.fields()
 	if len(fields) == 0 {
-		c.Host.Notify(ui.Warning, "choose at least one column")
+		c.host.Notify(ui.Warning, "choose at least one column")
 		return nil
 	}
-	c.Host.ShowOverlay(nil)
+	c.host.ShowOverlay(nil)
 	return c.accept(fields)
 }
 
 func (c *Chooser) Box(width, height int) []string {
-	t := c.Session.Theme
+	t := c.host.CurrentSession().Theme
 	width = min(width, 68) - 4
 	room := max(1, height-3)
 	list := c.Listed()
@@ -211,7 +219,7 @@ func (c *Chooser) Box(width, height int) []string {
 
 // row draws a field with its check box.
 func (c *Chooser) row(name string, selected bool, width int) string {
-	t := c.Session.Theme
+	t := c.host.CurrentSession().Theme
 	check := "[ ] "
 	if c.chosen[name] {
 		check = "[x] "
