@@ -31,9 +31,17 @@ func NewHelp(h ui.Host) ui.Overlay {
 	return text
 }
 
+// MenuHost is the part of the app that the menu uses.
+type MenuHost interface {
+	CurrentSession() *ui.Session
+	Notify(l ui.Level, text string)
+	Front() ui.Screen
+	ShowOverlay(o ui.Overlay)
+}
+
 // NewMenu returns the menu of the actions of the screen in front.
-func NewMenu(h ui.Host, k *Keyboard) *Menu {
-	m := &Menu{HostSession: ui.NewHostSession(h), keys: k, screen: h.Front()}
+func NewMenu(h MenuHost, k *Keyboard) *Menu {
+	m := &Menu{host: h, keys: k, screen: h.Front()}
 	scopes := append(m.screen.Scopes(), keymap.Everywhere)
 	for _, s := range scopes {
 		if s == keymap.InLists {
@@ -46,7 +54,7 @@ func NewMenu(h ui.Host, k *Keyboard) *Menu {
 
 // Menu lists the actions of a screen, and why some are unavailable.
 type Menu struct {
-	ui.HostSession
+	host   MenuHost
 	keys   *Keyboard
 	screen ui.Screen // screen of the actions
 	Rows   []keymap.Binding
@@ -62,11 +70,11 @@ func (m *Menu) Do(b keymap.Binding) tea.Cmd {
 	case keymap.GoDown:
 		m.At = min(len(m.Rows)-1, m.At+1)
 	case keymap.GoBack:
-		m.Host.ShowOverlay(nil)
+		m.host.ShowOverlay(nil)
 	case keymap.Accept:
-		m.Host.ShowOverlay(nil)
-		if m.Host.Front() != m.screen {
-			m.Host.Notify(ui.Warning, "cancelled: the screen changed")
+		m.host.ShowOverlay(nil)
+		if m.host.Front() != m.screen {
+			m.host.Notify(ui.Warning, "cancelled: the screen changed")
 			return nil
 		}
 		return m.keys.perform(m.Rows[m.At], "")
@@ -75,7 +83,7 @@ func (m *Menu) Do(b keymap.Binding) tea.Cmd {
 }
 
 func (m *Menu) Box(width, height int) []string {
-	t := m.Session.Theme
+	t := m.host.CurrentSession().Theme
 	width = min(width, 76) - 4
 	room := max(1, height-2)
 	first := max(0, m.At-room+1)
@@ -96,13 +104,13 @@ func (m *Menu) reason(b keymap.Binding) string {
 	if b.Scope == keymap.Everywhere {
 		return ""
 	}
-	return Reason(m.Session, b)
+	return Reason(m.host.CurrentSession(), b)
 }
 
 // line returns the key and description of a binding. If it is unavailable, the reason
 // is shown where it is always visible.
 func (m *Menu) line(b keymap.Binding) string {
-	t := m.Session.Theme
+	t := m.host.CurrentSession().Theme
 	labelWidth := 0
 	for _, row := range m.Rows {
 		labelWidth = max(labelWidth, len(row.Label()))
