@@ -43,16 +43,24 @@ func jobSpans(running []*export.Job) []theme.Span {
 	return []theme.Span{{Text: " " + text + progress(running[len(running)-1]) + "  ", Role: theme.Accent}}
 }
 
+// JobListHost is the part of the app that the list of exports uses.
+type JobListHost interface {
+	CurrentSession() *ui.Session
+	// Copy copies text to the clipboard.
+	Copy(text string)
+	ShowOverlay(o ui.Overlay)
+}
+
 // jobList is the list of exports, newest first.
 type jobList struct {
-	ui.HostSession
+	host  JobListHost
 	jobs  *session.Jobs
 	index int // of the selected job
 }
 
 // NewJobList returns the list of exports.
-func NewJobList(h ui.Host, jobs *session.Jobs) ui.Overlay {
-	return &jobList{HostSession: ui.NewHostSession(h), jobs: jobs}
+func NewJobList(h JobListHost, jobs *session.Jobs) ui.Overlay {
+	return &jobList{host: h, jobs: jobs}
 }
 
 func (l *jobList) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
@@ -70,7 +78,7 @@ func (l *jobList) job(row int) *export.Job { return l.jobs.All[len(l.jobs.All)-1
 
 func (l *jobList) Do(b keymap.Binding) tea.Cmd {
 	if b.Action == keymap.GoBack {
-		l.Host.ShowOverlay(nil)
+		l.host.ShowOverlay(nil)
 		return nil
 	}
 	job := l.selected()
@@ -83,7 +91,7 @@ func (l *jobList) Do(b keymap.Binding) tea.Cmd {
 	case keymap.GoDown:
 		l.index = min(len(l.jobs.All)-1, l.index+1)
 	case keymap.CopyCell:
-		l.Host.Copy(job.Path)
+		l.host.Copy(job.Path)
 	case keymap.CancelJob:
 		if job.Ended.IsZero() {
 			job.Cancel()
@@ -93,7 +101,7 @@ func (l *jobList) Do(b keymap.Binding) tea.Cmd {
 }
 
 func (l *jobList) Box(width, height int) []string {
-	t := l.Session.Theme
+	t := l.host.CurrentSession().Theme
 	width = min(width, 96) - 4
 	jobs := len(l.jobs.All)
 	if jobs == 0 {
@@ -112,10 +120,11 @@ func (l *jobList) Box(width, height int) []string {
 
 // jobLines draws a job: its name and progress, and its path or error.
 func (l *jobList) jobLines(row, width int) []string {
-	t := l.Session.Theme
+	s := l.host.CurrentSession()
+	t := s.Theme
 	job := l.job(row)
 	pointer, role := t.RowPrefix(row == l.index)
-	name := theme.Span{Text: pointer + l.Session.TimeOfDay(job.Started) + "  " + job.Name, Role: role}
+	name := theme.Span{Text: pointer + s.TimeOfDay(job.Started) + "  " + job.Name, Role: role}
 	state := theme.Span{Text: progress(job), Role: roleOf(job)}
 	return []string{
 		t.Compose(width, []theme.Span{name}, []theme.Span{state}),
