@@ -15,16 +15,24 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// errorLogHost is the part of the app that the list of errors uses.
+type errorLogHost interface {
+	CurrentSession() *ui.Session
+	// Copy copies text to the clipboard.
+	Copy(text string)
+	ShowOverlay(o ui.Overlay)
+}
+
 // errorLog is the list of errors, newest first, with the request IDs.
 type errorLog struct {
-	ui.HostSession
+	host   errorLogHost
 	toasts *ui.Toasts
 	index  int // of the selected error
 }
 
 // newErrors returns the list of errors.
-func newErrors(h ui.Host, toasts *ui.Toasts) ui.Overlay {
-	return &errorLog{HostSession: ui.NewHostSession(h), toasts: toasts}
+func newErrors(h errorLogHost, toasts *ui.Toasts) ui.Overlay {
+	return &errorLog{host: h, toasts: toasts}
 }
 
 func (l *errorLog) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InErrors} }
@@ -40,17 +48,17 @@ func (l *errorLog) Do(b keymap.Binding) tea.Cmd {
 	failures := l.failures()
 	switch b.Action {
 	case keymap.GoBack:
-		l.Host.ShowOverlay(nil)
+		l.host.ShowOverlay(nil)
 	case keymap.GoUp:
 		l.index = max(0, l.index-1)
 	case keymap.GoDown:
 		l.index = max(0, min(len(failures)-1, l.index+1))
 	case keymap.CopyCell:
 		if l.index < len(failures) {
-			l.Host.Copy(errorText(failures[l.index]))
+			l.host.Copy(errorText(failures[l.index]))
 		}
 	case keymap.CopyRow:
-		l.Host.Copy(strings.Join(record.Texts(failures, errorText), "\n"))
+		l.host.Copy(strings.Join(record.Texts(failures, errorText), "\n"))
 	}
 	return nil
 }
@@ -60,7 +68,7 @@ func (l *errorLog) Do(b keymap.Binding) tea.Cmd {
 func errorText(toast ui.Toast) string { return toast.At.UTC().Format(time.RFC3339) + "  " + toast.Text }
 
 func (l *errorLog) Box(width, height int) []string {
-	t := l.Session.Theme
+	t := l.host.CurrentSession().Theme
 	width = min(width, 96) - 4
 	failures := l.failures()
 	if len(failures) == 0 {
@@ -77,12 +85,13 @@ func (l *errorLog) Box(width, height int) []string {
 
 // entry draws an error with its time, wrapped.
 func (l *errorLog) entry(toast ui.Toast, selected bool, width int) []string {
-	t := l.Session.Theme
+	s := l.host.CurrentSession()
+	t := s.Theme
 	pointer, role := t.RowPrefix(selected)
 	if !selected {
 		role = theme.Null
 	}
-	start := pointer + l.Session.TimeOfDay(toast.At) + "  "
+	start := pointer + s.TimeOfDay(toast.At) + "  "
 	startWidth := ansi.StringWidth(start)
 	var lines []string
 	for _, part := range theme.Wrap(toast.Text, width-startWidth) {
