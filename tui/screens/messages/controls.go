@@ -14,11 +14,23 @@ import (
 
 // controls are the actions of the user on the filter, order and columns of a list.
 type controls struct {
-	ui.HostSession
+	host    controlsHost
+	session *ui.Session
 	list    controlledList
 	query   *query
 	columns *columns
 	rows    *rows
+}
+
+// controlsHost has the methods of the app that controls use.
+type controlsHost interface {
+	CurrentSession() *ui.Session
+	// Notify shows a message to the user.
+	Notify(l ui.Level, text string)
+	// ShowInput opens an input line below the tabs.
+	ShowInput(l *ui.InputLine)
+	// ShowOverlay replaces the overlay.
+	ShowOverlay(o ui.Overlay)
 }
 
 // controlledList has the methods of a list that controls use.
@@ -49,7 +61,7 @@ func (c *controls) arrange(saved state.Arrangement) {
 // remember saves the arrangement. In a view only :save does.
 func (c *controls) remember() {
 	if c.query.saved == "" {
-		c.Session.State.SetGrid(gridKey, c.columns.arrangement())
+		c.session.State.SetGrid(gridKey, c.columns.arrangement())
 	}
 }
 
@@ -62,7 +74,7 @@ func (c *controls) chooseColumns() tea.Cmd {
 		c.remember()
 		return c.list.FetchVisible()
 	}
-	c.Host.ShowOverlay(browse.NewChooser(c.Host, columnKind(), c.query.title(), c.columns.Names(),
+	c.host.ShowOverlay(browse.NewChooser(c.host, columnKind(), c.query.title(), c.columns.Names(),
 		DefaultColumnNames(), isEmpty, apply))
 	return nil
 }
@@ -83,7 +95,7 @@ func (c *controls) clearFilters() tea.Cmd {
 func (c *controls) sort() tea.Cmd {
 	column := c.columns.Selected()
 	if column.field == "" {
-		c.Host.Notify(ui.Warning, "cannot sort by "+strings.ToLower(column.Name)+": messages contain only the ID")
+		c.host.Notify(ui.Warning, "cannot sort by "+strings.ToLower(column.Name)+": messages contain only the ID")
 		return nil
 	}
 	c.query.Order = c.query.Order.Next(column.Name)
@@ -94,12 +106,12 @@ func (c *controls) sort() tea.Cmd {
 func (c *controls) filterColumn() tea.Cmd {
 	column := c.columns.Selected()
 	if column.field == "" {
-		c.Host.Notify(ui.Warning, "cannot filter by "+strings.ToLower(column.Name)+" name; "+
+		c.host.Notify(ui.Warning, "cannot filter by "+strings.ToLower(column.Name)+" name; "+
 			keymap.KeyFor(keymap.InMessages, keymap.FilterByValue)+" filters by this one")
 		return nil
 	}
 	text := c.query.filterText() + browse.ConditionSeparator + column.field
-	c.Host.ShowInput(c.filterLine(strings.TrimSpace(text)))
+	c.host.ShowInput(c.filterLine(strings.TrimSpace(text)))
 	return nil
 }
 
@@ -111,7 +123,7 @@ func (c *controls) filterByValue() tea.Cmd {
 	}
 	why := c.query.filterBy(c.columns.Selected().Name, m, c.columns.subscribers.cell(m).Text)
 	if why != "" {
-		c.Host.Notify(ui.Warning, why)
+		c.host.Notify(ui.Warning, why)
 		return nil
 	}
 	return c.list.Reload()
@@ -124,7 +136,7 @@ func (c *controls) filterLine(text string) *ui.InputLine {
 		c.query.Typed = typed
 		return c.list.Reload()
 	}
-	l := browse.NewFilterLine(c.Host, ui.MessageKind(), ui.MessageRecord, text, apply)
+	l := browse.NewFilterLine(c.host, ui.MessageKind(), ui.MessageRecord, text, apply)
 	l.Help = "such as Status=3  EventName^=debtor; " +
 		keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " +
 		keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"

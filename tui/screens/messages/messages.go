@@ -73,7 +73,14 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 		unseen:  make(map[string]struct{}),
 	}
 	s.Marks = &marks{query: s.Query, grid: s.Grid, rows: s.Rows}
-	s.Controls = &controls{HostSession: s.HostSession, list: s, query: s.Query, columns: s.Columns, rows: s.Rows}
+	s.Controls = &controls{
+		host:    h,
+		session: s.Session,
+		list:    s,
+		query:   s.Query,
+		columns: s.Columns,
+		rows:    s.Rows,
+	}
 	s.Bulk = &bulk{host: h, list: s, session: s.Session, marks: s.Marks}
 	s.Impacts = &impacts{host: h, list: s, session: s.Session, marks: s.Marks, bulk: s.Bulk}
 
