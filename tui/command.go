@@ -20,8 +20,12 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// CommandHost is the part of the app that commands use in addition to ui.Host.
+// CommandHost is the part of the app that commands use.
 type CommandHost interface {
+	CurrentSession() *ui.Session
+	Notify(l ui.Level, text string)
+	// Open opens a destination, possibly in another tab.
+	Open(to ui.Target) tea.Cmd
 	// Do runs a binding of scope Everywhere; key is the key that was pressed.
 	Do(b keymap.Binding, key string) tea.Cmd
 	// ShowSignIn opens the sign-in form in place of the overlay and the input.
@@ -32,22 +36,22 @@ type CommandHost interface {
 
 // palette runs commands that are entered after ":".
 type palette struct {
-	ui.HostSession
-	app      CommandHost
+	host     CommandHost
+	session  *ui.Session
 	account  *session.Account
 	switcher *session.Switcher
 	tabs     *shell.Tabs
 }
 
 func newPalette(
-	h ui.Host, app CommandHost, account *session.Account, switcher *session.Switcher, tabs *shell.Tabs,
+	h CommandHost, account *session.Account, switcher *session.Switcher, tabs *shell.Tabs,
 ) *palette {
 	return &palette{
-		HostSession: ui.NewHostSession(h),
-		app:         app,
-		account:     account,
-		switcher:    switcher,
-		tabs:        tabs,
+		host:     h,
+		session:  h.CurrentSession(),
+		account:  account,
+		switcher: switcher,
+		tabs:     tabs,
 	}
 }
 
@@ -124,7 +128,7 @@ func commands() []command {
 			help:  "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING",
 			check: func(_ *palette, text string) error { return records.CheckBill(text) },
 			run: func(p *palette, argument string) tea.Cmd {
-				return records.NewBill(p.Host).Open(argument)
+				return p.host.Open(ui.BillTarget{IDs: argument})
 			},
 		},
 		{
@@ -132,7 +136,7 @@ func commands() []command {
 			help:  "the history of a key, or of a message by ID: why KEY",
 			check: (*palette).checkKey,
 			run: func(p *palette, key string) tea.Cmd {
-				return p.Host.Open(ui.WhyTarget{Key: key})
+				return p.host.Open(ui.WhyTarget{Key: key})
 			},
 		},
 		{
@@ -141,22 +145,22 @@ func commands() []command {
 			check:       (*palette).checkKind,
 			completions: (*palette).kindNames,
 			run: func(p *palette, name string) tea.Cmd {
-				kind, _ := p.Session.Registry.Lookup(name) // checked
-				return p.Host.Open(ui.ChangesTarget{Kind: kind})
+				kind, _ := p.session.Registry.Lookup(name) // checked
+				return p.host.Open(ui.ChangesTarget{Kind: kind})
 			},
 		},
 		{
 			name: "refresh",
 			help: "refresh the screen",
 			run: func(p *palette, _ string) tea.Cmd {
-				return p.app.Refresh()
+				return p.host.Refresh()
 			},
 		},
 		{
 			name: "login",
 			help: "sign in",
 			run: func(p *palette, _ string) tea.Cmd {
-				p.app.ShowSignIn()
+				p.host.ShowSignIn()
 				return nil
 			},
 		},
@@ -171,7 +175,7 @@ func commands() []command {
 // does returns the function of a command that runs the binding of an action.
 func does(action keymap.Action) func(p *palette, _ string) tea.Cmd {
 	return func(p *palette, _ string) tea.Cmd {
-		return p.app.Do(keymap.Binding{Action: action}, "")
+		return p.host.Do(keymap.Binding{Action: action}, "")
 	}
 }
 
@@ -206,14 +210,14 @@ func (p *palette) checkKey(key string) error {
 
 // checkKind returns an error if there is no record kind with a name.
 func (p *palette) checkKind(name string) error {
-	if _, ok := p.Session.Registry.Lookup(name); !ok {
+	if _, ok := p.session.Registry.Lookup(name); !ok {
 		return fmt.Errorf("unknown record kind: %q", name)
 	}
 	return nil
 }
 
 func (p *palette) kindNames() []string {
-	return record.Texts(p.Session.Registry.Kinds(), func(kind *record.Kind) string { return kind.Name })
+	return record.Texts(p.session.Registry.Kinds(), func(kind *record.Kind) string { return kind.Name })
 }
 
 // commandNames returns the names of all commands.
@@ -223,8 +227,8 @@ func commandNames() string {
 }
 
 // input returns the input for commands, record kinds, tabs, views and profiles.
-func (p *palette) input() *ui.InputLine {
-	l := ui.NewInputLine(p.Host, ui.CommandHistory, ":", "")
+func (p *palette) input(h ui.LineHost) *ui.InputLine {
+	l := ui.NewInputLine(h, ui.CommandHistory, ":", "")
 	l.Help = "record kind with conditions, tab, view, @profile or a command"
 	l.Words = commandNames()
 	l.Suggest = p.suggestCommands
@@ -278,16 +282,16 @@ func (p *palette) parseCommand(c command, argument string) (func() tea.Cmd, erro
 
 // parseConditions returns the action that lists the records of a kind that meet conditions.
 func (p *palette) parseConditions(kind *record.Kind, conditions string) (func() tea.Cmd, error) {
-	filters, err := browse.ParseFilters(p.Session.Now, kind, conditions)
+	filters, err := browse.ParseFilters(p.session.Now, kind, conditions)
 	if err != nil {
 		return nil, err
 	}
 	records := ui.RecordsTarget{
 		Kind:    kind,
 		Filters: filters,
-		Typed:   browse.ParseTyped(p.Session.Now, kind, conditions),
+		Typed:   browse.ParseTyped(p.session.Now, kind, conditions),
 	}
-	return func() tea.Cmd { return p.Host.Open(records) }, nil
+	return func() tea.Cmd { return p.host.Open(records) }, nil
 }
 
 // bestMatch returns the target that matches a word best.
@@ -316,7 +320,7 @@ type target struct {
 // targets returns everything that can be entered.
 func (p *palette) targets() []target {
 	var targets []target
-	for _, kind := range p.Session.Registry.Kinds() {
+	for _, kind := range p.session.Registry.Kinds() {
 		targets = append(targets, target{name: kind.Name, help: kind.Summary, kind: kind})
 	}
 	for i, name := range shell.TabNames {
@@ -326,11 +330,11 @@ func (p *palette) targets() []target {
 			run:  func() tea.Cmd { return p.tabs.Open(i) },
 		})
 	}
-	for _, view := range p.Session.State.Views {
+	for _, view := range p.session.State.Views {
 		targets = append(targets, target{
 			name: view.Name,
 			help: "saved view of " + view.Record,
-			run:  func() tea.Cmd { return p.Host.Open(ui.ViewTarget{View: view}) },
+			run:  func() tea.Cmd { return p.host.Open(ui.ViewTarget{View: view}) },
 		})
 	}
 	for _, profile := range p.switcher.Profiles() {
@@ -447,7 +451,7 @@ func (p *palette) checkViewName(name string) error {
 	if strings.ContainsAny(name, " @:\t") || len(name) > maxViewName {
 		return fmt.Errorf("view names are one word without @ and :, at most %d characters", maxViewName)
 	}
-	if _, isView := p.Session.State.View(name); isView {
+	if _, isView := p.session.State.View(name); isView {
 		return nil // it is replaced
 	}
 	isTaken := func(t target) bool { return strings.EqualFold(t.name, name) }
@@ -459,7 +463,7 @@ func (p *palette) checkViewName(name string) error {
 
 // checkView returns an error if there is no view with a name.
 func (p *palette) checkView(name string) error {
-	if _, ok := p.Session.State.View(name); ok {
+	if _, ok := p.session.State.View(name); ok {
 		return nil
 	}
 	if names := p.viewNames(); len(names) > 0 {
@@ -469,36 +473,36 @@ func (p *palette) checkView(name string) error {
 }
 
 func (p *palette) viewNames() []string {
-	return record.Texts(p.Session.State.Views, func(v state.View) string { return v.Name })
+	return record.Texts(p.session.State.Views, func(v state.View) string { return v.Name })
 }
 
 // saveView saves the screen in front as a view.
 func (p *palette) saveView(name string) tea.Cmd {
-	v, ok := p.Host.Front().(ui.Viewer)
+	v, ok := p.tabs.Front().(ui.Viewer)
 	if !ok || v.AsView().Record == "" {
-		p.Host.Notify(ui.Warning, "only lists of records and messages can be saved as a view")
+		p.host.Notify(ui.Warning, "only lists of records and messages can be saved as a view")
 		return nil
 	}
 	if m, ok := v.(*messages.List); ok && m.Query.Filter.Subscriber != "" {
-		p.Host.Notify(ui.Warning, "a list of one subscriber cannot be saved: its SubscriberID is a secret")
+		p.host.Notify(ui.Warning, "a list of one subscriber cannot be saved: its SubscriberID is a secret")
 		return nil
 	}
 	view := v.AsView()
 	view.Name = name
-	_, replaced := p.Session.State.View(name)
-	p.Session.State.SetView(view)
+	_, replaced := p.session.State.View(name)
+	p.session.State.SetView(view)
 	v.SetViewName(name)
 	text := name + " saved: open it from Home or with :" + name
 	if replaced {
 		text = name + " replaced"
 	}
-	p.Host.Notify(ui.Info, text)
+	p.host.Notify(ui.Info, text)
 	return nil
 }
 
 // dropView deletes a view.
 func (p *palette) dropView(name string) tea.Cmd {
-	p.Session.State.DeleteView(name)
-	p.Host.Notify(ui.Info, name+" deleted")
+	p.session.State.DeleteView(name)
+	p.host.Notify(ui.Info, name+" deleted")
 	return nil
 }

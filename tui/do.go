@@ -18,7 +18,7 @@ func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.ShowHelp:
 		a.overlay = shell.NewHelp(a)
 	case keymap.OpenCommandLine:
-		a.input = newPalette(a, a, a.account, a.switcher, a.tabs).input()
+		a.input = newPalette(a, a.account, a.switcher, a.tabs).input(a)
 	case keymap.OpenFilter:
 		if f, ok := a.Front().(ui.Finder); ok {
 			a.input = f.Find()

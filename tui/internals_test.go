@@ -107,7 +107,7 @@ func CommandNames() (names []string) {
 
 // Targets returns all names that can be entered after ":".
 func (a *App) Targets() (names []string) {
-	for _, destination := range newPalette(a, a, a.account, a.switcher, a.tabs).targets() {
+	for _, destination := range newPalette(a, a.account, a.switcher, a.tabs).targets() {
 		names = append(names, destination.name)
 	}
 	return names

@@ -54,6 +54,8 @@ func openTarget(t *shell.Tabs, h ui.Host, to ui.Target) tea.Cmd {
 		return t.Push(messages.NewWhy(h, to.Key))
 	case ui.ChangesTarget:
 		return t.Push(records.NewChanges(h, to.Kind))
+	case ui.BillTarget:
+		return records.NewBill(h).Open(to.IDs)
 	case ui.ViewTarget:
 		return openView(t, h, to.View)
 	}

@@ -117,6 +117,9 @@ type (
 	WhyTarget struct{ Key string }
 	// ChangesTarget opens the changes of a kind.
 	ChangesTarget struct{ Kind *record.Kind }
+	// BillTarget opens custom fields of a bill, or the form for the IDs if IDs is empty. IDs is
+	// BILL/STAGE or BILL/STAGE/SETTING.
+	BillTarget struct{ IDs string }
 	// ViewTarget opens a saved view.
 	ViewTarget struct{ state.View }
 )
@@ -130,6 +133,8 @@ func (SubscriptionTarget) isTarget() {}
 func (WhyTarget) isTarget() {}
 
 func (ChangesTarget) isTarget() {}
+
+func (BillTarget) isTarget() {}
 
 func (ViewTarget) isTarget() {}
 
