@@ -12,7 +12,6 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/keymap"
-	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/session"
 	"github.com/bizhook/whd/tui/shell"
@@ -479,12 +478,12 @@ func (p *palette) viewNames() []string {
 // saveView saves the screen in front as a view.
 func (p *palette) saveView(name string) tea.Cmd {
 	v, ok := p.tabs.Front().(ui.Viewer)
-	if !ok || v.AsView().Record == "" {
-		p.host.Notify(ui.Warning, "only lists of records and messages can be saved as a view")
+	if !ok {
+		p.host.Notify(ui.Warning, ui.NoView)
 		return nil
 	}
-	if m, ok := v.(*messages.List); ok && m.Query.Filter.Subscriber != "" {
-		p.host.Notify(ui.Warning, "a list of one subscriber cannot be saved: its SubscriberID is a secret")
+	if why := v.WhyNotSaved(); why != "" {
+		p.host.Notify(ui.Warning, why)
 		return nil
 	}
 	view := v.AsView()

@@ -111,11 +111,16 @@ func (b *Browser) Remember() {
 	}
 }
 
-// AsView returns the view to store. Groups cannot be saved.
-func (b *Browser) AsView() state.View {
+// WhyNotSaved explains that groups cannot be saved.
+func (b *Browser) WhyNotSaved() string {
 	if b.Selection.options.groups != nil {
-		return state.View{}
+		return ui.NoView
 	}
+	return ""
+}
+
+// AsView returns the view to store.
+func (b *Browser) AsView() state.View {
 	return state.View{Record: b.Selection.Kind.Name, Arrangement: b.Arrangement()}
 }
 

@@ -117,6 +117,14 @@ func (s *List) Commands() []string {
 	}
 }
 
+// WhyNotSaved explains that the messages of one subscriber cannot be saved.
+func (s *List) WhyNotSaved() string {
+	if s.Query.Filter.Subscriber != "" {
+		return "a list of one subscriber cannot be saved: its SubscriberID is a secret"
+	}
+	return ""
+}
+
 // AsView returns the view to store.
 func (s *List) AsView() state.View {
 	f := s.Query.Filter
