@@ -87,6 +87,12 @@ func SubscriptionForm(
 	return f
 }
 
+// createdSelector is implemented by lists that select a new subscription.
+type createdSelector interface {
+	// SelectCreated selects a subscription once it is loaded.
+	SelectCreated(id string)
+}
+
 // AddSubscription creates a subscription and, with test, sends it a test message.
 // Rejected values are shown at their fields. The secret is shown once; the service
 // does not return it again.
@@ -111,9 +117,8 @@ func AddSubscription(s Polling, f *ui.Form, subscriber string, request wire.Subs
 				showFormResult(h, f, name, false, err)
 				return
 			}
-			if list, ok := s.(*Subscriptions); ok {
-				list.SelectID = created.RecID // selected once it is loaded
-				list.Search = ""
+			if list, ok := s.(createdSelector); ok {
+				list.SelectCreated(created.RecID)
 			}
 			ShowCreated(h, f, *created, accepted)
 		},

@@ -69,6 +69,12 @@ func (s *Subscriptions) SelectedScreen() ui.Screen {
 	return NewSubscription(s, subscription)
 }
 
+// SelectCreated selects a new subscription once it is loaded. A search could hide it.
+func (s *Subscriptions) SelectCreated(id string) {
+	s.SelectID = id
+	s.Search = ""
+}
+
 func (s *Subscriptions) Shown() tea.Cmd { return s.Poll() }
 
 func (s *Subscriptions) Title() string { return s.Subscriber.Name }
