@@ -3,7 +3,6 @@ package browse
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -94,15 +93,7 @@ func (b *Browser) Arrange(stored state.Arrangement) {
 }
 
 // Arrangement returns the current arrangement.
-func (b *Browser) Arrangement() state.Arrangement {
-	return state.Arrangement{
-		Fields:  slices.Clone(b.Selection.Fields),
-		Widths:  maps.Clone(b.Grid.Columns.Widths()),
-		Frozen:  b.Grid.Columns.Frozen(),
-		OrderBy: OrderText(b.Selection.order),
-		Where:   b.Selection.Typed.Texts(b.Selection.filters),
-	}
-}
+func (b *Browser) Arrangement() state.Arrangement { return b.Selection.arrangement(&b.Grid.Columns) }
 
 // Remember stores the arrangement for the kind. Views are only stored by :save.
 func (b *Browser) Remember() {
@@ -249,8 +240,8 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	column, hasColumn := b.Grid.Columns.Selected()
 	switch k.Action {
 	case keymap.Open:
-		if g := b.Selection.options.groups; g != nil {
-			return b.filterByValue(g.field, g.open)
+		if b.Selection.options.groups != nil {
+			return openGroup(b)
 		}
 		if b.Grid.Row() != nil {
 			return b.Host.Push(NewRecord(b))

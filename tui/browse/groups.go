@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -17,10 +18,11 @@ import (
 // grouping makes one row of all rows that have the same value of a field, or a date in the
 // same period.
 type grouping struct {
-	rows   *Browser // that are grouped
-	field  string
-	period int      // index of periods
-	sums   []string // fields
+	rows    *selection   // that are grouped
+	columns *grid.Layout // of the rows
+	field   string
+	period  int      // index of periods
+	sums    []string // fields
 }
 
 // periods are the parts of a date that rows can be grouped by; the first one is the whole
@@ -48,7 +50,7 @@ func group(name string, b *Browser) tea.Cmd {
 		return b.setFilters(s.filters)
 	}
 
-	g := newGrouping(b, name)
+	g := newGrouping(s, &b.Grid.Columns, name)
 	kind, err := g.kind()
 	if err != nil {
 		b.Host.Notify(ui.Warning, fmt.Sprintf("cannot group by %s: %s", name, err))
@@ -65,11 +67,10 @@ func group(name string, b *Browser) tea.Cmd {
 	return b.Host.Push(groups)
 }
 
-// newGrouping returns the groups of the rows of a browser by a field, with the sums of its other
+// newGrouping returns the groups of the rows of a selection by a field, with the sums of its other
 // numbers except those of its key.
-func newGrouping(b *Browser, field string) *grouping {
-	s := b.Selection
-	g := &grouping{rows: b, field: field}
+func newGrouping(s *selection, columns *grid.Layout, field string) *grouping {
+	g := &grouping{rows: s, columns: columns, field: field}
 	if s.Kind.Field(field).Type == record.DateTime {
 		g.period = 1
 	}
@@ -84,7 +85,7 @@ func newGrouping(b *Browser, field string) *grouping {
 
 // kind returns the kind of the groups: the field, the number of rows, and the sums.
 func (g *grouping) kind() (*record.Kind, error) {
-	rows := g.rows.Selection.Kind
+	rows := g.rows.Kind
 	field := rows.Field(g.field)
 	switch field.Type {
 	case record.Bytes:
@@ -109,12 +110,15 @@ func (g *grouping) kind() (*record.Kind, error) {
 // by returns the field, with the period of a date, as in requests and whctl query --by.
 func (g *grouping) by() string { return strings.TrimSuffix(g.field+":"+periods[g.period].name, ":") }
 
-// open shows rows of a group in the arrangement of all rows.
-func (g *grouping) open(filters []client.Filter) tea.Cmd {
-	rows := New(g.rows.Host, g.rows.Selection.Kind, nil, Options{Temporary: true})
-	rows.Arrange(g.rows.Arrangement())
-	rows.Selection.filters = filters
-	return g.rows.Host.Push(rows)
+// openGroup opens the rows of the selected group of a browser, in the arrangement of all rows.
+func openGroup(b *Browser) tea.Cmd {
+	g := b.Selection.options.groups
+	return b.filterByValue(g.field, func(filters []client.Filter) tea.Cmd {
+		rows := New(b.Host, g.rows.Kind, nil, Options{Temporary: true})
+		rows.Arrange(g.rows.arrangement(g.columns))
+		rows.Selection.filters = filters
+		return b.Host.Push(rows)
+	})
 }
 
 // conditions returns the conditions that a field has the value of a row or, with groups, of a

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -58,6 +60,17 @@ func (s *selection) toggledProblems() []client.Filter {
 		filters = append(filters, problem)
 	}
 	return filters
+}
+
+// arrangement returns the arrangement of the rows in columns.
+func (s *selection) arrangement(columns *grid.Layout) state.Arrangement {
+	return state.Arrangement{
+		Fields:  slices.Clone(s.Fields),
+		Widths:  maps.Clone(columns.Widths()),
+		Frozen:  columns.Frozen(),
+		OrderBy: OrderText(s.order),
+		Where:   s.Typed.Texts(s.filters),
+	}
 }
 
 // query returns the query of the displayed fields and the key field.
