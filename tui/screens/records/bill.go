@@ -17,7 +17,8 @@ import (
 
 // Bill shows and changes custom fields of bills. The command :bill B/S/X opens a
 // field, :bill B/S lists the fields of a stage. A change is confirmed with the old
-// and the new contents.
+// and the new contents. Like a screen it has a ui.Host, for the overlays that it
+// consists of: two forms, a list and a confirmation.
 type Bill struct{ ui.HostSession }
 
 // NewBill returns a Bill of a host.
