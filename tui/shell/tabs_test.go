@@ -35,6 +35,33 @@ func TestTabsReopenPreviousLocation(t *testing.T) {
 	}
 }
 
+// Without a previous location, going there changes nothing and says so.
+func TestTabsWithoutPreviousLocation(t *testing.T) {
+	h := newFakeHost()
+	tabs := NewTabs(h)
+	tabs.Start()
+	tabs.Resize(80, 24)
+	h.overlay = &ui.Form{}
+	front := tabs.Front().(*fakeScreen)
+	cmd := tabs.GoToPrevious()
+	if cmd != nil || tabs.Front() != ui.Screen(front) || front.shown != 0 || h.overlay == nil {
+		t.Errorf("previous location: command %v, same screen %v, shown %d times, overlay %T; "+
+			"want none, true, 0, the form", cmd != nil, tabs.Front() == ui.Screen(front), front.shown, h.overlay)
+	}
+	if want := []string{"no previous location"}; !slices.Equal(h.notices, want) {
+		t.Errorf("previous location: notices %q, want %q", h.notices, want)
+	}
+
+	tabs.Open(RecordsTab)
+	tabs.CloseAll() // also forgets the previous location
+	tabs.Start()
+	tabs.GoToPrevious()
+	if tabs.Current() != HomeTab || len(h.notices) != 2 {
+		t.Errorf("previous location after all screens were closed: tab %d, notices %q; want Home, a second notice",
+			tabs.Current(), h.notices)
+	}
+}
+
 // A tab that the role does not allow is not opened. Opening another one removes the overlay.
 func TestTabsRespectRole(t *testing.T) {
 	h := newFakeHost()
