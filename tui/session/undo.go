@@ -45,12 +45,12 @@ func (u *Undo) Delay(name string, ids []string, run func() tea.Cmd) tea.Cmd {
 func (u *Undo) Last() tea.Cmd {
 	last := len(u.delayed) - 1
 	if last < 0 {
-		u.host.Notify(ui.Warning, "nothing to undo: only deletes of messages can be undone, for "+ui.Age(ui.UndoDelay))
+		u.host.Notify(ui.Warning, ui.NothingToUndo())
 		return nil
 	}
 	name := u.delayed[last].name
 	u.delayed = u.delayed[:last]
-	u.host.Notify(ui.Info, name+": undone, nothing was sent")
+	u.host.Notify(ui.Info, ui.Undone(name))
 	return u.host.Front().Shown()
 }
 

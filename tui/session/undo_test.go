@@ -68,10 +68,7 @@ func TestUndoTakesBackLastChange(t *testing.T) {
 	}
 
 	u.Last()
-	want := []string{
-		"second: undone, nothing was sent",
-		"nothing to undo: only deletes of messages can be undone, for 5s",
-	}
+	want := []string{ui.Undone("second"), ui.NothingToUndo()}
 	if !slices.Equal(h.notices, want) {
 		t.Errorf("after both undos: notices %q, want %q", h.notices, want)
 	}

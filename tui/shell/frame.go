@@ -252,9 +252,8 @@ func undoSpans(u *session.Undo, now time.Time) []theme.Span {
 		return nil
 	}
 	name, due := u.Next()
-	wait := (due.Sub(now) + time.Second - 1).Truncate(time.Second) // rounded up
 	return []theme.Span{
-		{Text: name + " in " + ui.Age(wait) + "  ", Role: theme.Waiting},
+		{Text: ui.DelayedText(name, due.Sub(now)) + "  ", Role: theme.Waiting},
 		{Text: keymap.KeyFor(keymap.Everywhere, keymap.Undo), Role: theme.Key},
 		{Text: " undo ", Role: theme.Dim},
 	}

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -70,9 +69,6 @@ type Host interface {
 	// Export writes rows to a file in the background.
 	Export(j *export.Job) tea.Cmd
 }
-
-// UndoDelay is the time during which a delayed change can be undone; see Host.Delay.
-const UndoDelay = 5 * time.Second
 
 // Change is a change of data at the service.
 type Change struct {

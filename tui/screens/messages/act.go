@@ -141,7 +141,7 @@ func (c singleChange) confirmDelete() {
 		c.begin(name)
 		return RemoveOne(c.screen, c.message, c.done)
 	}
-	lines := append(c.lines(), "It is not sent again. "+undoHint())
+	lines := append(c.lines(), "It is not sent again. "+ui.UndoHint())
 	ui.OpenConfirm(b.Host, "Delete this message?", "delete", lines, func() tea.Cmd {
 		return b.Host.Delay(name, []string{c.message.MessageID}, remove)
 	})

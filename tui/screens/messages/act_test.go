@@ -157,7 +157,7 @@ func TestDeleteRequiresY(t *testing.T) {
 	d.Press("y")
 	d.WantText("Delete this message?", "8")
 	d.Press("y")
-	d.WantText("in 5s", "U undo")
+	d.WantText("in "+ui.Age(ui.UndoDelay), "U undo")
 	d.Advance(ui.UndoDelay)
 	d.WantText("done")
 	d.WaitUntil("the message is deleted", func() bool {

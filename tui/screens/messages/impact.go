@@ -343,18 +343,13 @@ func (s *impacts) confirmDelete(m Impact) {
 	members := m.limited(m.Of.Members)
 	members.Set("Take", strconv.Itoa(count))
 	lines := targets(s.sample(m), count, m.unseen(), s.session)
-	lines = append(lines, "Queued messages are not sent. "+undoHint())
+	lines = append(lines, "Queued messages are not sent. "+ui.UndoHint())
 	title := "Delete " + display.Count(count, "message", "messages") + "?"
 	s.list.Confirm(count, title, "delete "+display.Thousands(count), lines, func() tea.Cmd {
 		return s.host.Delay(bulkName(keymap.Delete, count), members["MessageIDIn"], func() tea.Cmd {
 			return s.bulk.ChangeMany(keymap.Delete, members, count, nil)
 		})
 	})
-}
-
-// undoHint explains how to undo a delete.
-func undoHint() string {
-	return "Press " + keymap.KeyFor(keymap.Everywhere, keymap.Undo) + " within " + ui.Age(ui.UndoDelay) + " to undo."
 }
 
 // sample returns the messages to group by endpoint.
