@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -137,25 +136,28 @@ func Indent(before string, lines []Span) []Span {
 	return lines
 }
 
-// Wrap wraps text at word boundaries, and splits words that are longer than a line.
+// Wrap wraps text at word boundaries to width cells, and splits words that are longer than a
+// line.
 func Wrap(long string, width int) []Span {
 	width = max(10, width)
 	var lines []Span
+	used := 0 // cells of the last line
 	for word := range strings.FieldsSeq(long) {
-		for len(word) > width {
-			cut := width
-			for cut > 1 && !utf8.RuneStart(word[cut]) {
-				cut--
-			}
-			lines = append(lines, Span{Text: word[:cut]})
-			word = word[cut:]
+		end, cells := fitting(word, width)
+		for end < len(word) {
+			lines = append(lines, Span{Text: word[:end]})
+			used = width
+			word = word[end:]
+			end, cells = fitting(word, width)
 		}
 		last := len(lines) - 1
-		if last >= 0 && len(lines[last].Text)+1+len(word) <= width {
+		if last >= 0 && used+1+cells <= width {
 			lines[last].Text += " " + word
+			used += 1 + cells
 			continue
 		}
 		lines = append(lines, Span{Text: word})
+		used = cells
 	}
 	return lines
 }
@@ -163,14 +165,14 @@ func Wrap(long string, width int) []Span {
 // maxLines is the maximum number of lines of a text. The rest of a longer text is not shown.
 const maxLines = 20000
 
-// HardWrap splits text at line breaks, and where a line is longer than width bytes.
+// HardWrap splits text at line breaks, and where a line is longer than width cells.
 func HardWrap(text string, width int) []Span {
 	width = max(20, width)
 	var lines []Span
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		for {
-			end := pieceEnd(line, width)
+			end, _ := fitting(line, width)
 			lines = append(lines, Span{Text: line[:end]})
 			if len(lines) >= maxLines {
 				return append(lines, Span{Text: "(truncated)"})
@@ -182,15 +184,4 @@ func HardWrap(text string, width int) []Span {
 		}
 	}
 	return lines
-}
-
-// pieceEnd returns the index of the first character of a line that is at least width bytes from
-// its start, or the length of the line.
-func pieceEnd(line string, width int) int {
-	for i := range line {
-		if i >= width {
-			return i
-		}
-	}
-	return len(line)
 }

@@ -2,6 +2,7 @@ package theme
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -255,6 +256,38 @@ func (w *sanitizer) writeRune(r rune, size int) {
 	default:
 		w.put(w.glyphs.Replacement, 1)
 	}
+}
+
+// fitting returns the length of the start of text that is drawn in at most room cells, but of at
+// least one character, and its width.
+func fitting(text string, room int) (end, width int) {
+	for end < len(text) {
+		size, cells := measure(text[end:])
+		if end > 0 && width+cells > room {
+			break
+		}
+		end += size
+		width += cells
+	}
+	return end, width
+}
+
+// measure returns the length of the first character of text, and the cells in which Sanitize draws
+// it. They are the same with all glyphs.
+func measure(text string) (size, cells int) {
+	r, size := utf8.DecodeRuneInString(text)
+	cells = simpleWidth(r)
+	if r >= ' ' && r <= '~' {
+		cells = 1
+	}
+	after, _ := utf8.DecodeRuneInString(text[size:])
+	isWhole := after < utf8.RuneSelf || simpleWidth(after) > 0 // nothing combines with it
+	if cells > 0 && (isWhole || size == len(text)) {
+		return size, cells
+	}
+	w := sanitizer{glyphs: &fullGlyphs, room: math.MaxInt32}
+	size = w.writeChar(text)
+	return size, w.width
 }
 
 // Fit truncates or pads text to width cells.

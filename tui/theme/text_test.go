@@ -154,8 +154,8 @@ func TestWrapLinesKeepsDates(t *testing.T) {
 // Splitting long words does not split characters.
 func TestWrapKeepsCharacters(t *testing.T) {
 	for _, line := range Wrap(strings.Repeat("中", 30)+" "+strings.Repeat("é", 40), 16) {
-		if strings.ContainsRune(line.Text, '\uFFFD') || len(line.Text) > 16 {
-			t.Errorf("a line is %q, want at most 16 bytes of complete characters", line.Text)
+		if strings.ContainsRune(line.Text, '\uFFFD') || ansi.StringWidth(line.Text) > 16 {
+			t.Errorf("a line is %q, want at most 16 cells of complete characters", line.Text)
 		}
 	}
 }
