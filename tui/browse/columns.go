@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
@@ -104,8 +105,7 @@ func shortRow(row client.Row) (short client.Row, cut bool) {
 		out.Write(key)
 		out.WriteByte(':')
 		if len(value) > maxCellBytes {
-			text := value.String()
-			value, _ = json.Marshal(text[:min(maxCellBytes, len(text))])
+			value, _ = json.Marshal(truncate(value.String(), maxCellBytes))
 			cut = true
 		}
 		out.Write(value)
@@ -116,6 +116,17 @@ func shortRow(row client.Row) (short client.Row, cut bool) {
 		return row.Clone(), false
 	}
 	return short, cut
+}
+
+// truncate returns the start of text in at most limit bytes, without a part of a character.
+func truncate(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit]
 }
 
 // hasServiceTimes reports whether the dates of a kind are set by the service, and are
