@@ -116,13 +116,13 @@ var Columns = sync.OnceValue(func() []messageColumn {
 })
 
 // fieldText formats a field of a message.
-func (s *columns) fieldText(m wire.Message, field string) string {
+func (c *columns) fieldText(m wire.Message, field string) string {
 	value := reflect.Indirect(reflect.ValueOf(m).FieldByName(field))
 	if !value.IsValid() {
 		return "" // a nil pointer
 	}
 	if timestamp, ok := value.Interface().(wire.Timestamp); ok {
-		return s.session.TimeText(time.Time(timestamp))
+		return c.session.TimeText(time.Time(timestamp))
 	}
 	return fmt.Sprint(value)
 }
@@ -166,43 +166,43 @@ type columnsHost interface {
 
 // row builds the row of a message. Times have coarse steps, so that few lines
 // change.
-func (s *columns) row(m wire.Message) *grid.Row {
-	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(s.visible))}
-	if s.host.Delayed(m.MessageID) {
+func (c *columns) row(m wire.Message) *grid.Row {
+	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(c.visible))}
+	if c.host.Delayed(m.MessageID) {
 		row.Role = theme.Dim
 	}
-	for i, c := range s.visible {
-		row.Cells[i] = c.cell(s, m)
+	for i, column := range c.visible {
+		row.Cells[i] = column.cell(c, m)
 	}
 	return row
 }
 
 // statusCell returns the status with its glyph.
-func (s *columns) statusCell(m wire.Message) grid.Cell {
-	word, role := s.session.Theme.StatusText(m.Status)
+func (c *columns) statusCell(m wire.Message) grid.Cell {
+	word, role := c.session.Theme.StatusText(m.Status)
 	return grid.Cell{Text: word, Role: role}
 }
 
 // ageCell returns the time at which a message was added.
-func (s *columns) ageCell(m wire.Message) grid.Cell {
-	return grid.Cell{Text: s.session.TimeText(time.Time(m.AddedDateTime))}
+func (c *columns) ageCell(m wire.Message) grid.Cell {
+	return grid.Cell{Text: c.session.TimeText(time.Time(m.AddedDateTime))}
 }
 
 // nextCell returns the time of the next attempt.
-func (s *columns) nextCell(m wire.Message) grid.Cell {
-	return grid.Cell{Text: next(m, s.session)}
+func (c *columns) nextCell(m wire.Message) grid.Cell {
+	return grid.Cell{Text: next(m, c.session)}
 }
 
 // subscriberCell returns the name of the subscriber.
-func (s *columns) subscriberCell(m wire.Message) grid.Cell { return s.subscribers.cell(m) }
+func (c *columns) subscriberCell(m wire.Message) grid.Cell { return c.subscribers.cell(m) }
 
 // markerCell marks a recent change and a pending delete.
-func (s *columns) markerCell(m wire.Message) grid.Cell {
+func (c *columns) markerCell(m wire.Message) grid.Cell {
 	sign := grid.Cell{Role: theme.Accent}
-	if s.changed.recent(m.MessageID, s.session.Now) {
-		sign.Text = s.session.Theme.Left
+	if c.changed.recent(m.MessageID, c.session.Now) {
+		sign.Text = c.session.Theme.Left
 	}
-	if s.host.Delayed(m.MessageID) {
+	if c.host.Delayed(m.MessageID) {
 		sign.Text = theme.FailGlyph
 	}
 	return sign
@@ -210,50 +210,50 @@ func (s *columns) markerCell(m wire.Message) grid.Cell {
 
 // show sets the columns. The marker column is inserted before the columns at the
 // end that need a wide list.
-func (s *columns) show(names []string, frozen int) {
-	s.visible = nil
+func (c *columns) show(names []string, frozen int) {
+	c.visible = nil
 	for _, name := range names {
-		if c, ok := findColumn(name); ok {
-			s.visible = append(s.visible, c)
+		if column, ok := findColumn(name); ok {
+			c.visible = append(c.visible, column)
 		}
 	}
-	marker := len(s.visible)
-	for marker > 0 && s.visible[marker-1].MinGridWidth > 0 {
+	marker := len(c.visible)
+	for marker > 0 && c.visible[marker-1].MinGridWidth > 0 {
 		marker--
 	}
 	if marker == 0 { // all columns need a wide list
-		marker = len(s.visible)
+		marker = len(c.visible)
 	}
-	s.visible = slices.Insert(s.visible, marker, markerColumn)
-	columns := make([]grid.Column, len(s.visible))
-	for i, c := range s.visible {
-		columns[i] = c.Column
+	c.visible = slices.Insert(c.visible, marker, markerColumn)
+	shown := make([]grid.Column, len(c.visible))
+	for i, column := range c.visible {
+		shown[i] = column.Column
 	}
-	s.grid.Columns.Set(columns, frozen)
+	c.grid.Columns.Set(shown, frozen)
 }
 
 // Names returns the names of the shown columns in their order.
-func (s *columns) Names() []string {
-	names := record.Texts(s.visible, func(c messageColumn) string { return c.Name })
+func (c *columns) Names() []string {
+	names := record.Texts(c.visible, func(column messageColumn) string { return column.Name })
 	return slices.DeleteFunc(names, func(name string) bool { return name == markerColumn.Name })
 }
 
 // Selected returns the selected column.
-func (s *columns) Selected() messageColumn { return s.visible[s.grid.Columns.Index()] }
+func (c *columns) Selected() messageColumn { return c.visible[c.grid.Columns.Index()] }
 
 // skipMarker moves the selection past the marker column, in the direction of an action.
-func (s *columns) skipMarker(action keymap.Action) {
-	if s.Selected().Name != markerColumn.Name {
+func (c *columns) skipMarker(action keymap.Action) {
+	if c.Selected().Name != markerColumn.Name {
 		return
 	}
-	index := s.grid.Columns.Index()
+	index := c.grid.Columns.Index()
 	isFirst := index == 0
-	isLast := index == len(s.visible)-1
+	isLast := index == len(c.visible)-1
 	movesLeft := action == keymap.GoLeft && !isFirst
 	if movesLeft || isLast {
-		s.grid.Columns.Move(-1)
+		c.grid.Columns.Move(-1)
 	} else {
-		s.grid.Columns.Move(1)
+		c.grid.Columns.Move(1)
 	}
 }
 
@@ -262,23 +262,23 @@ const gridKey = "Messages"
 
 // arrange applies saved columns and widths. Filter and order are part of a view
 // only; a list starts with the newest messages.
-func (s *columns) arrange(saved state.Arrangement) {
+func (c *columns) arrange(saved state.Arrangement) {
 	names := slices.DeleteFunc(slices.Clone(saved.Fields), func(name string) bool {
 		_, ok := findColumn(name)
 		return !ok
 	})
 	if len(names) > 0 {
-		s.show(names, saved.Frozen)
+		c.show(names, saved.Frozen)
 	}
-	s.grid.Columns.SetWidths(saved.Widths)
+	c.grid.Columns.SetWidths(saved.Widths)
 }
 
 // arrangement returns the current columns and widths.
-func (s *columns) arrangement() state.Arrangement {
+func (c *columns) arrangement() state.Arrangement {
 	return state.Arrangement{
-		Fields: s.Names(),
-		Widths: maps.Clone(s.grid.Columns.Widths()),
-		Frozen: s.grid.Columns.Frozen(),
+		Fields: c.Names(),
+		Widths: maps.Clone(c.grid.Columns.Widths()),
+		Frozen: c.grid.Columns.Frozen(),
 	}
 }
 
@@ -304,10 +304,10 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 })
 
 // empty reports whether a column has no value in messages.
-func (s *columns) empty(name string, messages map[string]wire.Message) bool {
+func (c *columns) empty(name string, messages map[string]wire.Message) bool {
 	column, _ := findColumn(name)
 	for _, m := range messages {
-		if text := column.cell(s, m).Text; text != "" && text != "-" {
+		if text := column.cell(c, m).Text; text != "" && text != "-" {
 			return false
 		}
 	}
@@ -315,29 +315,29 @@ func (s *columns) empty(name string, messages map[string]wire.Message) bool {
 }
 
 // value returns the full value of a message in the selected column.
-func (s *columns) value(m wire.Message) string {
-	c := s.Selected()
-	if c.text != nil {
-		return c.text(m)
+func (c *columns) value(m wire.Message) string {
+	column := c.Selected()
+	if column.text != nil {
+		return column.text(m)
 	}
-	return c.cell(s, m).Text
+	return column.cell(c, m).Text
 }
 
 // line returns the cells of a message, separated by tabs.
-func (s *columns) line(m wire.Message) string {
+func (c *columns) line(m wire.Message) string {
 	var cells []string
-	for _, c := range s.visible {
-		if c.Name != markerColumn.Name {
-			cells = append(cells, strings.Map(browse.ReplaceTabs, s.plain(c, m)))
+	for _, column := range c.visible {
+		if column.Name != markerColumn.Name {
+			cells = append(cells, strings.Map(browse.ReplaceTabs, c.plain(column, m)))
 		}
 	}
 	return strings.Join(cells, "\t")
 }
 
 // plain returns the text of a cell without a status glyph.
-func (s *columns) plain(c messageColumn, m wire.Message) string {
-	text := c.cell(s, m).Text
-	if c.field == "Status" {
+func (c *columns) plain(column messageColumn, m wire.Message) string {
+	text := column.cell(c, m).Text
+	if column.field == "Status" {
 		_, text, _ = strings.Cut(text, " ")
 	}
 	return text
