@@ -227,20 +227,13 @@ func (r *Rows) sum() string {
 	if !ok || !r.selection.isNumber(column.Name) {
 		return ""
 	}
-	var total, low, high *big.Rat
-	digits := 0
-	for _, row := range r.grid.MarkedRows() {
-		text := r.Records[row].Row.Text(column.Name)
-		n, ok := new(big.Rat).SetString(text)
-		if !ok {
-			continue // null
-		}
-		_, fraction, _ := strings.Cut(text, ".")
-		digits = max(digits, len(fraction))
-		if total == nil {
-			total = new(big.Rat)
-			low, high = n, n
-		}
+	numbers, digits := r.markedNumbers(column.Name)
+	if len(numbers) == 0 {
+		return ", no values of " + column.Name
+	}
+	total := new(big.Rat)
+	low, high := numbers[0], numbers[0]
+	for _, n := range numbers {
 		total.Add(total, n)
 		if n.Cmp(low) < 0 {
 			low = n
@@ -249,11 +242,24 @@ func (r *Rows) sum() string {
 			high = n
 		}
 	}
-	if total == nil {
-		return ", no values of " + column.Name
-	}
 	format := func(n *big.Rat) string { return display.Grouped(n.FloatString(digits)) }
 	return ", " + column.Name + " sum " + format(total) + "  min " + format(low) + "  max " + format(high)
+}
+
+// markedNumbers returns the values of a column in the marked rows that are not null, and the
+// maximum number of their fractional digits.
+func (r *Rows) markedNumbers(name string) (numbers []*big.Rat, digits int) {
+	for _, row := range r.grid.MarkedRows() {
+		text := r.Records[row].Row.Text(name)
+		n, ok := new(big.Rat).SetString(text)
+		if !ok {
+			continue // null
+		}
+		numbers = append(numbers, n)
+		_, fraction, _ := strings.Cut(text, ".")
+		digits = max(digits, len(fraction))
+	}
+	return numbers, digits
 }
 
 // copied returns the marked rows as tab-separated text, or the selected row as JSON.
