@@ -290,8 +290,14 @@ func (b *Browser) chooseColumns() {
 		b.Remember()
 		return b.reload()
 	}
-	b.Host.ShowOverlay(NewChooser(b.Host, s.Kind, s.options.Name, s.Fields, s.options.DefaultFields,
-		b.Rows.isEmptyField, apply))
+	b.Host.ShowOverlay(NewChooser(b.Host, ChooserOptions{
+		Kind:     s.Kind,
+		Name:     s.options.Name,
+		Fields:   s.Fields,
+		Defaults: s.options.DefaultFields,
+		IsEmpty:  b.Rows.isEmptyField,
+		Accept:   apply,
+	}))
 }
 
 // sort cycles the sort order of the selected column.

@@ -35,21 +35,28 @@ type Chooser struct {
 	accept   func(fields []string) tea.Cmd // applies the choice
 }
 
+// ChooserOptions describes the list whose columns are chosen.
+type ChooserOptions struct {
+	Kind     *record.Kind
+	Name     string                        // of the list
+	Fields   []string                      // chosen fields, in order
+	Defaults []string                      // initially chosen fields
+	IsEmpty  func(name string) bool        // reports whether a field is empty in all loaded rows
+	Accept   func(fields []string) tea.Cmd // applies the choice
+}
+
 // NewChooser returns a chooser for the columns of a list.
-func NewChooser(
-	h ChooserHost, kind *record.Kind, name string, fields, defaults []string, empty func(name string) bool,
-	accept func(fields []string) tea.Cmd,
-) *Chooser {
+func NewChooser(h ChooserHost, o ChooserOptions) *Chooser {
 	c := &Chooser{
 		host:     h,
-		kind:     kind,
-		name:     name,
-		defaults: defaults,
+		kind:     o.Kind,
+		name:     o.Name,
+		defaults: o.Defaults,
 		chosen:   make(map[string]bool),
-		empty:    empty,
-		accept:   accept,
+		empty:    o.IsEmpty,
+		accept:   o.Accept,
 	}
-	c.setFields(fields)
+	c.setFields(o.Fields)
 	return c
 }
 
@@ -161,10 +168,10 @@ func (c *Chooser) swap(step int) {
 	}
 	// The search can hide names between the two.
 	name := list[c.index]
-	from := slices.Index(c.names, name)
-	to := slices.Index(c.names, list[next])
-	c.names = slices.Delete(c.names, from, from+1)
-	c.names = slices.Insert(c.names, to, name)
+	oldIndex := slices.Index(c.names, name)
+	newIndex := slices.Index(c.names, list[next])
+	c.names = slices.Delete(c.names, oldIndex, oldIndex+1)
+	c.names = slices.Insert(c.names, newIndex, name)
 	c.index = next
 }
 
@@ -196,16 +203,16 @@ func (c *Chooser) Box(width, height int) []string {
 	width = min(width, 68) - 4
 	room := max(1, height-3)
 	list := c.Listed()
-	left := theme.Span{Text: "/ " + c.search, Role: theme.Key}
+	search := theme.Span{Text: "/ " + c.search, Role: theme.Key}
 	if c.search == "" {
-		left = theme.Span{
+		search = theme.Span{
 			Text: keymap.KeyFor(keymap.InColumns, keymap.OpenFilter) + " searches fields",
 			Role: theme.Dim,
 		}
 	}
 	shown := fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names))
-	right := theme.Span{Text: shown, Role: theme.Dim}
-	lines := []string{t.Compose(width, []theme.Span{left}, []theme.Span{right})}
+	counts := theme.Span{Text: shown, Role: theme.Dim}
+	lines := []string{t.Compose(width, []theme.Span{search}, []theme.Span{counts})}
 	first := max(0, c.index-room+1)
 	for i := first; i < len(list) && len(lines) <= room; i++ {
 		lines = append(lines, c.row(list[i], i == c.index, width))

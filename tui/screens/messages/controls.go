@@ -74,8 +74,14 @@ func (c *controls) chooseColumns() tea.Cmd {
 		c.remember()
 		return c.list.FetchVisible()
 	}
-	c.host.ShowOverlay(browse.NewChooser(c.host, columnKind(), c.query.title(), c.columns.Names(),
-		DefaultColumnNames(), isEmpty, apply))
+	c.host.ShowOverlay(browse.NewChooser(c.host, browse.ChooserOptions{
+		Kind:     columnKind(),
+		Name:     c.query.title(),
+		Fields:   c.columns.Names(),
+		Defaults: DefaultColumnNames(),
+		IsEmpty:  isEmpty,
+		Accept:   apply,
+	}))
 	return nil
 }
 
