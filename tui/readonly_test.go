@@ -209,7 +209,7 @@ func (w *walker) forms() {
 	request := wire.SubscriptionRequest{}
 	bill := client.BillField{BillID: "B", StageID: "S", SettingID: "F"}
 	for _, cmd := range []tea.Cmd{
-		messages.RetryOne(events, list.Bulk, message, nil),
+		list.Bulk.RetryOne(events, message, nil),
 		messages.RemoveOne(events, message, nil),
 		list.Bulk.ChangeMany(keymap.Retry, allMessages, 1, nil),
 		list.Bulk.ChangeMany(keymap.Delete, allMessages, 1, nil),

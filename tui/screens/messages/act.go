@@ -128,7 +128,7 @@ func (c singleChange) confirmRetry() {
 	ui.OpenConfirm(b.Host, question, "retry", lines, func() tea.Cmd {
 		b.Host.ClearToast() // the status line shows the change
 		c.begin("retry of " + c.message.EventName)
-		return RetryOne(c.screen, c.results, c.message, c.done)
+		return c.results.RetryOne(c.screen, c.message, c.done)
 	})
 }
 
@@ -148,10 +148,10 @@ func (c singleChange) confirmDelete() {
 }
 
 // RetryOne schedules one message for immediate delivery, and waits for the result.
-func RetryOne(s ui.Screen, results *bulk, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
+func (b *bulk) RetryOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 	name := "retry of " + m.EventName
-	b := s.Common()
-	return b.Host.Change(ui.Change{
+	common := s.Common()
+	return common.Host.Change(ui.Change{
 		Screen: s,
 		Name:   name,
 		Then:   then,
@@ -164,15 +164,15 @@ func RetryOne(s ui.Screen, results *bulk, m wire.Message, then func(error) tea.C
 		},
 		OnDone: func(err error) {
 			if err != nil {
-				b.Host.ShowError(name, ui.MarkNotSent(err))
+				common.Host.ShowError(name, ui.MarkNotSent(err))
 				return
 			}
 			text := "the message is due now"
-			if paused(m, b.Session) {
+			if paused(m, common.Session) {
 				text = "the message waits: the subscription is disabled"
 			}
-			b.Host.Notify(ui.Info, text)
-			results.follow(1, []wire.Message{m})
+			common.Host.Notify(ui.Info, text)
+			b.follow(1, []wire.Message{m})
 		},
 	})
 }
