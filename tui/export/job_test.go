@@ -52,19 +52,19 @@ func TestExportKeepsPartialFileOfOthers(t *testing.T) {
 			}
 		}
 		if _, err := os.Lstat(path + export.PartSuffix); err != nil {
-			t.Errorf("the partial file is gone: %v", err)
+			t.Errorf("the partial file of %s after an export: %v, want it unchanged", name, err)
 		}
 		if unused := export.UnusedPath(dir, name, ""); filepath.Base(unused) != name+"-2" {
-			t.Errorf("%s is suggested although %s has a partial file", unused, name)
+			t.Errorf("the unused path for %s is %s, want %s-2, as it has a partial file", name, unused, name)
 		}
 	}
 	for _, path := range []string{target, partial} {
 		if text, err := os.ReadFile(path); string(text) != "of the user" {
-			t.Errorf("%s has %q, want its first content: %v", path, text, err)
+			t.Errorf("%s has %q, error %v; want its first content", path, text, err)
 		}
 	}
 	if _, err := os.Stat(links["dangling"]); err == nil {
-		t.Error("the target of the dangling link was created")
+		t.Errorf("the target of the dangling link exists, want none: %s", links["dangling"])
 	}
 }
 
@@ -80,7 +80,8 @@ func TestExportReplacesOnlyConfirmedFile(t *testing.T) {
 		err := write(t, j)
 		text, _ := os.ReadFile(path)
 		if replaced := string(text) != "of the user"; replaced != replace || (err == nil) != replace {
-			t.Errorf("with Replace %v the file has %q, error %v", replace, text, err)
+			t.Errorf("an export with Replace %v: replaced %v, error %v; want replaced %v and an error unless replaced",
+				replace, replaced, err, replace)
 		}
 		_ = os.Remove(path + export.PartSuffix)
 	}
@@ -91,7 +92,7 @@ func TestWriteNewKeepsExistingFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "body.json")
 	for i, want := range []bool{true, false} {
 		if err := export.WriteNew(path, []byte{byte('0' + i)}); (err == nil) != want {
-			t.Errorf("write %d: %v", i+1, err)
+			t.Errorf("write %d: error %v, want success %v", i+1, err, want)
 		}
 	}
 	if text, _ := os.ReadFile(path); string(text) != "0" {
@@ -102,6 +103,6 @@ func TestWriteNewKeepsExistingFile(t *testing.T) {
 		t.Skip(err)
 	}
 	if err := export.CheckPath(link, link); err == nil {
-		t.Error("a dangling link is accepted as the path of a file")
+		t.Error("CheckPath of a dangling link returns nil, want an error")
 	}
 }

@@ -39,7 +39,8 @@ func TestHomeRefreshIsLimited(t *testing.T) {
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
 	d.Live(change)
 	if h.RequestedAt != first {
-		t.Errorf("half a second after a request, a change causes another one at %v", h.RequestedAt)
+		t.Errorf("half a second after a request, a change: requested at %v, want no request after %v",
+			h.RequestedAt, first)
 	}
 
 	for range 3 {
@@ -48,7 +49,7 @@ func TestHomeRefreshIsLimited(t *testing.T) {
 	}
 	second := h.RequestedAt
 	if second == first {
-		t.Error("three seconds after the second change, it is not fetched")
+		t.Errorf("three seconds after the second change: last request at %v, want a later one", second)
 	}
 
 	for range 61 {
@@ -56,7 +57,7 @@ func TestHomeRefreshIsLimited(t *testing.T) {
 		d.Wait(time.Second)
 	}
 	if h.RequestedAt == second {
-		t.Error("a minute after the last change, the statistics are not fetched again")
+		t.Errorf("a minute after the last change: last request at %v, want a later one", h.RequestedAt)
 	}
 }
 
@@ -108,7 +109,7 @@ func TestHomeKeepsSelection(t *testing.T) {
 	h.Failures = nil
 	h.RestoreSelection()
 	if h.SelectedIndex != 1 {
-		t.Errorf("without failures, entry %d of %d is selected, want the last one", h.SelectedIndex, len(h.Entries()))
+		t.Errorf("without failures, entry %d of %d is selected, want 1, the last one", h.SelectedIndex, len(h.Entries()))
 	}
 	h.Failures = failures
 	h.RestoreSelection()
@@ -130,7 +131,7 @@ func TestHomeGroupsFailures(t *testing.T) {
 	d.Resize(120, 40)
 	d.WantText("no attempts", "~ RETRYING 3", "x FAILED 1", "✓ DELIVERED 4")
 	if line := d.LineWith("bad/erp"); !regexp.MustCompile(` 3  503 .*11m .*upstream is down`).MatchString(line) {
-		t.Errorf("no group of three messages: %s", line)
+		t.Errorf("the endpoint is %q, want a group of 3 messages with answer 503", line)
 	}
 	d.Resize(60, 15)
 	d.WantText("endpoint, 1 of 2")
@@ -172,7 +173,7 @@ func TestHomeOpensSubscription(t *testing.T) {
 	d.WantText("Subscribers › acme-shop › debtor.*", s.Receiver+"/bad/erp", "20h, 20h")
 	d.Press("esc")
 	if selected, ok := d.App.Front().(*webhooks.Subscriptions).Selected(); !ok || selected.RecID != s.Failing {
-		t.Errorf("the subscription is not selected in the list:\n%s", d.Text())
+		t.Errorf("the list selects %q, want %q:\n%s", selected.RecID, s.Failing, d.Text())
 	}
 	d.Press("1", "G", "i")
 	d.WantText("Subscribers › acme-shop › debtor.*")
