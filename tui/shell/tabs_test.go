@@ -35,7 +35,7 @@ func TestTabsReopenPreviousLocation(t *testing.T) {
 	}
 }
 
-// Without a previous location, going there changes nothing and says so.
+// Without a previous location, going there only shows a notice.
 func TestTabsWithoutPreviousLocation(t *testing.T) {
 	h := newFakeHost()
 	tabs := NewTabs(h)

@@ -15,7 +15,7 @@ func texts(lines []Span) []string {
 	return list
 }
 
-// Lines are as wide as there is room in cells, whatever the script. Words that are longer are
+// Lines are as wide as there is room in cells, in all scripts. Words that are longer are
 // split between characters.
 func TestWrapCountsCells(t *testing.T) {
 	for text, want := range map[string][]string{
