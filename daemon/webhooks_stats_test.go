@@ -36,18 +36,18 @@ func awaitStats(t *testing.T, c *client.Client, delivered, failed int64) *wire.S
 }
 
 // same compares a value with the expected one.
-func same[T comparable](t *testing.T, what string, got, want T) {
+func same[T comparable](t *testing.T, name string, got, want T) {
 	t.Helper()
 	if got != want {
-		t.Errorf("%s: got %v, want %v", what, got, want)
+		t.Errorf("%s: got %v, want %v", name, got, want)
 	}
 }
 
 // between checks that a duration is in a range.
-func between(t *testing.T, what string, got, atLeast, atMost time.Duration) {
+func between(t *testing.T, name string, got, atLeast, atMost time.Duration) {
 	t.Helper()
 	if got < atLeast || got > atMost {
-		t.Errorf("%s: got %v, want %v to %v", what, got, atLeast, atMost)
+		t.Errorf("%s: got %v, want %v to %v", name, got, atLeast, atMost)
 	}
 }
 

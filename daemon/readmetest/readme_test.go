@@ -178,7 +178,7 @@ func begin(t *testing.T, dir, address string) *session {
 	return s
 }
 
-// TestSessionInAnyDirectory runs a block in a temporary directory whose name has characters that
+// TestSessionInAnyDirectory runs a block in a temporary directory with a name of characters that
 // the shell expands.
 func TestSessionInAnyDirectory(t *testing.T) {
 	parent := filepath.Join(t.TempDir(), "x$X `a` \"b\" [c]")

@@ -133,7 +133,7 @@ func TestFilesHaveNoNames(t *testing.T) {
 	p.Stop(client.leave)
 }
 
-// TestOpenDeletesOldFiles uses a directory whose name is a pattern that does not match itself.
+// TestOpenDeletesOldFiles uses a directory with a name that is a pattern that does not match itself.
 func TestOpenDeletesOldFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data[1]")
 	if err := os.Mkdir(dir, 0o700); err != nil {

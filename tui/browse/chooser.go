@@ -35,7 +35,7 @@ type Chooser struct {
 	accept   func(fields []string) tea.Cmd // applies the choice
 }
 
-// ChooserOptions describes the list whose columns are chosen.
+// ChooserOptions describes the list and its columns, which are chosen.
 type ChooserOptions struct {
 	Kind     *record.Kind
 	Name     string                        // of the list

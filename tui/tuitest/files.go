@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Files returns the paths of the files in a directory whose names match a pattern. The name of the
+// Files returns the paths of the files in a directory with names that match a pattern. The name of the
 // directory is no pattern.
 func Files(t testing.TB, dir, pattern string) (paths []string) {
 	t.Helper()
