@@ -58,7 +58,8 @@ func (h HostNames) String() string { return joined(h) }
 // parseHostName parses a name, which may end with the dot of the root of all names.
 func parseHostName(text string) (string, error) {
 	name := strings.TrimSuffix(text, ".")
-	if name == "" || strings.ContainsAny(name, ":/*@ ") {
+	hasEmptyLabel := slices.Contains(strings.Split(name, "."), "")
+	if hasEmptyLabel || strings.ContainsAny(name, ":/*@ ") {
 		return "", fmt.Errorf("%q is not a host name such as erp.example, without scheme and port", text)
 	}
 	return strings.ToLower(name), nil

@@ -74,7 +74,7 @@ func TestParseHostNames(t *testing.T) {
 	if err := names.UnmarshalText([]byte(text)); err != nil || names.String() != want {
 		t.Errorf("parsing %q: got %q (%v), want %q", text, names, err, want)
 	}
-	for _, text := range []string{".", "erp.example:443", "https://erp.example", "*.example", "a b"} {
+	for _, text := range []string{".", "..", "erp.example..", ".example", "erp..example", "erp.example:443", "https://erp.example", "*.example", "a b"} {
 		var names HostNames
 		if err := names.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("parsing %q: got %q, want an error", text, names)
