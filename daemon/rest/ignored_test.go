@@ -75,3 +75,17 @@ func TestIgnoredMembersOfWebhooks(t *testing.T) {
 		}
 	}
 }
+
+// TestManyUnknownMembers checks that the number of reported unknown members is
+// limited.
+func TestManyUnknownMembers(t *testing.T) {
+	c := anonymous(t, daemontest.Start(t))
+	body := strings.Repeat("x", 1)
+	for n := range 5000 {
+		body += "&y" + strings.Repeat("z", n%7) + string(rune('a'+n%26)) + strings.Repeat("q", n/182) + "=1"
+	}
+	a := c.do("POST /auth?Strict=true", body, "Content-Type: application/x-www-form-urlencoded").want(t, 400)
+	if len(a.body) > 8<<10 {
+		t.Errorf("the reply has %d bytes", len(a.body))
+	}
+}

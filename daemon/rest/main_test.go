@@ -194,3 +194,10 @@ func shortened(text string) string {
 	}
 	return text
 }
+
+func (a answer) wantMessage(t testing.TB, part string) {
+	t.Helper()
+	if !strings.Contains(a.body, part) {
+		t.Errorf("%s does not contain %q", a.body, part)
+	}
+}
