@@ -20,7 +20,7 @@ func IsFormula(text []byte) bool {
 // special has the bytes that require quotes.
 var special = [256]bool{',': true, '"': true, '\n': true, '\r': true}
 
-// Append appends a cell, in quotes if needed.
+// Append appends a cell, in quotes if its text requires quoting.
 func Append(line, text []byte) []byte {
 	for _, c := range text {
 		if special[c] {

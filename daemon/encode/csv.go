@@ -9,7 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// csvEscapes lists the characters that require quotes, and their form inside quotes.
+// csvEscapes has the quoting of texts: the characters that require quotes, and their form inside
+// quotes.
 var csvEscapes = newEscapes(noEscape, map[byte]string{'"': `""`, ',': ",", '\r': "\r", '\n': "\n"})
 
 // Nested JSON is written as a quoted JSON text, which CSV readers can pass to a JSON

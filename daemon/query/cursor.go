@@ -82,7 +82,8 @@ func PositionOf(c row.Cell, f record.Field) Position {
 // ErrEarlierCursor is wrapped by the error for a cursor of an earlier version of the service.
 var ErrEarlierCursor = errors.New("cursor of an earlier version")
 
-// Cursors makes and reads cursors: places, encrypted and authenticated with a key.
+// Cursors makes and reads cursors, the tokens of pages: places, encrypted and authenticated with a
+// key.
 type Cursors struct{ sealer cipher.AEAD }
 
 // NewCursors returns the cursors of a key.

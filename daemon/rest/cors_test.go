@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
+// TestPagesOfListedOrigins checks the CORS headers for listed origins, and that others get none.
 func TestPagesOfListedOrigins(t *testing.T) {
 	i := daemontest.Start(t, "--http-cors-origins", "https://shop.example,http://localhost:3000")
 	c := anonymous(t, i)

@@ -34,6 +34,8 @@ var changing = []string{
 	"POST /json/reply/LoginPOSTRequest",
 }
 
+// TestCrossOriginChangesAreRejected checks the protection against CSRF: no page of another origin
+// can change something with the credentials that a browser adds.
 func TestCrossOriginChangesAreRejected(t *testing.T) {
 	i := demo.start(t)
 	c := anonymous(t, i)

@@ -53,7 +53,8 @@ var programs = map[string][]string{
 // indy has the headers of Indy unless a program sets Accept. They are those of a form.
 var indy = []string{"User-Agent: Mozilla/3.0 (compatible; Indy Library)", "Accept: text/html, */*"}
 
-// TestProgramsChangeSomething signs in with the headers of each program, and changes something
+// TestProgramsChangeSomething checks that the protection against CSRF does not reject programs. It
+// signs in with the headers of each program, and changes something
 // with a session, a password and a key.
 func TestProgramsChangeSomething(t *testing.T) {
 	i := daemontest.Start(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 )
 
-// TestChangingRoutesAreMarked checks that all routes except queries are marked as
-// changing something. Queries accept any method, and the target for testing webhooks
+// TestChangingRoutesAreMarked checks that all routes except queries are marked as changing
+// something, so that they are protected against CSRF. Queries accept any method, and the target for testing webhooks
 // returns the body of the request. The routes by name are marked as the plain routes
 // of their operation.
 func TestChangingRoutesAreMarked(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Policy configures retries and the automatic disabling of subscriptions.
+// Policy configures retries, by the retry schedule, and the automatic disabling of subscriptions.
 type Policy struct {
 	Schedule      []time.Duration // delays before the second attempt, the third, ...
 	Jitter        float64         // fraction by which a delay varies either way: 0.2 is 20 %

@@ -24,7 +24,8 @@ const (
 	minBodyFactor = EventFactor * anonymousShare
 )
 
-// Bodies reads request bodies within limits of size, rate and memory.
+// Bodies reads request bodies within limits of size (http.max_body; a larger body gets status 413),
+// rate and memory.
 type Bodies struct {
 	budget    *Budget
 	max       int64         // maximum size of one body

@@ -12,7 +12,8 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// CSRF rejects requests that pages of other origins make a browser send.
+// CSRF rejects requests that pages of other origins make a browser send. Its tests are
+// csrf_test.go of package rest, on all routes.
 type CSRF struct {
 	protection *http.CrossOriginProtection // the rules of net/http
 	cors       CORS

@@ -200,7 +200,7 @@ const (
 	headerReplay    = "Webhook-Replay"
 )
 
-// sign returns the value of the signature header, one signature for each secret.
+// sign returns the value of the header Webhook-Signature, one signature for each secret.
 // Invalid secrets are skipped; stored ones have been validated.
 func sign(secrets []string, id string, at time.Time, body []byte) string {
 	var all []byte
