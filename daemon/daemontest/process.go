@@ -45,8 +45,11 @@ type Process struct {
 	log   *os.File
 }
 
+// ProcessLog is the log of a daemon that Launch starts, in its data directory.
+const ProcessLog = "process.log"
+
 // Launch starts a daemon on a data directory, without waiting until it listens. It logs to
-// the file process.log there. The arguments are those of Start.
+// the file ProcessLog there. The arguments are those of Start.
 func Launch(dir string, args ...string) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -78,7 +81,7 @@ func (g Program) Launch(dir string, args ...string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, "process.log")
+	path := filepath.Join(dir, ProcessLog)
 	p.log, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -126,6 +129,9 @@ func (p *Process) lastLog() error {
 
 // PID returns the process ID.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Signal sends the daemon a signal.
+func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
 
 // Kill kills the daemon without a shutdown, like a power failure.
 func (p *Process) Kill() error {
