@@ -87,28 +87,9 @@ func write(t *testing.T, path, text string) string {
 // process's, according to their log.
 func (p *node) measureOffset(t *testing.T) time.Duration {
 	t.Helper()
-	all := p.logTimes(t, "time=")
+	all := p.LogTimes(t, "time=")
 	if len(all) == 0 {
 		t.Fatal("the log has no time")
 	}
 	return time.Until(all[0])
-}
-
-// logTimes returns the times, by their own clock, of log lines of the node's daemons
-// that contain a text.
-func (p *node) logTimes(t *testing.T, text string) (all []time.Time) {
-	t.Helper()
-	for line := range strings.Lines(p.log(t)) {
-		stamp, ok := strings.CutPrefix(line, "time=")
-		if !ok || !strings.Contains(line, text) {
-			continue
-		}
-		stamp, _, _ = strings.Cut(stamp, " ")
-		at, err := time.Parse(time.RFC3339, stamp)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, at)
-	}
-	return all
 }

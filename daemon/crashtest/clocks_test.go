@@ -39,7 +39,7 @@ func TestClockSkew(t *testing.T) {
 			p.nodes[0].clockOffset = ahead
 			p.disturb(t, min(*rounds, 3))
 			p.await(t)
-			p.clients = []*client.Client{signedIn(t, *p.nodes[0].url.Load()), signedIn(t, *p.nodes[1].url.Load())}
+			p.clients = []*client.Client{signedIn(t, p.nodes[0].URL()), signedIn(t, p.nodes[1].URL())}
 			t.Run("retries", p.testRetries)
 			t.Run("keys", p.testKeys)
 			t.Run("logins", p.testLogins)
@@ -188,7 +188,7 @@ func (p *cluster) testKeys(t *testing.T) {
 func (p *cluster) testLogins(t *testing.T) {
 	ctx := context.Background()
 	for n, post := range p.nodes {
-		here, there := *post.url.Load(), *p.nodes[1-n].url.Load()
+		here, there := post.URL(), p.nodes[1-n].URL()
 		c, err := client.New(client.Options{URL: here})
 		if err != nil {
 			t.Fatal(err)

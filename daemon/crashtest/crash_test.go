@@ -41,25 +41,21 @@ const recoveryTimeout = 2 * time.Minute
 // TestDeliveryGuaranteesAfterKills kills daemons at random moments.
 func TestDeliveryGuaranteesAfterKills(t *testing.T) {
 	dir, office := t.TempDir(), newReceiver(t)
-	publishers := startPublishers(t, subscribe(t, dir, office))
+	service := &daemontest.Service{Dir: dir, Args: settings}
+	publishers := startPublishers(t, service, subscribe(t, dir, office))
 	var kills []time.Time
 	for n := range *rounds {
 		office.setFailing(n%3 == 1)
-		runAndKill(t, dir, publishers, rand.N(maxLifetime))
+		runAndKill(t, service)
 		kills = append(kills, office.settle(t))
 	}
 	office.setFailing(false)
-	last := launch(t, dir)
-	if err := last.Await(); err != nil {
-		t.Fatal(err)
-	}
-	publishers.url.Store(&last.URL)
+	service.Launch(t)
+	service.Await(t)
 	publishers.awaitAccepted() // on a slow machine the killed daemons may never have listened
 	publishers.stop()
 	awaitNothingOpen(t, dir)
-	if err := last.Stop(); err != nil {
-		t.Error(err)
-	}
+	service.Stop(t)
 	evaluate(t, office, publishers, kills)
 }
 
@@ -122,33 +118,13 @@ func subscribe(t *testing.T, dir string, o *receiver) (key string) {
 	return key
 }
 
-func launch(t *testing.T, dir string) *daemontest.Process {
-	t.Helper()
-	p, err := daemontest.Launch(dir, settings...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 // runAndKill starts a daemon and kills it after a while.
-func runAndKill(t *testing.T, dir string, c *publisherPool, lifetime time.Duration) {
+func runAndKill(t *testing.T, service *daemontest.Service) {
 	t.Helper()
-	end := time.NewTimer(lifetime)
-	p := launch(t, dir)
-	listens := make(chan error, 1)
-	go func() {
-		err := p.Await()
-		if err == nil {
-			c.url.Store(&p.URL)
-		}
-		listens <- err
-	}()
+	end := time.NewTimer(rand.N(maxLifetime))
+	service.Launch(t)
 	<-end.C
-	if err := p.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-listens // an error if it was killed too early
+	service.Kill(t)
 }
 
 // awaitNothingOpen waits until all messages are delivered.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -59,15 +57,13 @@ func newCluster(t *testing.T, programs ...daemontest.Program) *cluster {
 		"--webhooks-lease", leaseTerm.String(),
 	})
 	for _, program := range programs {
-		if program.Path == "" {
-			program.Path = ownPath(t)
-		}
-		p.nodes = append(p.nodes, &node{dir: t.TempDir(), program: program, args: args})
+		p.nodes = append(p.nodes, &node{
+			Service: daemontest.Service{Dir: t.TempDir(), Program: program, Args: args},
+		})
 	}
 	key := p.prepare(t)
 	for _, post := range p.nodes {
-		post.launch(t)
-		t.Cleanup(func() { _ = post.process.Kill() }) // if the test has failed
+		post.Launch(t)
 	}
 	p.await(t)
 	p.publishers = startFailoverPublishers(t, key, p.nodes)
@@ -78,24 +74,15 @@ func newCluster(t *testing.T, programs ...daemontest.Program) *cluster {
 func (p *cluster) await(t *testing.T) {
 	t.Helper()
 	for _, post := range p.nodes {
-		post.await(t)
+		post.AwaitRestarting(t)
 	}
-}
-
-func ownPath(t *testing.T) string {
-	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // prepare subscribes the receiver's addresses and returns a key for publishers.
 func (p *cluster) prepare(t *testing.T) (key string) {
 	t.Helper()
 	ctx := context.Background()
-	d, err := daemontest.Open(p.nodes[0].dir, p.nodes[0].args...)
+	d, err := daemontest.Open(p.nodes[0].Dir, p.nodes[0].Args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,12 +142,12 @@ func (p *cluster) disturb(t *testing.T, rounds int) {
 		}
 		<-time.After(rand.N(maxLifetime))
 		victim := p.nodes[rand.IntN(len(p.nodes))]
-		if canFreeze && n%5 == 2 {
+		if daemontest.CanFreeze && n%5 == 2 {
 			p.disturbances = append(p.disturbances, victim.freeze(t, p.receiver, freezeSpan))
 			continue
 		}
 		p.disturbances = append(p.disturbances, victim.kill(t, p.receiver))
-		victim.launch(t)
+		victim.Launch(t)
 	}
 	p.receiver.setFailing(false)
 }
@@ -174,23 +161,13 @@ func (p *cluster) finish(t *testing.T) {
 	p.awaitNothingOpen(t)
 	var taken []time.Time
 	for _, post := range p.nodes {
-		post.stop(t)
-		for _, at := range post.logTimes(t, "took over partitions") {
+		post.Stop(t)
+		for _, at := range post.LogTimes(t, "took over partitions") {
 			taken = append(taken, at.Add(-post.clockOffset))
 		}
 	}
 	t.Logf("messages were taken over %d times", len(taken))
 	p.receiver.evaluate(p.disturbances, taken, p.publishers.accepted).report(t, p.disturbances, p.publishers)
-}
-
-// log returns everything that the node's daemons have logged.
-func (p *node) log(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(p.dir, "process.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // lastLogs returns the end of the daemons' logs.
@@ -199,7 +176,7 @@ func (p *cluster) lastLogs(t *testing.T) string {
 	const enough = 2000
 	var all string
 	for n, post := range p.nodes {
-		text := post.log(t)
+		text := post.ReadLog(t)
 		all += fmt.Sprintf("daemon %d: %s\n", n, text[max(0, len(text)-enough):])
 	}
 	return all

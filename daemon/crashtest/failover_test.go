@@ -83,8 +83,8 @@ func isIdempotent(body string) bool {
 // daemons.
 func (c *failoverPublishers) publishUntilAccepted(ctx context.Context, name, body string, attempt int) {
 	for ; ctx.Err() == nil; attempt++ {
-		url := c.nodes[attempt%len(c.nodes)].url.Load()
-		if url != nil && c.publish(ctx, *url, name, body) {
+		url := c.nodes[attempt%len(c.nodes)].URL()
+		if url != "" && c.publish(ctx, url, name, body) {
 			return
 		}
 		sleepContext(ctx, publishPause)

@@ -65,7 +65,7 @@ func newOutboxCrash(t *testing.T, shifted daemontest.Program, store string) *out
 	t.Helper()
 	o := &outboxCrash{
 		T:        t,
-		programs: [2]daemontest.Program{{Path: ownPath(t)}, shifted},
+		programs: [2]daemontest.Program{{Path: daemontest.Executable(t)}, shifted},
 		dir:      t.TempDir(),
 		store:    store,
 		dsn:      mssqltest.Database(t),

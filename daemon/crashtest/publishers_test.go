@@ -6,18 +6,19 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 // publisherPool publishes events for the whole test, even while no daemon runs.
 type publisherPool struct {
-	key    string
-	url    atomic.Pointer[string] // of the current daemon
-	client *http.Client
-	cancel context.CancelFunc
-	tasks  sync.WaitGroup
+	key     string
+	service *daemontest.Service
+	client  *http.Client
+	cancel  context.CancelFunc
+	tasks   sync.WaitGroup
 
 	mu       sync.Mutex
 	accepted []string // bodies of events with the response 201
@@ -28,11 +29,12 @@ type publisherPool struct {
 // small enough for hundreds of rounds.
 const eventPause = 15 * time.Millisecond
 
-func startPublishers(t *testing.T, key string) *publisherPool {
+func startPublishers(t *testing.T, service *daemontest.Service, key string) *publisherPool {
 	ctx, end := context.WithCancel(context.Background())
 	c := &publisherPool{
-		key:    key,
-		cancel: end,
+		key:     key,
+		service: service,
+		cancel:  end,
 		client: &http.Client{
 			Timeout:   time.Minute,
 			Transport: &http.Transport{MaxIdleConnsPerHost: *publisherCount},
@@ -54,8 +56,8 @@ func (c *publisherPool) publish(ctx context.Context, member int) {
 			return
 		case <-tick.C:
 		}
-		if url := c.url.Load(); url != nil {
-			c.publishEvent(*url, fmt.Sprintf("%s %d.%d", addresses[1+n%(addressCount-1)], member, n))
+		if url := c.service.URL(); url != "" {
+			c.publishEvent(url, fmt.Sprintf("%s %d.%d", addresses[1+n%(addressCount-1)], member, n))
 		}
 	}
 }

@@ -3,7 +3,6 @@ package crashtest
 import (
 	"context"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
@@ -79,22 +77,15 @@ func TestReplaysAfterKills(t *testing.T) {
 	if err := d.Stop(); err != nil {
 		t.Fatal(err)
 	}
+	service := &daemontest.Service{Dir: dir, Args: settings}
 	for range *rounds {
-		p := launch(t, dir)
-		<-time.After(rand.N(maxLifetime))
-		if err := p.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		runAndKill(t, service)
 	}
 
-	last := launch(t, dir)
-	if err := last.Await(); err != nil {
-		t.Fatal(err)
-	}
+	service.Launch(t)
+	service.Await(t)
 	awaitNothingOpen(t, dir)
-	if err := last.Stop(); err != nil {
-		t.Error(err)
-	}
+	service.Stop(t)
 	receiver.evaluate(t, messages)
 }
 

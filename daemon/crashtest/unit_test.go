@@ -43,7 +43,7 @@ func (u *unit) url() string { return "http://" + u.address }
 // start starts the daemon and waits for its readiness notification.
 func (u *unit) start(t *testing.T) {
 	t.Helper()
-	program := daemontest.Program{Path: ownPath(t), Env: []string{"NOTIFY_SOCKET=" + u.socketName(), "WATCHDOG_USEC=600000000"}}
+	program := daemontest.Program{Path: daemontest.Executable(t), Env: []string{"NOTIFY_SOCKET=" + u.socketName(), "WATCHDOG_USEC=600000000"}}
 	process, err := program.Launch(u.dir, append([]string{"--listen", u.address}, u.args...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func (u *unit) awaitNotification(t *testing.T, word string) string {
 
 func (u *unit) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
-	if err := syscall.Kill(u.process.PID(), s); err != nil {
+	if err := u.process.Signal(s); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -108,7 +108,7 @@ func (u *unit) stop(t *testing.T) {
 		t.Errorf("stopping notification: %q", text)
 	}
 	if err := u.process.Wait(); err != nil {
-		log, _ := os.ReadFile(filepath.Join(u.dir, "process.log"))
+		log, _ := os.ReadFile(filepath.Join(u.dir, daemontest.ProcessLog))
 		t.Errorf("exited with %v\n%s", err, log[max(0, len(log)-2000):])
 	}
 }
