@@ -105,8 +105,7 @@ func newCopyRun(t *testing.T, program string, engine *engine) *copyRun {
 		r.mirror.kinds = append(r.mirror.kinds, tb.name)
 	}
 	r.reader = startStampReader(t, r.erp)
-	r.service.launch(t)
-	t.Cleanup(func() { _ = r.service.process.Kill() }) // if the test has failed
+	r.service.Launch(t)
 	r.mirror.start()
 	t.Cleanup(func() { r.mirror.stop(t) })
 	return r
@@ -128,15 +127,15 @@ func (r *copyRun) round(t *testing.T, number int) {
 			continue
 		}
 		if n == 1 { // otherwise it may be killed before it listens
-			r.service.await(t)
+			r.service.AwaitRestarting(t)
 		}
-		r.service.kill(t)
+		r.service.Kill(t)
 		r.daemonKills++
-		r.service.launch(t)
+		r.service.Launch(t)
 	}
 	r.reader.writeLate(t, r.markers.session, number)
 	r.writers.stop()
-	r.service.await(t)
+	r.service.AwaitRestarting(t)
 	r.settle(t)
 	for _, tb := range r.erp.tables {
 		r.compare(t, number, tb.name)
@@ -176,7 +175,7 @@ func (r *copyRun) awaitCopy(t *testing.T, kind string, want int64) {
 func (r *copyRun) explain(t *testing.T) {
 	t.Helper()
 	if t.Failed() {
-		t.Logf("daemon:\n%s\nmirror:\n%s", lastLog(r.service.dir, processLog), lastLog(r.mirror.dir, mirrorLog))
+		t.Logf("daemon:\n%s\nmirror:\n%s", lastLog(r.service.Dir, daemontest.ProcessLog), lastLog(r.mirror.dir, mirrorLog))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 // maxDelay is the maximum time between a kill and the event before it.
@@ -25,7 +26,7 @@ func TestEventsAfterKills(t *testing.T) {
 	n := max(*rounds/2, 3)
 	for kill := range n {
 		if kill%4 > 0 { // otherwise it may be killed before it listens
-			s.await(t)
+			s.AwaitRestarting(t)
 			r.awaitEvents(t)
 		}
 		if kill%4 < 2 {
@@ -33,8 +34,8 @@ func TestEventsAfterKills(t *testing.T) {
 		} else {
 			r.awaitBurst(t)
 		}
-		s.kill(t)
-		s.launch(t)
+		s.Kill(t)
+		s.Launch(t)
 	}
 	t.Logf("the daemon was killed %d times", n)
 	r.finish(t)
@@ -55,7 +56,7 @@ func TestTakeOverOfCapture(t *testing.T) {
 		holder := r.holder(t)
 		r.awaitEvents(t)
 		<-time.After(rand.N(maxDelay))
-		r.services[holder].kill(t)
+		r.services[holder].Kill(t)
 		killed, other := time.Now(), r.clients[1-holder]
 		before := position(t, other, stamped)
 		r.holder(t)
@@ -65,8 +66,8 @@ func TestTakeOverOfCapture(t *testing.T) {
 			return at > before, fmt.Sprint(at)
 		})
 		published = append(published, time.Since(killed).Round(100*time.Millisecond))
-		r.services[holder].launch(t)
-		r.services[holder].await(t)
+		r.services[holder].Launch(t)
+		r.services[holder].AwaitRestarting(t)
 	}
 	t.Logf("the lease is %v; after a kill the other daemon took it over after %v, and published changes after %v", leaseTerm, leased, published)
 	r.finish(t)
@@ -104,11 +105,10 @@ func newEventRun(t *testing.T, engine *engine, daemons int) *eventRun {
 		}
 		r.services = append(r.services, s)
 		r.clients = append(r.clients, s.client(t, token))
-		s.launch(t)
-		t.Cleanup(func() { _ = s.process.Kill() }) // if the test has failed
+		s.Launch(t)
 	}
 	for _, s := range r.services {
-		s.await(t)
+		s.AwaitRestarting(t)
 	}
 	awaitCaptures(t, r.clients[0], e, func(k wire.Capture) bool { return k.Phase == "capturing" })
 	r.writers = newWriters(t, e, 50)
@@ -178,7 +178,7 @@ func (r *eventRun) holder(t *testing.T) (index int) {
 func (r *eventRun) finish(t *testing.T) {
 	t.Helper()
 	for _, s := range r.services {
-		s.await(t)
+		s.AwaitRestarting(t)
 	}
 	r.writers.stop()
 	r.writers.report(t)
@@ -207,7 +207,7 @@ func (r *eventRun) explain(t *testing.T) {
 	t.Helper()
 	if t.Failed() {
 		for _, s := range r.services {
-			t.Logf("%s:\n%s", s.url, lastLog(s.dir, processLog))
+			t.Logf("%s:\n%s", s.url, lastLog(s.Dir, daemontest.ProcessLog))
 		}
 	}
 }

@@ -21,23 +21,21 @@ import (
 
 // service is a daemon with a permanent address, which is restarted after each kill.
 type service struct {
-	dir     string
-	url     string
-	args    []string
-	process *daemontest.Process
-	ready   chan error // result of the last launch
+	daemontest.Service
+	url string
 }
 
 func newService(t *testing.T, dir string, args ...string) *service {
 	t.Helper()
 	address := fmt.Sprintf("127.0.0.1:%d", daemontest.FreePort(t))
-	return &service{dir: dir, url: "http://" + address, args: append([]string{"--listen", address}, args...)}
+	args = append([]string{"--listen", address}, args...)
+	return &service{Service: daemontest.Service{Dir: dir, Args: args}, url: "http://" + address}
 }
 
 // prepare runs the service in this process, and returns an administrator's API key.
 func (s *service) prepare(t *testing.T, with func(*client.Client)) (token string) {
 	t.Helper()
-	d, err := daemontest.Open(s.dir, s.args...)
+	d, err := daemontest.Open(s.Dir, s.Args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,75 +65,22 @@ func (s *service) client(t *testing.T, token string) *client.Client {
 	return c
 }
 
-// launch starts the daemon without waiting for it.
-func (s *service) launch(t *testing.T) {
-	t.Helper()
-	process, err := daemontest.Launch(s.dir, s.args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ready := make(chan error, 1)
-	s.process, s.ready = process, ready
-	go func() { ready <- process.Await() }()
-}
-
-// maxStarts is the number of attempts to start a daemon.
-const maxStarts = 5
-
-// await waits until the daemon listens, and restarts it if it has exited.
-func (s *service) await(t *testing.T) {
-	t.Helper()
-	for range maxStarts {
-		err := <-s.ready
-		if err == nil {
-			s.ready <- nil
-			return
-		}
-		_ = s.process.Kill() // it has exited
-		t.Logf("restarting a daemon: %.300v", err)
-		s.launch(t)
-	}
-	t.Fatal("a daemon does not start")
-}
-
-// kill kills the daemon, even before it listens.
-func (s *service) kill(t *testing.T) {
-	t.Helper()
-	if err := s.process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-s.ready // an error if it was killed too early
-}
-
 // stop shuts the daemon down.
 func (s *service) stop(t *testing.T) {
 	t.Helper()
-	s.await(t)
-	if err := s.process.Stop(); err != nil {
-		t.Error(err)
-	}
+	s.AwaitRestarting(t)
+	s.Stop(t)
 }
 
 // tookOver returns the last time at which the daemon took over leases, by its log.
-func (s *service) tookOver(t *testing.T) (at time.Time) {
+func (s *service) tookOver(t *testing.T) time.Time {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.dir, processLog))
-	if err != nil {
-		t.Fatal(err)
+	times := s.LogTimes(t, "took over partitions")
+	if len(times) == 0 {
+		return time.Time{}
 	}
-	for line := range strings.Lines(string(text)) {
-		if strings.Contains(line, "took over partitions") {
-			word, _, _ := strings.Cut(strings.TrimPrefix(line, "time="), " ")
-			if at, err = time.Parse(time.RFC3339, word); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return at
+	return times[len(times)-1]
 }
-
-// processLog is the log of a daemon, in its data directory.
-const processLog = "process.log"
 
 // lastLog returns the end of a file.
 func lastLog(dir, name string) string {
