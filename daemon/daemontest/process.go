@@ -68,7 +68,14 @@ type Program struct {
 // Launch is like the function Launch, with this program. Its shutdown may take two minutes.
 func (g Program) Launch(dir string, args ...string) (*Process, error) {
 	serve := []string{"serve", "--http-shutdown-grace", timeout.String()}
-	p := &Process{cmd: exec.Command(g.Path, append(serve, flags(dir, args)...)...)}
+	return g.Start(filepath.Join(dir, ProcessLog), append(serve, flags(dir, args)...)...)
+}
+
+// Start starts the program with arguments of whd, and its log in a file. It may also start
+// another server than whd: if TestMain looks for a variable of Env before it calls Main. Await
+// expects a line with "serves" and the address from both.
+func (g Program) Start(logFile string, args ...string) (*Process, error) {
+	p := &Process{cmd: exec.Command(g.Path, args...)}
 	variables := []string{processVariable + "=1", "WHD_ADMIN_PASSWORD=" + AdminPassword}
 	p.cmd.Env = slices.Concat(os.Environ(), g.Env, variables)
 
@@ -81,8 +88,7 @@ func (g Program) Launch(dir string, args ...string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, ProcessLog)
-	p.log, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	p.log, err = os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +120,7 @@ func (p *Process) Await() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the daemon ended before it listened: %w", errors.Join(lines.Err(), p.lastLog()))
+	return fmt.Errorf("the process ended before it listened: %w", errors.Join(lines.Err(), p.lastLog()))
 }
 
 // lastLog returns the end of the daemon's log as an error.
@@ -140,9 +146,14 @@ func (p *Process) Kill() error {
 	return errors.Join(err, p.log.Close())
 }
 
-// Stop shuts the daemon down and waits for its end.
+// Stop shuts the daemon down and waits for its end. If it fails, the error contains the end of
+// its log.
 func (p *Process) Stop() error {
-	return errors.Join(p.stdin.Close(), p.cmd.Wait(), p.log.Close())
+	err := errors.Join(p.stdin.Close(), p.cmd.Wait())
+	if err != nil {
+		err = errors.Join(err, p.lastLog())
+	}
+	return errors.Join(err, p.log.Close())
 }
 
 // Wait waits for the end of a daemon that was stopped by a signal. An exit status other

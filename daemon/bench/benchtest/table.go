@@ -1,5 +1,5 @@
-// Package benchtest has the parts that the benchmarks of daemon/bench share: the table of
-// their results, and the CPU time and memory of processes.
+// Package benchtest has the parts that the benchmarks of daemon/bench share: rounds, the table
+// of their results, a receiver of deliveries, and the CPU time and memory of processes.
 package benchtest
 
 import (

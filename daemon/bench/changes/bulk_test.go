@@ -22,7 +22,7 @@ const pacedSeconds = 3
 // event is delivered. During this time events are posted at a rate as in D5: their latency is compared
 // with that before the statement.
 func bulkUpdate(s *suite, b *testing.B) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	n := *eventCount
@@ -30,8 +30,8 @@ func bulkUpdate(s *suite, b *testing.B) {
 	h.launch(b, alone...)
 	h.awaitFirstLook(b, 1)
 	got, paced := newReceived(), &pacer{}
-	h.subscribe(b, "bulk.updated", listen(b, got.add).url, true)
-	h.subscribe(b, posted, listen(b, paced.add).url, true)
+	h.subscribe(b, "bulk.updated", listen(b, got.add), true)
+	h.subscribe(b, posted, listen(b, paced.add), true)
 	h.paced(b, paced) // fills caches
 	var before []float64
 	for range rounds {

@@ -13,14 +13,14 @@ import (
 // costOfAChange measures the changes published a second, without and with a paused
 // subscription, against the events that 32 clients post, as in D4.
 func costOfAChange(s *suite, b *testing.B) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	const rows, posts = 20_000, 10_000
 	h := prepare(b, kindText("Costly", always+"\nevents = \"costly\""), createTable("Costly", rows)...)
 	h.launch(b, alone...)
 	h.awaitFirstLook(b, 1)
-	sink := listen(b, func([]byte, time.Time) {}).url
+	sink := listen(b, func([]byte, time.Time) {})
 	h.subscribe(b, posted, sink, false)
 	for _, with := range []string{"without a subscription", "with one subscription, paused"} {
 		rate := result{

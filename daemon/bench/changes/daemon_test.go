@@ -224,16 +224,7 @@ func (h *benchDaemon) size(b *testing.B, names ...string) float64 {
 // cpuUsed returns the CPU time that the daemon uses while f runs.
 func (h *benchDaemon) cpuUsed(b *testing.B, f func()) time.Duration {
 	b.Helper()
-	before, err := benchtest.CPUTime(h.PID())
-	if err != nil {
-		b.Fatal(err)
-	}
-	f()
-	after, err := benchtest.CPUTime(h.PID())
-	if err != nil {
-		b.Fatal(err)
-	}
-	return after - before
+	return benchtest.CPUUsed(b, h.PID(), f)
 }
 
 // peak returns by how much the memory of the daemon grows while f runs, above now and in
@@ -253,13 +244,4 @@ func (h *benchDaemon) peak(b *testing.B, f func()) (grown, total float64) {
 		b.Fatal(err)
 	}
 	return peak - now, peak
-}
-
-// usageAvailable reports whether this system can measure a process's resource usage.
-func (t *table) usageAvailable(b *testing.B) bool {
-	_, err := benchtest.CPUTime(os.Getpid())
-	if err != nil {
-		t.skip(b, err.Error())
-	}
-	return err == nil
 }

@@ -10,7 +10,7 @@ import (
 // idleKinds measures the CPU of a daemon that captures 100 kinds while no row changes. The
 // default interval of sweeps is a minute.
 func idleKinds(s *suite, b *testing.B) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	const kinds = 100

@@ -16,7 +16,7 @@ func commitToPost(s *suite, b *testing.B) {
 	stop := h.launch(b)
 	h.awaitFirstLook(b, 1)
 	got := newReceived()
-	h.subscribe(b, "stamped.updated", listen(b, got.add).url, true)
+	h.subscribe(b, "stamped.updated", listen(b, got.add), true)
 	s.latency(b, h, got, func(int) string {
 		return "LastSaved = '" + time.Now().UTC().Format("2006-01-02T15:04:05.0000000") + "'"
 	}, "Stamped", "stamp of time (polled every 5 s)", 0, 0)

@@ -1,98 +1,28 @@
 package changes
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"io"
-	"net"
-	"strconv"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 )
 
-// receiver receives the deliveries of one endpoint. It does less work than net/http's
-// server, which would use more CPU time than the daemon.
-type receiver struct {
-	url    string
-	handle func(body []byte, at time.Time) // one at a time
-
-	mu    sync.Mutex
-	conns []net.Conn
-}
-
-// listen returns a receiver of bodies.
-func listen(b *testing.B, handle func(body []byte, at time.Time)) *receiver {
+// listen starts a receiver with one endpoint, and returns its URL. It calls handle for one body
+// at a time.
+func listen(b *testing.B, handle func(body []byte, at time.Time)) (url string) {
 	b.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	r := &receiver{url: "http://" + l.Addr().String() + "/hook", handle: handle}
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			r.mu.Lock()
-			r.conns = append(r.conns, conn)
-			r.mu.Unlock()
-			go r.serve(conn)
-		}
-	}()
-	b.Cleanup(func() {
-		l.Close()
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for _, conn := range r.conns {
-			conn.Close()
-		}
-	})
-	return r
-}
-
-// serve responds to the requests of a connection until it is closed.
-func (r *receiver) serve(conn net.Conn) {
-	defer conn.Close()
-	in := bufio.NewReaderSize(conn, 4096)
-	var body []byte
-	for {
-		length, err := readHead(in)
-		if err != nil {
-			return
-		}
-		body = append(body[:0], make([]byte, length)...)
-		if _, err := io.ReadFull(in, body); err != nil {
-			return
-		}
+	var mu sync.Mutex
+	respond := func(_ string, body []byte) (code int) {
 		at := time.Now()
-		r.mu.Lock()
-		r.handle(body, at)
-		r.mu.Unlock()
-		if _, err := conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")); err != nil {
-			return
-		}
+		mu.Lock()
+		defer mu.Unlock()
+		handle(body, at)
+		return http.StatusOK
 	}
-}
-
-// readHead reads the head of a request and returns the length of the body.
-func readHead(in *bufio.Reader) (length int, err error) {
-	for {
-		line, err := in.ReadSlice('\n')
-		if err != nil {
-			return 0, err
-		}
-		if len(line) <= 2 {
-			return length, nil
-		}
-		if name, value, _ := bytes.Cut(line, []byte(": ")); bytes.EqualFold(name, []byte("Content-Length")) {
-			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-				return 0, err
-			}
-		}
-	}
+	return benchtest.Listen(b, 1, respond).URLs[0]
 }
 
 // received are the changes that were delivered.

@@ -197,10 +197,10 @@ func writeUntil(ctx context.Context, dsn string, first int) ([]time.Duration, er
 // and the store of the daemon.
 func sweepOfServer(s *suite, b *testing.B) {
 	if os.Getenv(mssqltest.Variable) == "" {
-		s.table.skip(b, mssqltest.Variable+" names no server")
+		s.table.Skip(b, mssqltest.Variable+" names no server")
 		return
 	}
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	h := prepare(b, kindText("OnServer", always))

@@ -21,7 +21,7 @@ const always = `capture = "always"`
 // statement of all rows once and throws the values away. Something else in the file changes:
 // otherwise there is no sweep.
 func unchangedSweep(s *suite, b *testing.B) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	h := prepare(b, kindText("Swept", always), createTable("Swept", *rowCount)...)
@@ -102,7 +102,7 @@ func firstLook(s *suite, b *testing.B) {
 		unit:   "s",
 		digits: 1,
 	}
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	cpu := result{title: "its CPU", metric: "look-cpu-s", unit: "s", digits: 1}

@@ -3,9 +3,7 @@ package changes
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -59,16 +57,13 @@ func (t *table) add(b *testing.B, r result) {
 	t.Add(b, r.title, measured, against, ratio, verdict, load())
 }
 
-// skip adds a line for a measurement that is not available here.
-func (t *table) skip(b *testing.B, reason string) { t.Add(b, "not measured: "+reason) }
-
 // load returns the load average of the machine over the last minute.
 func load() string {
-	text, err := os.ReadFile("/proc/loadavg")
+	averages, err := benchtest.Load()
 	if err != nil {
 		return "unknown"
 	}
-	return strings.Fields(string(text))[0]
+	return averages[0]
 }
 
 func (t *table) print(w io.Writer) {

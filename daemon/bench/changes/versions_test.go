@@ -63,7 +63,7 @@ func versionToPost(s *suite, b *testing.B) {
 	h := prepare(b, kindText("Versioned", settings)+"Version = \"long\"\n", versionedRows...)
 	stop := h.launch(b)
 	got := newReceived()
-	h.subscribe(b, "versioned.updated", listen(b, got.add).url, true)
+	h.subscribe(b, "versioned.updated", listen(b, got.add), true)
 	stop()
 	capturing, end := h.capture(b)
 	defer end()

@@ -15,7 +15,7 @@ const pendingMessages = 1_000_000
 // millionPendingMessages starts a daemon with a million messages for a slow endpoint,
 // which keeps most of them pending.
 func millionPendingMessages(s *suite, b *testing.B) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	r, urls := listen(b, 1)

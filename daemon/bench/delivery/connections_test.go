@@ -23,7 +23,7 @@ func connectionsOpened(s *suite, b *testing.B) {
 			h.subscribe(b, event(0), urls[0])
 		}
 		measure(b, r, sharedHostEvents, sharedHostSubscriptions, h.publishTarget(event(0)))
-		opened.values = append(opened.values, float64(r.opened.Load()))
+		opened.values = append(opened.values, float64(r.Opened()))
 	})
 	s.table.addSamples(b, opened, limits{limit: 1000, goal: 300})
 }

@@ -3,6 +3,8 @@ package delivery
 import (
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 )
 
 const (
@@ -40,7 +42,7 @@ func publishWithCrowd(s *suite, b *testing.B) {
 	named.metric = "named-p50-ms"
 	rounds(b, func(n int) {
 		var base, wildcardTime, namedTime float64
-		alternate(n, func() { base = publishMedian(b, alone.publishTarget(event(0))) }, func() {
+		benchtest.InTurns(n, func() { base = publishMedian(b, alone.publishTarget(event(0))) }, func() {
 			wildcardTime = publishMedian(b, crowded.publishTarget(event(0)))
 			namedTime = publishMedian(b, crowded.publishTarget(event(1)))
 		})

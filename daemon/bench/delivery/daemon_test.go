@@ -13,7 +13,6 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/cmd/daemon/whd"
-	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -186,28 +185,4 @@ func (h *benchDaemon) awaitNothingOpen(b *testing.B) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-// cpuUsed returns the CPU time that a process uses while f runs.
-func cpuUsed(b *testing.B, pid int, f func()) time.Duration {
-	b.Helper()
-	before, err := benchtest.CPUTime(pid)
-	if err != nil {
-		b.Fatal(err)
-	}
-	f()
-	after, err := benchtest.CPUTime(pid)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return after - before
-}
-
-// usageAvailable reports whether this system can measure a process's resource usage.
-func (t *table) usageAvailable(b *testing.B) bool {
-	_, err := benchtest.CPUTime(os.Getpid())
-	if err != nil {
-		t.addSkipped(b, err.Error())
-	}
-	return err == nil
 }

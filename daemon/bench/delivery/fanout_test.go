@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -28,15 +29,15 @@ func fanOut(s *suite, b *testing.B) {
 	measure(b, r, 500, 1, g.target)
 	rounds(b, func(n int) {
 		var o, f measurement
-		alternate(n, func() { o = daemon() },
-			func() { f = measureCPU(b, g.cmd.Process.Pid, r, fanOutSubscriptions, 1, g.target) })
+		benchtest.InTurns(n, func() { o = daemon() },
+			func() { f = measureCPU(b, g.PID(), r, fanOutSubscriptions, 1, g.target) })
 		rate.add(o.rate, f.rate)
 		p50.values = append(p50.values, o.p50)
 		cpu.add(o.cpu, f.cpu)
 	})
 	s.table.addSamples(b, rate, limits{limit: 8000, goal: 12000, moreIsBetter: true})
 	s.table.addSamples(b, p50, limits{limit: 1250, goal: 800})
-	if s.table.usageAvailable(b) {
+	if s.table.UsageAvailable(b) {
 		s.table.addSamples(b, cpu, limits{limit: 0.25, goal: 0.15})
 	}
 }
@@ -64,7 +65,7 @@ FROM SY_WebhookSubscription s, n`, nil, int64(n))
 
 // pacedCPU measures the CPU time of deliveries at 300/s.
 func pacedCPU(s *suite, b *testing.B) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	const rate = 300
@@ -76,7 +77,7 @@ func pacedCPU(s *suite, b *testing.B) {
 	probe := samples{title: "the same of the plainest program", metric: "plain-cpu-ms", unit: "ms", digits: 3}
 	cpu := samples{title: "CPU of a delivery at 300/s", metric: "cpu-ms", unit: "ms", digits: 3}
 	measure := func(pid int, t target) float64 {
-		used := cpuUsed(b, pid, func() {
+		used := benchtest.CPUUsed(b, pid, func() {
 			measurePaced(b, r, rate, t)
 			time.Sleep(100 * time.Millisecond) // until the last result is written
 		})
@@ -84,10 +85,10 @@ func pacedCPU(s *suite, b *testing.B) {
 	}
 	rounds(b, func(n int) {
 		var o, f float64
-		alternate(n, func() { o = measure(h.PID(), h.publishTarget(event(0))) },
-			func() { f = measure(g.cmd.Process.Pid, g.target) })
+		benchtest.InTurns(n, func() { o = measure(h.PID(), h.publishTarget(event(0))) },
+			func() { f = measure(g.PID(), g.target) })
 		cpu.add(o, f)
-		probe.values = append(probe.values, measure(plainest.cmd.Process.Pid, plainest.target))
+		probe.values = append(probe.values, measure(plainest.PID(), plainest.target))
 	})
 	s.table.addSamples(b, cpu, limits{limit: 0.7, goal: 0.5})
 	s.table.addProbe(b, probe)

@@ -2,17 +2,16 @@ package delivery
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -181,7 +180,7 @@ func (f *floor) send() {
 
 // floorProcess is a running floor.
 type floorProcess struct {
-	cmd    *exec.Cmd
+	*daemontest.Process
 	target target
 }
 
@@ -194,37 +193,25 @@ func startFloor(b *testing.B, url string) *floorProcess {
 // startProgram starts this binary with a variable set.
 func startProgram(b *testing.B, variable, value string) *floorProcess {
 	b.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
+	program := daemontest.Program{
+		Path: daemontest.Executable(b),
+		Env:  []string{variable + "=" + value},
 	}
-	g := &floorProcess{cmd: exec.Command(self, b.TempDir())}
-	g.cmd.Env = append(os.Environ(), variable+"="+value)
-	g.cmd.Stderr = os.Stderr
-	stdin, err := g.cmd.StdinPipe()
+	dir := b.TempDir()
+	process, err := program.Start(filepath.Join(dir, "program.log"), dir)
 	if err != nil {
-		b.Fatal(err)
-	}
-	stdout, err := g.cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := g.cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		if err := errors.Join(stdin.Close(), g.cmd.Wait()); err != nil {
+		if err := process.Stop(); err != nil {
 			b.Error(variable, err)
 		}
 	})
-	line := make([]byte, 256)
-	n, err := stdout.Read(line)
-	if err != nil {
+	if err := process.Await(); err != nil {
 		b.Fatal(err)
 	}
-	_, address, _ := strings.Cut(strings.TrimSpace(string(line[:n])), "serves http://")
-	g.target = target{address: address, path: "/send"}
-	return g
+	address := strings.TrimPrefix(process.URL, "http://")
+	return &floorProcess{process, target{address: address, path: "/send"}}
 }
 
 // storeOnly returns the target for events that are not forwarded.

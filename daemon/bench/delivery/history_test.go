@@ -11,7 +11,7 @@ import (
 // history measures how long other views of the messages take while their number grows: their
 // attempts, and lists that neither a subscriber nor a status selects.
 func history(s *suite, b *testing.B) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	last := lastListSize()

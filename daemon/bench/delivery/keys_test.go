@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -75,7 +76,7 @@ func orderByKey(s *suite, b *testing.B) {
 	}
 	rounds(b, func(n int) {
 		var with, without float64
-		alternate(n,
+		benchtest.InTurns(n,
 			func() { with = measureOtherKeys(b, r, poisoned) },
 			func() { _, without = measurePaced(b, healthy, 300, alone) })
 		p99.add(with, without)

@@ -32,7 +32,7 @@ const listsVariable = "DELIVERYBENCH_MESSAGES"
 // messages, and the exponent of that growth: 0 if the length of the history does not
 // matter, 1 if each list reads all of it.
 func lists(s *suite, b *testing.B) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	last := lastListSize()
@@ -64,7 +64,7 @@ func (l *listRequest) line(title, unit string, value float64) samples {
 // has no numbers of messages: a total without a status reads the history.
 func listsOnServer(s *suite, b *testing.B) {
 	if os.Getenv("WHD_TEST_SQLSERVER_DSN") == "" {
-		s.table.addSkipped(b, "WHD_TEST_SQLSERVER_DSN is not set")
+		s.table.Skip(b, "WHD_TEST_SQLSERVER_DSN is not set")
 		return
 	}
 	dsn := mssqltest.Database(b)
@@ -193,7 +193,7 @@ func (l *listRequest) measure(b *testing.B, h *benchDaemon) {
 	for range minRounds {
 		requests := 0
 		start := time.Now()
-		used := cpuUsed(b, h.PID(), func() {
+		used := benchtest.CPUUsed(b, h.PID(), func() {
 			for time.Since(start) < 100*time.Millisecond {
 				l.send(b, h)
 				requests++

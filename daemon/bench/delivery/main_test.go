@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -80,26 +81,5 @@ func BenchmarkDeliver(b *testing.B) {
 // minRounds is the minimum number of rounds for a median.
 const minRounds = 5
 
-// rounds runs as many rounds as -benchtime requires, and at least minRounds. It
-// suppresses the framework's time per operation, which concerns the client.
-func rounds(b *testing.B, round func(n int)) {
-	n := 0
-	for b.Loop() {
-		round(n)
-		n++
-	}
-	for ; n < minRounds; n++ {
-		round(n)
-	}
-	b.ReportMetric(0, "ns/op")
-}
-
-// alternate runs both functions, in the opposite order in every second round, so that
-// side effects of the first on the second cancel out.
-func alternate(n int, first, second func()) {
-	if n%2 == 1 {
-		first, second = second, first
-	}
-	first()
-	second()
-}
+// rounds runs as many rounds as -benchtime requires, and at least minRounds.
+func rounds(b *testing.B, round func(n int)) { benchtest.Rounds(b, minRounds, round) }

@@ -62,7 +62,7 @@ func hangingOutage(s *suite, b *testing.B) {
 // measureOutage publishes to failing endpoints, restarts the daemon with a healthy endpoint besides,
 // and measures until its messages are delivered.
 func (s *suite) measureOutage(b *testing.B, o outage) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	r, urls := listen(b, 1)
@@ -103,7 +103,7 @@ func (s *suite) measureOutage(b *testing.B, o outage) {
 
 // recovery delivers a backlog to endpoints that have recovered.
 func recovery(s *suite, b *testing.B) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	o := outage{
@@ -122,7 +122,7 @@ func recovery(s *suite, b *testing.B) {
 	h.makeAllDue(b)
 	r, _ := listen(b, 0)
 	for _, address := range down.addresses {
-		r.listenAt(b, address)
+		r.ListenAt(b, address)
 	}
 
 	start := time.Now()
@@ -312,17 +312,6 @@ func (h *benchDaemon) makeAllDue(b *testing.B) {
 	b.Helper()
 	h.execTables(b, `UPDATE SY_WebhookMessage SET NextAttemptDateTime = AddedDateTime WHERE NextAttemptDateTime IS NOT NULL`)
 	h.execTables(b, "PRAGMA wal_checkpoint(TRUNCATE)")
-}
-
-// listenAt receives deliveries also at an address.
-func (r *receiver) listenAt(b *testing.B, address string) {
-	b.Helper()
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		b.Fatal(err)
-	}
-	r.listeners = append(r.listeners, l)
-	go r.serve(l)
 }
 
 // usageWatcher samples a daemon's memory and the size of its WAL.

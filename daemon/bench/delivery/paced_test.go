@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -22,7 +23,7 @@ func pacedLatency(s *suite, b *testing.B) {
 	floor := func() (p50, p99 float64) { return measurePaced(b, r, rate, g.target) }
 	rounds(b, func(n int) {
 		var o50, o99, f50, f99 float64
-		alternate(n, func() { o50, o99 = daemon() }, func() { f50, f99 = floor() })
+		benchtest.InTurns(n, func() { o50, o99 = daemon() }, func() { f50, f99 = floor() })
 		p50.add(o50, f50)
 		p99.add(o99, f99)
 	})
@@ -150,7 +151,7 @@ func (r *receiver) lateness(due map[string]time.Time) (late []time.Duration) {
 
 // idle measures the CPU usage of an idle daemon.
 func idle(s *suite, b *testing.B) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	const span = 5 * time.Second
@@ -161,7 +162,7 @@ func idle(s *suite, b *testing.B) {
 	h.awaitNothingOpen(b)
 	got := samples{title: "CPU of an idle daemon", metric: "cpu-percent", unit: "%", digits: 2}
 	rounds(b, func(int) {
-		used := cpuUsed(b, h.PID(), func() { time.Sleep(span) })
+		used := benchtest.CPUUsed(b, h.PID(), func() { time.Sleep(span) })
 		got.values = append(got.values, 100*used.Seconds()/span.Seconds())
 	})
 	s.table.addSamples(b, got, limits{limit: 1, goal: 0.1})

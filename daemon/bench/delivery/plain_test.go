@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 )
 
 // The plainest program that stores events before it accepts them, and sends them once with
@@ -97,7 +99,7 @@ func (p *plain) serve(conn net.Conn) {
 	defer conn.Close()
 	in := bufio.NewReaderSize(conn, 4096)
 	for {
-		_, length, err := readHead(in)
+		_, length, err := benchtest.ReadHead(in)
 		if err != nil {
 			return
 		}
@@ -183,7 +185,7 @@ func (p *plain) send() error {
 		if err != nil || !bytes.HasPrefix(line, []byte("HTTP/1.1 200")) {
 			return fmt.Errorf("%s %w", line, err)
 		}
-		if _, _, err := readHead(in); err != nil {
+		if _, _, err := benchtest.ReadHead(in); err != nil {
 			return err
 		}
 		p.record(plainRecord{id: r.id})

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -56,7 +57,7 @@ func latencyDuringPruning(s *suite, b *testing.B) {
 	}
 	rounds(b, func(n int) {
 		var o50, o99, k50, k99 float64
-		alternate(n, func() { o50, o99 = with("30d") }, func() { k50, k99 = with("0") })
+		benchtest.InTurns(n, func() { o50, o99 = with("30d") }, func() { k50, k99 = with("0") })
 		p50.add(o50, k50)
 		p99.add(o99, k99)
 	})

@@ -53,16 +53,16 @@ func (s *suite) saturate(b *testing.B) *saturation {
 	measure(b, r, 500, 1, h.publishTarget(event(0)))
 	rounds(b, func(n int) {
 		var daemon, floor measurement
-		alternate(n,
+		benchtest.InTurns(n,
 			func() { daemon = measureCPU(b, h.PID(), r, eventsPerRound, 1, h.publishTarget(event(0))) },
-			func() { floor = measureCPU(b, g.cmd.Process.Pid, r, eventsPerRound, 1, g.target) })
+			func() { floor = measureCPU(b, g.PID(), r, eventsPerRound, 1, g.target) })
 		m.rate.add(daemon.rate, floor.rate)
 		m.p50.add(daemon.p50, floor.p50)
 		m.p99.add(daemon.p99, floor.p99)
 		m.cpu.add(daemon.cpu, floor.cpu)
 	})
 	for range minRounds { // afterwards, since its fsyncs would delay those of the others
-		p := measureCPU(b, plainest.cmd.Process.Pid, r, eventsPerRound, 1, plainest.target)
+		p := measureCPU(b, plainest.PID(), r, eventsPerRound, 1, plainest.target)
 		m.plainRate.values = append(m.plainRate.values, p.rate)
 		m.plainCPU.values = append(m.plainCPU.values, p.cpu)
 	}
@@ -105,7 +105,7 @@ func measureCPU(b *testing.B, pid int, r *receiver, n, subscriptions int, t targ
 	if _, err := benchtest.CPUTime(pid); err != nil {
 		return measure(b, r, n, subscriptions, t)
 	}
-	used := cpuUsed(b, pid, func() { m = measure(b, r, n, subscriptions, t) })
+	used := benchtest.CPUUsed(b, pid, func() { m = measure(b, r, n, subscriptions, t) })
 	m.cpu = used.Seconds() * 1000 / float64(n*subscriptions)
 	return m
 }
@@ -129,7 +129,7 @@ func saturatedLatency(s *suite, b *testing.B) {
 }
 
 func cpuOfAnEvent(s *suite, b *testing.B) {
-	if s.table.usageAvailable(b) {
+	if s.table.UsageAvailable(b) {
 		m := s.saturate(b)
 		s.table.addSamples(b, m.cpu, limits{limit: 0.25, goal: 0.15})
 		s.table.addProbe(b, m.plainCPU)
@@ -204,7 +204,7 @@ func (s *suite) compare(b *testing.B, samples samples, daemon, floor func() floa
 	floor()
 	rounds(b, func(n int) {
 		var o, f float64
-		alternate(n, func() { o = daemon() }, func() { f = floor() })
+		benchtest.InTurns(n, func() { o = daemon() }, func() { f = floor() })
 		samples.add(o, f)
 	})
 	s.table.addSamples(b, samples, limits)

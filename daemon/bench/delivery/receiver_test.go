@@ -1,21 +1,17 @@
 package delivery
 
 import (
-	"bufio"
-	"bytes"
-	"io"
-	"net"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 )
 
-// receiver receives deliveries. It does less work than net/http's server, which would
-// use more CPU time than the daemon.
+// receiver receives deliveries and records them.
 type receiver struct {
-	opened atomic.Int64 // connections accepted
+	*benchtest.Receiver
 
 	code atomic.Int32 // status code of responses, 0 to hang
 	slow atomic.Int64 // delay of responses, in ns
@@ -32,9 +28,7 @@ type receiver struct {
 	latencies      []time.Duration        // from publishing to receiving
 	arrived        []time.Time            // of the same deliveries
 	order          []string               // the messages of all requests, with answer
-	conns          map[net.Conn]bool      // to close
-	listeners      []net.Listener
-	recordMessages bool // record messages in addition to counts
+	recordMessages bool                   // record messages in addition to counts
 }
 
 // listen returns a receiver with the given number of endpoints, and their URLs.
@@ -44,108 +38,27 @@ func listen(b *testing.B, endpoints int) (*receiver, []string) {
 		accepted: make(map[string]int),
 		bodies:   make(map[string]bool),
 		arrivals: make(map[string][]time.Time),
-		conns:    make(map[net.Conn]bool),
 	}
 	r.changed = sync.NewCond(&r.mu)
 	r.code.Store(200)
-	var urls []string
-	for range endpoints {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			b.Fatal(err)
-		}
-		r.listeners = append(r.listeners, l)
-		urls = append(urls, "http://"+l.Addr().String()+"/hook")
-		go r.serve(l)
-	}
-	b.Cleanup(r.close)
-	return r, urls
+	r.Receiver = benchtest.Listen(b, endpoints, r.respond)
+	return r, r.URLs
 }
 
-func (r *receiver) close() {
-	for _, l := range r.listeners {
-		l.Close()
+// respond records a delivery and returns the status code of its response, 0 to hang.
+func (r *receiver) respond(message string, body []byte) (code int) {
+	status := r.code.Load()
+	if r.answer != nil {
+		status = r.answer(body)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for conn := range r.conns {
-		conn.Close()
+	if status == 0 {
+		return 0
 	}
-}
-
-func (r *receiver) serve(l net.Listener) {
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		r.opened.Add(1)
-		r.mu.Lock()
-		r.conns[conn] = true
-		r.mu.Unlock()
-		go r.serveConn(conn)
+	if wait := r.slow.Load(); wait > 0 {
+		time.Sleep(time.Duration(wait))
 	}
-}
-
-// serveConn responds to the requests of a connection until it is closed.
-func (r *receiver) serveConn(conn net.Conn) {
-	defer func() {
-		conn.Close()
-		r.mu.Lock()
-		delete(r.conns, conn)
-		r.mu.Unlock()
-	}()
-	in := bufio.NewReaderSize(conn, 4096)
-	var body []byte
-	for {
-		id, length, err := readHead(in)
-		if err != nil {
-			return
-		}
-		body = append(body[:0], make([]byte, length)...)
-		if _, err := io.ReadFull(in, body); err != nil {
-			return
-		}
-		code := r.code.Load()
-		if r.answer != nil {
-			code = r.answer(body)
-		}
-		if code == 0 {
-			_, _ = in.ReadByte() // until the peer closes the connection
-			return
-		}
-		if wait := r.slow.Load(); wait > 0 {
-			time.Sleep(time.Duration(wait))
-		}
-		r.record(id, body, code == 200)
-		if _, err := conn.Write(append(strconv.AppendInt([]byte("HTTP/1.1 "), int64(code), 10), " Fine\r\nContent-Length: 0\r\n\r\n"...)); err != nil {
-			return
-		}
-	}
-}
-
-// readHead reads the head of a request and returns the message's ID and the length of
-// the body.
-func readHead(in *bufio.Reader) (id string, length int, err error) {
-	for {
-		line, err := in.ReadSlice('\n')
-		if err != nil {
-			return "", 0, err
-		}
-		if len(line) <= 2 {
-			return id, length, nil
-		}
-		name, value, _ := bytes.Cut(line, []byte(": "))
-		value = bytes.TrimSpace(value)
-		if bytes.EqualFold(name, []byte("Webhook-Id")) {
-			id = string(value)
-		} else if bytes.EqualFold(name, []byte("Content-Length")) {
-			length, err = strconv.Atoi(string(value))
-			if err != nil {
-				return "", 0, err
-			}
-		}
-	}
+	r.record(message, body, status == 200)
+	return int(status)
 }
 
 // record counts a delivery. Bodies of events contain their time of publishing.

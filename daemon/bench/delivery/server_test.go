@@ -16,7 +16,7 @@ import (
 // given their load with one daemon.
 func twoDaemons(s *suite, b *testing.B) {
 	if os.Getenv("WHD_TEST_SQLSERVER_DSN") == "" {
-		s.table.addSkipped(b, "WHD_TEST_SQLSERVER_DSN is not set")
+		s.table.Skip(b, "WHD_TEST_SQLSERVER_DSN is not set")
 		return
 	}
 	const events = 1000
@@ -51,7 +51,7 @@ func twoDaemons(s *suite, b *testing.B) {
 	}
 	rounds(b, func(n int) {
 		var both, alone, busy float64
-		alternate(n, func() { both = measure(b, r, events, 1, firstDaemon, secondDaemon).rate }, func() {
+		benchtest.InTurns(n, func() { both = measure(b, r, events, 1, firstDaemon, secondDaemon).rate }, func() {
 			busy = busyProcessors(func() { alone = measure(b, r, events, 1, firstDaemon).rate })
 		})
 		got.add(both, alone)

@@ -26,7 +26,7 @@ type operation struct {
 // manySubscriptions measures operations on a subscriber with many subscriptions, and how
 // their time grows with the number of subscriptions: as its power, 0 if it is constant.
 func manySubscriptions(s *suite, b *testing.B) {
-	if !s.table.usageAvailable(b) {
+	if !s.table.UsageAvailable(b) {
 		return
 	}
 	operations := []operation{
@@ -106,7 +106,7 @@ SELECT printf('00000000-0000-4000-9000-%012x', n), 1000001, n, 'X-Header-' || n,
 	}
 	h.launch(b)
 	const pause = 100 * time.Millisecond
-	for cpuUsed(b, h.PID(), func() { time.Sleep(pause) }) > pause/5 { // all queues read their messages
+	for benchtest.CPUUsed(b, h.PID(), func() { time.Sleep(pause) }) > pause/5 { // all queues read their messages
 	}
 }
 

@@ -3,7 +3,6 @@ package delivery
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
@@ -73,15 +72,10 @@ func (w limits) verdict(value, bound float64, unit string) string {
 	return fmt.Sprintf("%s %g %s: %s", sign, bound, unit, verdict)
 }
 
-// addSkipped adds a line for a measurement that is not available here.
-func (t *table) addSkipped(b *testing.B, reason string) {
-	t.Add(b, "not measured: "+reason)
-}
-
 func (t *table) print(w io.Writer) {
 	introduction := "Publishers and receivers share the processors with the daemon. Absolute values depend on the load of the machine; ratios to the floor do less."
-	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
-		introduction += "\nLoad of the machine at the end: " + strings.TrimSpace(string(load))
+	if load, err := benchtest.Load(); err == nil {
+		introduction += "\nLoad of the machine at the end: " + strings.Join(load, " ")
 	}
 	t.Print(w, introduction, "measurement", "daemon", "baseline", "ratio", "limit", "goal")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
@@ -155,7 +156,7 @@ func (d data) perRow(b *testing.B, whd, raw func() error) samples {
 	got := samples{metric: "whd", unit: "ns/row", named: "raw loop"}
 	rounds(b, minRounds, func(n int) {
 		var o, r float64
-		inTurns(n, func() { o = measure(whd) }, func() { r = measure(raw) })
+		benchtest.InTurns(n, func() { o = measure(whd) }, func() { r = measure(raw) })
 		got.add(o, r)
 	})
 	return got

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	celled "github.com/bizhook/whd/daemon/row"
 )
 
@@ -47,7 +48,7 @@ func (a *answer) appendCSV(out []byte, cells []celled.Cell) []byte {
 func exportsToFiles(s *stage, b *testing.B) {
 	curl, err := exec.LookPath("curl")
 	if err != nil {
-		s.table.skipped(b, "curl is not installed")
+		s.table.Skip(b, "curl is not installed")
 		return
 	}
 	dir := b.TempDir()
@@ -76,7 +77,7 @@ func (s servers) toFiles(b *testing.B, to *stage, whctl, curl, format string) {
 	wall := samples{metric: "wall", unit: "s", digits: 3, named: "curl"}
 	rounds(b, minRounds, func(n int) {
 		var ofWhctl, ofCurl cost
-		inTurns(n, func() {
+		benchtest.InTurns(n, func() {
 			ofWhctl = s.costOf(b, file, whctl, "query", "SO_Totals", "--url", url, "--format", format, "-o", file)
 		}, func() {
 			ofCurl = s.costOf(b, file, curl, "-sSf", "-H", "Authorization: Bearer "+s.data.key, "-H", "Content-Type: application/json", "-H", "Want-Digest: "+digest, "-d", "{}", "-o", file, url+"/Queries/SO_Totals?format="+reply)

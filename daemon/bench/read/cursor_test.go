@@ -19,8 +19,8 @@ func pagesByCursor(s *stage, b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := benchtest.CPUTime(both.whd.pid()); err != nil {
-		s.table.skipped(b, err.Error())
+	if _, err := benchtest.CPUTime(both.whd.PID()); err != nil {
+		s.table.Skip(b, err.Error())
 		return
 	}
 	for _, order := range []string{`"OrderBy":"InvoiceID"`, `"OrderByDesc":"InvoiceID"`, `"OrderBy":"Cartage3Total"`, `"OrderByDesc":"Cartage3Total"`} {
@@ -49,7 +49,7 @@ func (s *stage) pageByCursor(b *testing.B, both servers, order string) {
 	nearPage := after(near)
 	farPage := after(far)
 	skip := func(rows int) float64 { // one at a time: a sort of all rows can exceed the time limit
-		used, err := cpuOf(both.whd.pid(), func() error {
+		used, err := cpuOf(both.whd.PID(), func() error {
 			_, err := dialled(b, both.whd).send(both.data.request(both.whd, page(fmt.Sprintf(`"Skip":%d`, rows)), 0), io.Discard)
 			return err
 		})
@@ -65,7 +65,7 @@ func (s *stage) pageByCursor(b *testing.B, both servers, order string) {
 	var closer, skipped, skippedNear []float64
 	rounds(b, 11, func(n int) {
 		var f, p float64
-		inTurns(n, func() { f = c.cpu(b, farPage, 800) }, func() { p = c.cpu(b, first, 800) })
+		benchtest.InTurns(n, func() { f = c.cpu(b, farPage, 800) }, func() { p = c.cpu(b, first, 800) })
 		got.add(f, p)
 		if n >= 3 {
 			return

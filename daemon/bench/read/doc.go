@@ -12,5 +12,5 @@
 // memory is not counted.
 //
 // A benchmark fails if a response is wrong, never because it is slow. The
-// daemon's CPU profiles are written to the directory in READBENCH_PROFILES.
+// daemon's CPU profiles are written to the directory in DAEMONTEST_PROFILES.
 package read

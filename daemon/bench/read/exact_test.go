@@ -41,7 +41,7 @@ func exactDecimals(s *stage, b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer server.stop()
+	defer server.Stop()
 	wrong := 0
 	once(b, func() {
 		for _, format := range encode.PathNames() {
@@ -133,7 +133,7 @@ func failedExports(s *stage, b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer server.stop()
+	defer server.Stop()
 	unnoticed := 0
 	formats := encode.PathNames()
 	once(b, func() {

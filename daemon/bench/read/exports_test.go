@@ -34,15 +34,15 @@ func (s *stage) exports(b *testing.B, name string, serve func() (servers, error)
 	wall := samples{metric: "wall", unit: "s", digits: 3, named: "floor"}
 	rounds(b, minRounds, func(n int) {
 		var whd, floor cost
-		inTurns(n, func() { whd = both.export(b, both.whd, q, count) }, func() { floor = both.export(b, both.floor, q, count) })
+		benchtest.InTurns(n, func() { whd = both.export(b, both.whd, q, count) }, func() { floor = both.export(b, both.floor, q, count) })
 		cpu.add(whd.cpu, floor.cpu)
 		wall.add(whd.wall, floor.wall)
 		if whd.bytes != floor.bytes {
 			b.Fatalf("whd sends %d bytes, the floor %d", whd.bytes, floor.bytes)
 		}
 	})
-	if _, err := benchtest.CPUTime(both.whd.pid()); err != nil {
-		s.table.skipped(b, err.Error())
+	if _, err := benchtest.CPUTime(both.whd.PID()); err != nil {
+		s.table.Skip(b, err.Error())
 	} else {
 		s.table.times(b, name+", CPU", cpu, 1.5)
 	}
@@ -58,7 +58,7 @@ type cost struct {
 
 // export returns the mean cost of count exports.
 func (s servers) export(b *testing.B, c *child, q question, count int) (all cost) {
-	cpu, cpuErr := benchtest.CPUTime(c.pid())
+	cpu, cpuErr := benchtest.CPUTime(c.PID())
 	wall, err := lasted(func() (err error) {
 		for range count {
 			if all.bytes, err = s.data.readAll(c, q); err != nil {
@@ -72,7 +72,7 @@ func (s servers) export(b *testing.B, c *child, q question, count int) (all cost
 	}
 	all.wall = wall.Seconds() / float64(count)
 	if cpuErr == nil {
-		after, _ := benchtest.CPUTime(c.pid()) // as before
+		after, _ := benchtest.CPUTime(c.PID()) // as before
 		all.cpu = (after - cpu).Seconds() / float64(count)
 	}
 	return all
@@ -117,7 +117,7 @@ func firstByte(s *stage, b *testing.B) {
 			got := samples{metric: "wait", unit: "ms", digits: 2, named: "floor"}
 			rounds(b, minRounds, func(n int) {
 				var whd, floor float64
-				inTurns(n, func() { whd = both.wait(b, both.whd, c.q) }, func() { floor = both.wait(b, both.floor, c.q) })
+				benchtest.InTurns(n, func() { whd = both.wait(b, both.whd, c.q) }, func() { floor = both.wait(b, both.floor, c.q) })
 				got.add(whd, floor)
 			})
 			s.table.below(b, c.title, got, 3)

@@ -22,21 +22,21 @@ func feedPages(s *stage, b *testing.B) {
 	cpu := samples{metric: "cpu", unit: "s", digits: 3, named: "ndjson"}
 	used := func(read reader) cost {
 		var c cost
-		before, cpuErr := benchtest.CPUTime(both.whd.pid())
+		before, cpuErr := benchtest.CPUTime(both.whd.PID())
 		took, err := lasted(func() error { return read(dialled(b, both.whd), both.data) })
 		if err != nil {
 			b.Fatal(err)
 		}
 		c.wall = took.Seconds()
 		if cpuErr == nil {
-			after, _ := benchtest.CPUTime(both.whd.pid()) // as before
+			after, _ := benchtest.CPUTime(both.whd.PID()) // as before
 			c.cpu = (after - before).Seconds()
 		}
 		return c
 	}
 	rounds(b, 3, func(n int) {
 		var feed, ndjson cost
-		inTurns(n, func() { feed = used(wholeFeed) }, func() { ndjson = used(whole("ndjson", "")) })
+		benchtest.InTurns(n, func() { feed = used(wholeFeed) }, func() { ndjson = used(whole("ndjson", "")) })
 		wall.add(feed.wall, ndjson.wall)
 		cpu.add(feed.cpu, ndjson.cpu)
 	})

@@ -21,7 +21,7 @@ func oneRowLogged(s *stage, b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := benchtest.CPUTime(c.pid()); err != nil {
+		if _, err := benchtest.CPUTime(c.PID()); err != nil {
 			b.Skip(err)
 		}
 		clients := newClients(b, d, c)
@@ -35,7 +35,7 @@ func oneRowLogged(s *stage, b *testing.B) {
 	const many, count = 21, 4000 // many short rounds, to average out the load of the machine
 	rounds(b, many, func(n int) {
 		var with, all, without float64
-		inTurns(n, func() { with, all = logged.cpu(b, row, count), lines.cpu(b, row, count) }, func() { without = silent.cpu(b, row, count) })
+		benchtest.InTurns(n, func() { with, all = logged.cpu(b, row, count), lines.cpu(b, row, count) }, func() { without = silent.cpu(b, row, count) })
 		standard.add(with, without)
 		always.add(all, without)
 	})

@@ -1,31 +1,21 @@
 package read
 
 import (
-	"fmt"
 	"os"
 	"testing"
+
+	"github.com/bizhook/whd/daemon/bench/benchtest"
+	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// roleVariable makes the test binary run one of the servers; serverVariable is the
-// database server of the daemon, if any. settingVariable has settings of the daemon.
-const (
-	roleVariable    = "READBENCH_ROLE"
-	serverVariable  = "READBENCH_SERVER"
-	settingVariable = "READBENCH_SETTINGS"
-)
+// floorVariable makes the test binary run the floor on a data directory.
+const floorVariable = "READBENCH_FLOOR"
 
 func TestMain(m *testing.M) {
-	switch role := os.Getenv(roleVariable); role {
-	case "":
-		os.Exit(m.Run())
-	case roleDaemon:
-		os.Exit(runDaemon(os.Args[1]))
-	case roleFloor:
-		os.Exit(runFloor(os.Args[1]))
-	default:
-		fmt.Fprintln(os.Stderr, "unknown role", role)
-		os.Exit(2)
+	if dir := os.Getenv(floorVariable); dir != "" {
+		os.Exit(runFloor(dir))
 	}
+	daemontest.Main(m)
 }
 
 // BenchmarkReads runs all measurements by number, and prints one line for each.
@@ -67,26 +57,5 @@ func BenchmarkReads(b *testing.B) {
 // minRounds is the minimum number of rounds for a median.
 const minRounds = 5
 
-// rounds runs as many rounds as -benchtime requires, but no fewer than atLeast. The
-// framework's own results, which include the client, are suppressed if possible.
-func rounds(b *testing.B, atLeast int, round func(n int)) {
-	n := 0
-	for b.Loop() {
-		round(n)
-		n++
-	}
-	for ; n < atLeast; n++ {
-		round(n)
-	}
-	b.ReportMetric(0, "ns/op")
-}
-
-// inTurns runs both functions, in alternating order, so that neither always benefits
-// from the caches filled by the other.
-func inTurns(n int, first, second func()) {
-	if n%2 == 1 {
-		first, second = second, first
-	}
-	first()
-	second()
-}
+// rounds runs as many rounds as -benchtime requires, but no fewer than atLeast.
+func rounds(b *testing.B, atLeast int, round func(n int)) { benchtest.Rounds(b, atLeast, round) }

@@ -16,7 +16,7 @@ import (
 // memory measures the peak memory of exports, each in a fresh daemon.
 func memory(s *stage, b *testing.B) {
 	if err := benchtest.ResetPeak(os.Getpid()); err != nil {
-		s.table.skipped(b, err.Error())
+		s.table.Skip(b, err.Error())
 		return
 	}
 	for _, export := range []struct {
@@ -96,7 +96,7 @@ func peak(b *testing.B, d data, readers ...reader) held {
 	}
 	var h held
 	err = h.measure(c, d, readers)
-	if err = errors.Join(err, c.stop()); err != nil {
+	if err = errors.Join(err, c.Stop()); err != nil {
 		b.Fatal(err)
 	}
 	return h
@@ -111,16 +111,16 @@ func (h *held) measure(c *child, d data, readers []reader) error {
 		return err
 	}
 	var err error
-	if h.idle, _, err = benchtest.Memory(c.pid()); err != nil {
+	if h.idle, _, err = benchtest.Memory(c.PID()); err != nil {
 		return err
 	}
-	if err := benchtest.ResetPeak(c.pid()); err != nil {
+	if err := benchtest.ResetPeak(c.PID()); err != nil {
 		return err
 	}
 	if err := read(c, d, readers...); err != nil {
 		return err
 	}
-	_, h.max, err = benchtest.Memory(c.pid())
+	_, h.max, err = benchtest.Memory(c.PID())
 	return err
 }
 

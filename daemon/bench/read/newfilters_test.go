@@ -17,8 +17,8 @@ func newFilters(s *stage, b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := benchtest.CPUTime(both.whd.pid()); err != nil {
-		s.table.skipped(b, err.Error())
+	if _, err := benchtest.CPUTime(both.whd.PID()); err != nil {
+		s.table.Skip(b, err.Error())
 		return
 	}
 	withoutTotal := newFilter100
@@ -27,7 +27,7 @@ func newFilters(s *stage, b *testing.B) {
 	got := samples{metric: "cpu", unit: "ms", digits: 3, named: "no total"}
 	rounds(b, 5, func(n int) {
 		var total, none float64
-		inTurns(n,
+		benchtest.InTurns(n,
 			func() { total = c.cpu(b, newFilter100, connections*(10+n)) }, // other filters in each round
 			func() { none = c.cpu(b, withoutTotal, 800) })
 		got.add(total, none)

@@ -29,8 +29,8 @@ func (s *stage) againstPage(b *testing.B, name string, q question, atMost float6
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := benchtest.CPUTime(both.whd.pid()); err != nil {
-		s.table.skipped(b, err.Error())
+	if _, err := benchtest.CPUTime(both.whd.PID()); err != nil {
+		s.table.Skip(b, err.Error())
 		return
 	}
 	c := newClients(b, both.data, both.whd)
@@ -38,7 +38,7 @@ func (s *stage) againstPage(b *testing.B, name string, q question, atMost float6
 	got := samples{metric: "cpu", unit: "ms", digits: 4, named: "page"}
 	rounds(b, 11, func(n int) {
 		var other, page float64
-		inTurns(n, func() { other = c.cpu(b, q, 800) }, func() { page = c.cpu(b, page100, 800) })
+		benchtest.InTurns(n, func() { other = c.cpu(b, q, 800) }, func() { page = c.cpu(b, page100, 800) })
 		got.add(other, page)
 	})
 	s.table.times(b, name, got, atMost)

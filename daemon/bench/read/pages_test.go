@@ -39,8 +39,8 @@ func (s *stage) cpuTimes(b *testing.B, q, base question, count int) (got samples
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := benchtest.CPUTime(both.whd.pid()); err != nil {
-		s.table.skipped(b, err.Error())
+	if _, err := benchtest.CPUTime(both.whd.PID()); err != nil {
+		s.table.Skip(b, err.Error())
 		return got, false
 	}
 	got = samples{metric: "cpu", unit: "ms", digits: 4, named: "floor"}
@@ -50,7 +50,7 @@ func (s *stage) cpuTimes(b *testing.B, q, base question, count int) (got samples
 	const many = 11 // many short rounds, to average out the load of the machine
 	rounds(b, many, func(n int) {
 		var o, f float64
-		inTurns(n, func() { o = whd.cpu(b, q, count) }, func() { f = floor.cpu(b, base, count) })
+		benchtest.InTurns(n, func() { o = whd.cpu(b, q, count) }, func() { f = floor.cpu(b, base, count) })
 		got.add(o, f)
 	})
 	return got, true
@@ -78,7 +78,7 @@ func newClients(b *testing.B, d data, server *child) *clients {
 
 // cpu sends count requests and returns the server's CPU time for one, in ms.
 func (c *clients) cpu(b *testing.B, q question, count int) float64 {
-	used, err := cpuOf(c.server.pid(), func() error { return c.send(q, count) })
+	used, err := cpuOf(c.server.PID(), func() error { return c.send(q, count) })
 	if err != nil {
 		b.Fatal(err)
 	}

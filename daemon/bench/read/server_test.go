@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
@@ -23,7 +24,7 @@ import (
 // are fewer rounds.
 func onServer(s *stage, b *testing.B) {
 	if os.Getenv(mssqltest.Variable) == "" {
-		s.table.skipped(b, mssqltest.Variable+" names no server")
+		s.table.Skip(b, mssqltest.Variable+" names no server")
 		return
 	}
 	server := &stage{dir: b.TempDir(), minRounds: 1}
@@ -88,13 +89,13 @@ func firstByteOfServer(s *stage, b *testing.B) {
 			rounds(b, many, func(n int) {
 				var whd, row time.Duration
 				var failed, failedRow error
-				inTurns(n, func() { whd, failed = d.waitWarm(c) }, func() { row, failedRow = firstRow(d.server) })
+				benchtest.InTurns(n, func() { whd, failed = d.waitWarm(c) }, func() { row, failedRow = firstRow(d.server) })
 				if err := errors.Join(failed, failedRow); err != nil {
-					b.Fatal(errors.Join(err, c.stop()))
+					b.Fatal(errors.Join(err, c.Stop()))
 				}
 				got.add(whd.Seconds()*1000, row.Seconds()*1000)
 			})
-			if err := c.stop(); err != nil {
+			if err := c.Stop(); err != nil {
 				b.Fatal(err)
 			}
 			s.table.above(b, "first byte of "+size.name+" rows", got, 2)

@@ -33,7 +33,7 @@ func newStage(b *testing.B) *stage {
 	s.largeServers = sync.OnceValues(func() (servers, error) { return s.serve(s.large) })
 	b.Cleanup(func() {
 		for _, c := range s.children {
-			if err := c.stop(); err != nil {
+			if err := c.Stop(); err != nil {
 				b.Error("stopping a server:", err)
 			}
 		}

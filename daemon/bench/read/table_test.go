@@ -57,11 +57,6 @@ func (t *table) checked(b *testing.B, name, found, bound string, holds bool) {
 	t.add(b, name, found, "", "", bound, holds)
 }
 
-// skipped adds a result that this machine cannot measure.
-func (t *table) skipped(b *testing.B, why string) {
-	t.Add(b, "not measured: "+why)
-}
-
 func (t *table) add(b *testing.B, name, whd, base, ratio, bound string, holds bool) {
 	verdict := "over"
 	if holds {

@@ -13,12 +13,12 @@ func workbooks(s *stage, b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := benchtest.CPUTime(both.whd.pid()); err != nil {
-		s.table.skipped(b, err.Error())
+	if _, err := benchtest.CPUTime(both.whd.PID()); err != nil {
+		s.table.Skip(b, err.Error())
 		return
 	}
 	export := func(format string) float64 {
-		used, err := cpuOf(both.whd.pid(), func() error {
+		used, err := cpuOf(both.whd.PID(), func() error {
 			_, err := dialled(b, both.whd).send(both.data.get("/Queries/SO_Totals?format="+format), io.Discard)
 			return err
 		})
@@ -30,7 +30,7 @@ func workbooks(s *stage, b *testing.B) {
 	got := samples{metric: "cpu", unit: "s", digits: 3, named: "csv"}
 	rounds(b, minRounds, func(n int) {
 		var xlsx, csv float64
-		inTurns(n, func() { xlsx = export("xlsx") }, func() { csv = export("csv") })
+		benchtest.InTurns(n, func() { xlsx = export("xlsx") }, func() { csv = export("csv") })
 		got.add(xlsx, csv)
 	})
 	s.table.times(b, "export of 1M rows as a workbook, CPU", got, 3.5)
