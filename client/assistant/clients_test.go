@@ -3,7 +3,6 @@ package assistant_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,12 +26,7 @@ var built = sync.OnceValues(func() (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(programDir, "whctl")
-	out, err := exec.Command("go", "build", "-o", path, "../../cmd/whctl").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return path, nil
+	return daemontest.BuildWhctl(programDir)
 })
 
 // buildProgram builds whctl, once for all tests.

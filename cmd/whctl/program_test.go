@@ -1,15 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 // programTests removes the program of built after the tests.
@@ -30,21 +28,14 @@ var built = sync.OnceValues(func() (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(programDir, "whctl")
-	if runtime.GOOS == "windows" {
-		path += ".exe"
-	}
-	args := []string{"build", "-o", path}
+	var flags []string
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{
 		Key:   "-race",
 		Value: "true",
 	}) {
-		args = append(args, "-race")
+		flags = append(flags, "-race")
 	}
-	if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return path, nil
+	return daemontest.BuildWhctl(programDir, flags...)
 })
 
 // program returns the path of whctl. It takes a third of the processor time of the tests' own

@@ -6,12 +6,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/cmd/daemon/whd"
+	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 // helpPart is a part of a program's help that a page contains between the comments
@@ -86,15 +86,9 @@ func helpOf(args []string, whctl string, env []string) (string, error) {
 // output; -update writes them.
 func TestHelpInPages(t *testing.T) {
 	bin := t.TempDir()
-	whctl := filepath.Join(bin, "whctl")
-	if runtime.GOOS == "windows" {
-		whctl += ".exe"
-	}
-
-	build := exec.Command("go", "build", "-o", whctl, "./cmd/whctl")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	whctl, err := daemontest.BuildWhctl(bin)
+	if err != nil {
+		t.Fatal(err)
 	}
 
 	env := []string{

@@ -57,7 +57,10 @@ const kills = 4
 // programs have written, and daemon and follower were killed at random moments. In some
 // rounds the copies are loaded again while the programs write.
 func TestCopiesAfterKills(t *testing.T) {
-	program := buildWhctl(t)
+	program, err := daemontest.BuildWhctl(t.TempDir(), "-ldflags", "-s -w")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, engine := range []*engine{sqliteFile, sqlServer} {
 		t.Run(engine.name, func(t *testing.T) {
 			r := newCopyRun(t, program, engine)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -90,21 +89,6 @@ func lastLog(dir, name string) string {
 		return err.Error()
 	}
 	return string(text[max(0, len(text)-enough):])
-}
-
-// buildWhctl builds whctl.
-func buildWhctl(t *testing.T) (path string) {
-	t.Helper()
-	path = filepath.Join(t.TempDir(), "whctl")
-	if runtime.GOOS == "windows" {
-		path += ".exe"
-	}
-	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "../../../cmd/whctl")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return path
 }
 
 // mirror is whctl mirror, which is restarted whenever it ends.
