@@ -358,21 +358,28 @@ func TestChanges(t *testing.T) {
 		},
 		{line: "POST /Queries/CR_Classification/Changes", body: "{}", as: reader, status: 405, contains: ""},
 	} {
-		a := tt.as.do(tt.line, tt.body)
-		if a.status != tt.status || !strings.Contains(a.body, tt.contains) {
-			t.Errorf("%s: %d %s, want %d with %s", tt.line, a.status, a.body, tt.status, tt.contains)
+		t.Run(tt.line, func(t *testing.T) {
+			a := tt.as.do(tt.line, tt.body)
+			if a.status != tt.status || !strings.Contains(a.body, tt.contains) {
+				t.Errorf("got status %d and %s, want %d with %s", a.status, a.body, tt.status, tt.contains)
+			}
+		})
+	}
+
+	t.Run("headers of NDJSON", func(t *testing.T) {
+		a := reader.do("GET /Queries/CR_Classification/Changes?Since=e-0&format=ndjson", "").
+			wantHeader(t, wire.HeaderNextToken, "e-3").
+			wantHeader(t, wire.HeaderRowCount, "3")
+		if lines := strings.Count(a.body, "\n"); lines != 3 {
+			t.Errorf("got %d lines, want 3: %s", lines, a.body)
 		}
-	}
+	})
 
-	if a := reader.do("GET /Queries/CR_Classification/Changes?Since=e-0&format=ndjson", ""); a.header.Get(wire.HeaderNextToken) != "e-3" || a.header.Get(wire.HeaderRowCount) != "3" || strings.Count(a.body, "\n") != 3 {
-		t.Errorf("NDJSON: %v %s", a.header, a.body)
-	}
-
-	f.feed.first = true
-	a := reader.do("GET /Queries/CR_Classification/Changes", "")
-	if a.status != 503 || a.header.Get("Retry-After") != "2" {
-		t.Errorf("before the end of the first look: %d %v", a.status, a.header)
-	}
+	t.Run("before the end of the first look", func(t *testing.T) {
+		f.feed.first = true
+		a := reader.do("GET /Queries/CR_Classification/Changes", "")
+		a.want(t, 503).wantHeader(t, "Retry-After", "2")
+	})
 }
 
 // Requests that wait for a change leave the only slot to others, get the change when it
