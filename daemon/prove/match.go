@@ -38,8 +38,11 @@ func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || r < ' ' })
 }
 
-// pattern returns the LIKE pattern for texts that begin with a text.
-var pattern = dialect.Matches[record.StartsWith].Operand
+// pattern returns the LIKE pattern for texts that begin with a text. unescape undoes its escapes.
+var (
+	pattern  = dialect.Matches[record.StartsWith].Operand
+	unescape = strings.NewReplacer("[[]", "[", "[%]", "%", "[_]", "_")
+)
 
 // condition returns a filter with operands of the first rows; false if they have none.
 // Parts of a text that is not ASCII may not be found, depending on the collation.
@@ -140,7 +143,7 @@ func matchesText(c query.Condition, text string) bool {
 		return isASCII(text) && strings.HasSuffix(text, part) && divides(text, len(text)-len(part))
 	case record.Like:
 		part = strings.TrimSuffix(part, "%")
-		length := len(part) - 2*strings.Count(part, "[") // two brackets escape a character
+		length := len(unescape.Replace(part))
 		return isASCII(text) && strings.HasPrefix(pattern(text), part) && divides(text, length)
 	case record.Equal, record.In, record.Between,
 		record.GreaterThanOrEqualTo, record.LessThanOrEqualTo:

@@ -90,6 +90,9 @@ func TestMatches(t *testing.T) {
 		{record.Text, record.Contains, texts("Abc"), text("Abc 1"), yes},
 		{record.Text, record.Like, texts("50[%]%"), text("50% off"), yes},
 		{record.Text, record.Like, texts("50[%]%"), text("500"), unknown},
+		{record.Text, record.Like, texts("[[]%"), text("["), yes},
+		{record.Text, record.Like, texts("[[]a]%"), text("[a] 1"), yes},
+		{record.Text, record.Like, texts("[[]a%"), text("[ab"), unknown},
 	} {
 		condition := query.Condition{Operator: c.op, Operands: c.operands}
 		if got := matches(c.fieldType, condition, c.value); got != c.want {
