@@ -23,7 +23,7 @@ func Rounds(b *testing.B, minimum int, round func(n int)) {
 }
 
 // InTurns runs both functions, in the opposite order in every second round, so that neither
-// always benefits from what the other one has left, such as filled caches.
+// always benefits from the caches that the other one has filled.
 func InTurns(n int, first, second func()) {
 	if n%2 == 1 {
 		first, second = second, first
