@@ -161,7 +161,7 @@ func (f Reader) filter(field record.Field, operator record.Operator, value strin
 		return client.Filter{}, fmt.Errorf("%s is %s: use %s, not %s",
 			field.Name, familyName(field), Allowed(field.Filter), Spelling(operator))
 	}
-	if err := refuseFalse(field.Name, operator, value); err != nil {
+	if err := checkNullTest(field.Name, operator, value); err != nil {
 		return client.Filter{}, err
 	}
 	values, err := operands(operator, value)
@@ -171,21 +171,26 @@ func (f Reader) filter(field record.Field, operator record.Operator, value strin
 	return f.checked(field, operator, values)
 }
 
-// refuseFalse returns an error for a test for null with the value false, which the service
-// reads like true.
-func refuseFalse(name string, operator record.Operator, value string) error {
-	if operator.Arity() != record.None {
+// checkNullTest returns an error if an operator that tests for null has a value other than true, or
+// none: the service would read false like true.
+func checkNullTest(name string, operator record.Operator, value string) error {
+	if operator.Arity() != record.None || value == "" {
 		return nil
 	}
-	if n, err := wire.ParseBool(value); err != nil || n != 0 {
+	n, err := wire.ParseBool(value)
+	if err == nil && n != 0 {
 		return nil
 	}
+
 	opposite := record.IsNull
 	if operator == record.IsNull {
 		opposite = record.IsNotNull
 	}
-	return fmt.Errorf("%s%s=%s is not possible: use %s%s=true",
-		name, operator.Suffix(), value, name, opposite.Suffix())
+	instead := name + opposite.Suffix() + "=true"
+	if err != nil {
+		instead = name + operator.Suffix() + "=true or " + instead
+	}
+	return fmt.Errorf("%s%s=%s is not possible: use %s", name, operator.Suffix(), value, instead)
 }
 
 // example returns a condition with a value that was given without a field: on the status or the

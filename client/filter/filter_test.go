@@ -142,6 +142,8 @@ func TestParseReportsErrors(t *testing.T) {
 		`InvoiceTotal IS NOT NULL`:        "use InvoiceTotalIsNotNull=true",
 		`InvoiceIDIsNull=false`:           "InvoiceIDIsNull=false is not possible: use InvoiceIDIsNotNull=true",
 		`InvoiceIDIsNotNull=0`:            "use InvoiceIDIsNull=true",
+		`InvoiceIDIsNull=no`:              "InvoiceIDIsNull=no is not possible: use InvoiceIDIsNull=true or InvoiceIDIsNotNull=true",
+		`InvoiceIDIsNotNull=off`:          "use InvoiceIDIsNotNull=true or InvoiceIDIsNull=true",
 		`D100512`:                         "a condition has an operator, such as InvoiceID=D100512",
 		`InvoiceID is D1`:                 "must be followed by one of: =",
 		`InvoiceID in`:                    "empty item",

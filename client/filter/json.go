@@ -79,7 +79,7 @@ func jsonValues(field record.Field, operator record.Operator, value json.RawMess
 	case record.None:
 		text, err := jsonScalar(value)
 		if err == nil {
-			err = refuseFalse(field.Name, operator, text)
+			err = checkNullTest(field.Name, operator, text)
 		}
 		return nil, err
 	case record.One:

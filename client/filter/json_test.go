@@ -105,6 +105,7 @@ func TestParseJSONRefused(t *testing.T) {
 		`{"InvoiceID>":"D1"}`:                       "InvoiceID is text: use =",
 		`{"InvoiceTotal<>":1}`:                      "no member InvoiceTotal<>",
 		`{"InvoiceTotalIsNull":false}`:              "use InvoiceTotalIsNotNull=true",
+		`{"InvoiceTotalIsNull":"no"}`:               "use InvoiceTotalIsNull=true or InvoiceTotalIsNotNull=true",
 		`{"InvoiceTotalIsNull":null}`:               "must be a text, a number or a bool",
 	} {
 		var q client.Query
