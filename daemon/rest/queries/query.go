@@ -58,12 +58,18 @@ func (h *Handler) Serve(x *edge.Context) error {
 // Rows responds with the rows of a plan. A query without a response is only validated. A
 // query that the server stops to resolve a deadlock is repeated while nothing has been
 // sent.
-func (h *Handler) Rows(x *edge.Context, plan *query.Plan) error {
+func (h *Handler) Rows(x *edge.Context, plan *query.Plan) error { return h.RowsWith(x, plan, nil) }
+
+// Meta is a member of the Meta of a response.
+type Meta struct{ Name, Value string }
+
+// RowsWith is like Rows, with further members of Meta. Formats without an envelope leave them out.
+func (h *Handler) RowsWith(x *edge.Context, plan *query.Plan, meta []Meta) error {
 	if x.Route.Oneway {
 		return x.NoContent(nil)
 	}
 	for attempt := 1; ; attempt++ {
-		err := h.send(x, plan)
+		err := h.send(x, plan, meta)
 		hasSentNothing := x.Response.Status == 0
 		mayRepeat := executor.IsDeadlock(err) && hasSentNothing
 		if !mayRepeat || attempt == executor.MaxAttempts {
@@ -76,7 +82,7 @@ func (h *Handler) Rows(x *edge.Context, plan *query.Plan) error {
 }
 
 // send runs a plan once and sends its rows.
-func (h *Handler) send(x *edge.Context, plan *query.Plan) error {
+func (h *Handler) send(x *edge.Context, plan *query.Plan, meta []Meta) error {
 	if err := h.fits(x, plan); err != nil {
 		return err
 	}
@@ -97,7 +103,7 @@ func (h *Handler) send(x *edge.Context, plan *query.Plan) error {
 	if rows.HoldsLocks() {
 		space = h.Space
 	}
-	return stream(x, plan, rows, space, copied)
+	return stream(x, plan, rows, responseWriter{space: space, copied: copied, meta: meta})
 }
 
 // Errors of results that are too large, with the number of rows or groups and its maximum.

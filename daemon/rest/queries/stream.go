@@ -56,7 +56,7 @@ const longCursor = "of the next page is too long for the header " + wire.HeaderN
 // stream sends rows as they are read from the store. If the store fails after the
 // first byte was sent, the connection is aborted, so that no client mistakes an
 // incomplete response for a complete one.
-func stream(x *edge.Context, plan *query.Plan, rows *executor.Result, space *spill.Space, copied *copying) error {
+func stream(x *edge.Context, plan *query.Plan, rows *executor.Result, out responseWriter) error {
 	buf := buffers.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= maxPooledBuffer {
@@ -64,7 +64,9 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result, space *spi
 		}
 	}()
 
-	out := &responseWriter{x: x, buf: (*buf)[:0], space: space, pages: plan.Place != nil, copied: copied}
+	out.x = x
+	out.buf = (*buf)[:0]
+	out.pages = plan.Place != nil
 	out.destination.Writer = x.Response
 	defer out.stop() // also after a panic
 	err := out.rows(plan, rows)
@@ -90,6 +92,7 @@ type responseWriter struct {
 	compressor edge.Compressor // nil if the response is not compressed
 	pages      bool            // the rows are a page by cursor
 	copied     *copying        // nil unless the rows are for a copy
+	meta       []Meta          // further ones
 
 	// destination is the response, or the pipe while there is one. The compressor writes to it.
 	destination struct{ io.Writer }
@@ -194,6 +197,9 @@ func (o *responseWriter) flushPiece(plan *query.Plan) error {
 // envelopeEnd returns the values after the rows.
 func (o *responseWriter) envelopeEnd(tail executor.Tail, shape encode.Shape) encode.Tail {
 	end := encode.Tail{Total: tail.Total}
+	for _, m := range o.meta {
+		end.Meta = append(end.Meta, encode.Pair(m))
+	}
 	for _, m := range tail.Meta {
 		end.Meta = append(end.Meta, encode.Pair(m))
 	}
