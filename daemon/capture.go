@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -151,7 +153,28 @@ func (c *capture) List(ctx context.Context) ([]wire.Capture, error) {
 		}
 		captures = append(captures, capture)
 	}
+	captures = append(captures, notRequested(registry, captures, f.Needed)...)
+	slices.SortFunc(captures, func(a, b wire.Capture) int { return strings.Compare(a.Kind, b.Kind) })
 	return captures, nil
+}
+
+// notRequested returns the captures on demand that nothing has requested. known are the others.
+func notRequested(r *record.Registry, known []wire.Capture, needed func(*record.Kind) bool) []wire.Capture {
+	var captures []wire.Capture
+	for _, kind := range r.Kinds() {
+		isKnown := slices.ContainsFunc(known, func(c wire.Capture) bool { return c.Kind == kind.Name })
+		if kind.Capture != record.CaptureOnDemand || isKnown || needed(kind) {
+			continue
+		}
+		captures = append(captures, wire.Capture{
+			Kind:   kind.Name,
+			Mode:   kind.Capture,
+			Phase:  wire.CaptureNotRequested,
+			Reason: "nothing requests its changes: " + webhook.HowToRequest(kind),
+			Events: kind.Events,
+		})
+	}
+	return captures
 }
 
 // setStatus sets the members of a capture that runs in this daemon.

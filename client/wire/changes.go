@@ -17,6 +17,12 @@ const (
 // stopped.
 const CaptureStopped = "CaptureStopped"
 
+// CaptureNotRequested is the Phase of a kind that is captured on demand, and that nothing has requested.
+const CaptureNotRequested = "not requested"
+
+// CaptureIdle is the Phase of a kind that was captured on demand until nothing needed it any more.
+const CaptureIdle = "idle"
+
 // Change is a change of a record.
 type Change struct {
 	ChangeID   int64 // ascends within the kind
@@ -64,7 +70,7 @@ func TokenPosition(token string) (int64, error) {
 type Capture struct {
 	Kind      string
 	Mode      string    // record.CaptureOnDemand or CaptureAlways
-	Phase     string    // first look, capturing, stopped, or idle
+	Phase     string    // first look, capturing, stopped, idle, or CaptureNotRequested
 	Reason    string    `json:",omitempty"` // reason for which the capture is stopped, or lags
 	Manual    bool      `json:",omitempty"` // stopped until an administrator resumes it
 	Rows      int64     // number of rows that the last complete sweep found

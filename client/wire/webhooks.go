@@ -135,6 +135,16 @@ type Subscription struct {
 	// OldSecretsUntil is the end of the use of all replaced secrets. It is left out if none is
 	// used.
 	OldSecretsUntil Timestamp `json:",omitzero"`
+
+	// Notice describes the changes of records that the subscription does not receive, or does not
+	// start the capture of, although its EventName matches their events. Lists of all subscriptions
+	// do not have it.
+	Notice string `json:",omitempty"`
+
+	// HeldMessages is the number of messages, among the oldest 1,000 that are to be sent, that are
+	// held because the owner of the subscription may not read their records. Only administrators see
+	// it, and not in lists of all subscriptions.
+	HeldMessages int `json:",omitempty"`
 }
 
 // StatusWords has the statuses of messages in words, by their numbers.
@@ -145,7 +155,14 @@ type MessageState struct {
 	MessageID string
 	Status    int // 0 not sent, 1 successful, 2 failed and to be retried, 3 failed
 	Retries   int
+
+	// Held is the reason why the message is not sent although it is due; empty if it is not held.
+	Held string `json:",omitempty"`
 }
+
+// MetaHeld is the member of Meta with the reason why a message is held. The reply to a request for
+// one message by its MessageID has it.
+const MetaHeld = "Held"
 
 // TestRequest is a request for a test message. The service chooses empty members.
 type TestRequest struct {

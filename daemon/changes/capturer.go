@@ -168,12 +168,12 @@ func (c *Capturer) kinds() map[string]*record.Kind {
 // neededKinds returns the kinds to be captured now, by name.
 func (c *Capturer) neededKinds() map[string]*record.Kind {
 	kinds := c.kinds()
-	maps.DeleteFunc(kinds, func(_ string, kind *record.Kind) bool { return !c.needed(kind) })
+	maps.DeleteFunc(kinds, func(_ string, kind *record.Kind) bool { return !c.Needed(kind) })
 	return kinds
 }
 
-// needed reports whether the changes of a kind are needed now.
-func (c *Capturer) needed(kind *record.Kind) bool {
+// Needed reports whether the changes of a kind are needed now, as far as this daemon knows.
+func (c *Capturer) Needed(kind *record.Kind) bool {
 	if kind.Capture == record.CaptureAlways || c.subscribed(kind) {
 		return true
 	}

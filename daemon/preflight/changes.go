@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/changes"
 	"github.com/bizhook/whd/daemon/erp/source"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // forecast is the expected cost of capture of a kind.
@@ -66,7 +67,49 @@ func checkChanges(ctx context.Context, r *run) (results []check.Result) {
 		results = append(results,
 			result(f.status, "%s: %s", f.kind.Name, f.text(interval, share))...)
 	}
+	return append(results, checkRequested(ctx, r, kinds)...)
+}
+
+// checkRequested lists the kinds with a capture on demand that nothing requests. It knows the rights
+// of the owners of subscriptions only from the captures that run or have run.
+func checkRequested(ctx context.Context, r *run, kinds []*record.Kind) (results []check.Result) {
+	if !r.config.Webhooks.Enabled || r.store.AppDB.Ready(ctx) != nil {
+		return nil
+	}
+	stored, err := r.store.Changes.Captures(ctx)
+	if err != nil {
+		return result(check.Failed, "%v", err)
+	}
+	snapshot, err := r.store.Webhooks.Engine.Snapshot(ctx)
+	if err != nil {
+		return result(check.Failed, "%v", err)
+	}
+	for _, kind := range kinds {
+		isCaptured := func(c changes.Capture) bool { return c.Kind == kind.Name && c.State.Phase != changes.Idle }
+		if kind.Capture != record.CaptureOnDemand || slices.ContainsFunc(stored, isCaptured) {
+			continue
+		}
+		if !isNamed(snapshot, kind) {
+			results = append(results, result(check.OK, "%s: nothing requests its changes, so they are not captured: %s",
+				kind.Name, webhook.HowToRequest(kind))...)
+		}
+	}
 	return results
+}
+
+// isNamed reports whether a subscription of a user names an event of a kind or its family.
+func isNamed(s *webhook.Snapshot, kind *record.Kind) bool {
+	if kind.Events == "" {
+		return false
+	}
+	for _, op := range []changes.Op{changes.Created, changes.Updated, changes.Deleted} {
+		for _, sub := range s.Match(kind.Events + "." + string(op)) {
+			if sub.Pattern != "*" && sub.Owner.Name != "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // stoppedCaptures returns why the service has stopped to capture kinds, by kind. Nothing is known

@@ -36,7 +36,8 @@ type captures struct {
 }
 
 // measured returns the list of the captures in /metrics. On the service's own address, where
-// no login is required, it leaves out those of kinds that require a role.
+// no login is required, it leaves out those of kinds that require a role. Captures that nothing has
+// requested have no measurements.
 func measured(c Config) func(context.Context) ([]wire.Capture, error) {
 	return func(ctx context.Context) ([]wire.Capture, error) {
 		states, err := c.Captures.List(ctx)
@@ -47,7 +48,7 @@ func measured(c Config) func(context.Context) ([]wire.Capture, error) {
 		return slices.DeleteFunc(states, func(state wire.Capture) bool {
 			kind, ok := kinds.Lookup(state.Kind)
 			isHidden := ok && c.ServeMetrics && !account.RoleOf(kind).Allows(account.NoRole)
-			return !ok || isHidden
+			return !ok || isHidden || state.Phase == wire.CaptureNotRequested
 		}), nil
 	}
 }

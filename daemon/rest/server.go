@@ -185,6 +185,7 @@ func newHandlers(c Config, m *metrics.Metrics, access *accounts.Access, s *shutd
 	hooks := webhooks.New(webhooks.Config{
 		Admin:    c.Webhooks,
 		Engine:   c.Engine,
+		Captures: c.Captures,
 		Queries:  records,
 		Accounts: c.Accounts,
 		Access:   access,

@@ -501,7 +501,7 @@ func messageOperations(h *handlers) []operation {
 				{
 					Methods: "GET",
 					Pattern: "/Webhooks/Messages",
-					Serve:   h.queries.Serve,
+					Serve:   h.webhooks.Messages.Query,
 					Summary: "The messages of all subscribers, newest first",
 				},
 			},

@@ -17,6 +17,27 @@ func (r Rules) CapturedBy(event string) *record.Kind {
 	return r.Captured[strings.ToLower(event)]
 }
 
+// Covered returns the record kinds with events that match a pattern, by name.
+func (r Rules) Covered(pattern string) []*record.Kind {
+	var kinds []*record.Kind
+	for event, kind := range r.Captured {
+		if record.MatchesEvent(pattern, event) && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.SortFunc(kinds, func(a, b *record.Kind) int { return strings.Compare(a.Name, b.Name) })
+	return kinds
+}
+
+// HowToRequest returns how the capture of a kind on demand is started.
+func HowToRequest(kind *record.Kind) string {
+	follow := `follow them, or set capture = "always"`
+	if kind.Events == "" {
+		return follow
+	}
+	return "subscribe to " + kind.Events + ".* as a user with the right to read the records, " + follow
+}
+
 // Posted returns the name of a published event in canonical letter case if clients may
 // post it. Otherwise the error names the kind of the event, if the caller sees the kind.
 func (r Rules) Posted(text string, sees func(*record.Kind) bool) (string, error) {

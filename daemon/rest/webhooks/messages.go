@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,11 +18,13 @@ import (
 	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // messages has the handlers of messages and their attempts.
 type messages struct {
 	admin         *admin.Service
+	engine        *delivery.Engine
 	access        *accounts.Access
 	queries       *queries.Handler
 	subscriptions *subscriptions
@@ -50,7 +53,84 @@ func (h *messages) List(x *edge.Context) error {
 		return err
 	}
 	x.Members = members
-	return h.queries.Rows(x, plan)
+	return h.rows(x, plan)
+}
+
+// Query answers a query for messages of all subscribers.
+func (h *messages) Query(x *edge.Context) error {
+	members, err := form.Members(x)
+	if err != nil {
+		return err
+	}
+	plan, err := h.queries.Plan(x, members)
+	if err != nil {
+		return err
+	}
+	return h.rows(x, plan)
+}
+
+// rows responds with the rows of a plan. If it selects a message by its ID that is held, Meta has the
+// reason.
+func (h *messages) rows(x *edge.Context, plan *query.Plan) error {
+	reason, err := h.heldReason(x.Request.Context(), plan)
+	if err != nil {
+		return err
+	}
+	if reason == "" {
+		return h.queries.Rows(x, plan)
+	}
+	return h.queries.RowsWith(x, plan, []queries.Meta{{Name: wire.MetaHeld, Value: reason}})
+}
+
+// heldReason returns why the message is held that a plan selects by its ID; empty if it is not held,
+// or if the plan selects other rows.
+func (h *messages) heldReason(ctx context.Context, plan *query.Plan) (string, error) {
+	kind := plan.Kind
+	if kind.Name != queries.MessageKind || plan.Group != nil {
+		return "", nil
+	}
+	id, _ := kind.Column(inMessage)
+	isID := func(c query.Condition) bool { return c.IsPlain() && c.Field == id && c.Operator == record.Equal }
+	if !slices.ContainsFunc(plan.Where, isID) {
+		return "", nil
+	}
+
+	var columns []int
+	for _, name := range []string{MemberEvent, inSubscription, memberStatus} {
+		column, _ := kind.Column(name)
+		columns = append(columns, column)
+	}
+	rows, err := h.queries.Store.Select(ctx, &query.Plan{
+		Kind:    kind,
+		Columns: columns,
+		Where:   plan.Where,
+		Order:   []query.Order{{Field: id}},
+		Take:    1,
+	})
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	cells, err := rows.Next()
+	if err != nil || cells == nil || !webhook.Status(cells[2].Int).Open() {
+		return "", err
+	}
+	event, subscription := string(cells[0].Data), string(cells[1].Data)
+	for sub := range h.engine.Subscriptions().Subscriptions {
+		if strings.EqualFold(sub.GUID, subscription) {
+			return heldBy(sub, event), nil
+		}
+	}
+	return "", nil
+}
+
+// heldBy returns why a subscription, which may be nil, withholds the messages of an event; empty if
+// it does not.
+func heldBy(sub *webhook.Subscription, event string) string {
+	if sub == nil || !sub.Withholds(event) {
+		return ""
+	}
+	return admin.HeldReason(sub)
 }
 
 // hidden returns conditions that leave out the messages with records of kinds that require a role
@@ -112,7 +192,7 @@ func (h *messages) Retry(x *edge.Context) error {
 		return err
 	}
 	m, err := h.admin.RetryMessage(x.Request.Context(), messageAddress(x))
-	return messageState(x, m, err)
+	return h.respondState(x, m, err)
 }
 
 // SendTest sends a test message to a subscription.
@@ -125,7 +205,7 @@ func (h *messages) SendTest(x *edge.Context) error {
 		return err
 	}
 	m, err := h.admin.SendTest(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), t)
-	return messageState(x, m, err)
+	return h.respondState(x, m, err)
 }
 
 // testMessage reads the content of a test message. Receivers verify only the
@@ -146,8 +226,8 @@ func (h *messages) testMessage(x *edge.Context) (admin.TestMessage, error) {
 	return t, h.access.RequireRole(x, account.Publisher)
 }
 
-// messageState responds with the state of a message that will be sent.
-func messageState(x *edge.Context, m *webhook.Message, err error) error {
+// respondState responds with the state of a message that will be sent, unless it is held.
+func (h *messages) respondState(x *edge.Context, m *webhook.Message, err error) error {
 	if err != nil {
 		return err
 	}
@@ -155,6 +235,7 @@ func messageState(x *edge.Context, m *webhook.Message, err error) error {
 		MessageID: m.GUID,
 		Status:    int(m.Status),
 		Retries:   m.Retries(),
+		Held:      heldBy(h.engine.Subscriptions().Subscription(m.Subscription), m.Event.Name),
 	})
 }
 

@@ -45,8 +45,9 @@ func (h *subscribers) document(x *edge.Context, b admin.Subscriber) wire.Subscri
 		LastSavedDateTime: wire.Timestamp(b.SavedAt),
 		RowHash:           b.RowHash,
 	}
+	noticed := h.subscriptions.noticed(x)
 	for _, r := range b.Subscriptions {
-		d.Subscriptions = append(d.Subscriptions, h.subscriptions.document(x, r))
+		d.Subscriptions = append(d.Subscriptions, noticed.document(r))
 	}
 	return d
 }

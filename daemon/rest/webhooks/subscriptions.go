@@ -18,6 +18,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Members of subscriptions that package webhook does not validate.
@@ -31,6 +32,9 @@ type subscriptions struct {
 	admin    *admin.Service
 	access   *accounts.Access
 	accounts *account.Service
+	engine   *delivery.Engine
+	queries  *queries.Handler
+	captures Captures      // nil if changes are not captured
 	retries  *edge.Limiter // limits retries of messages, by subscription
 	changes  *edge.Limiter // limits changes of subscriptions, by subscriber
 }
@@ -148,9 +152,7 @@ func (h *subscriptions) List(x *edge.Context) error {
 		return err
 	}
 	x.Response.Header().Set(wire.HeaderTotal, strconv.FormatInt(total, 10))
-	return edge.List(x, "Subscriptions", list, nil, func(r webhook.Subscription) wire.Subscription {
-		return h.document(x, r)
-	})
+	return edge.List(x, "Subscriptions", list, nil, h.noticed(x).document)
 }
 
 // Show returns one subscription.
@@ -159,7 +161,7 @@ func (h *subscriptions) Show(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.Respond("Subscription", h.document(x, r), nil)
+	return x.Respond("Subscription", h.noticed(x).document(r), nil)
 }
 
 // Add creates a subscription. The SubscriberID is sufficient; admins, who may use
@@ -208,7 +210,7 @@ func (h *subscriptions) Add(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	d := h.document(x, r)
+	d := h.noticed(x).document(r)
 	d.Secret = r.Secret // only here, and after RotateSecret
 	return x.Created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d, nil)
 }
@@ -280,7 +282,7 @@ func (h *subscriptions) Change(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.Respond("Subscription", h.document(x, r), nil)
+	return x.Respond("Subscription", h.noticed(x).document(r), nil)
 }
 
 // orderNames are the values of OrderBy.

@@ -17,6 +17,7 @@ import (
 type Config struct {
 	Admin    *admin.Service   // nil if webhooks are disabled
 	Engine   *delivery.Engine // nil if webhooks are disabled
+	Captures Captures         // nil if changes are not captured
 	Queries  *queries.Handler
 	Accounts *account.Service
 	Access   *accounts.Access
@@ -51,6 +52,9 @@ func New(c Config) Handlers {
 		admin:    c.Admin,
 		access:   c.Access,
 		accounts: c.Accounts,
+		engine:   c.Engine,
+		queries:  c.Queries,
+		captures: c.Captures,
 		retries:  edge.NewLimiter(retryRate),
 		changes:  edge.NewLimiter(c.Changes),
 	}
@@ -58,10 +62,10 @@ func New(c Config) Handlers {
 		Events:        events{c.Admin, c.Engine, c.Access},
 		Subscribers:   subscribers{c.Admin, &s},
 		Subscriptions: s,
-		Messages:      messages{c.Admin, c.Access, c.Queries, &s},
+		Messages:      messages{c.Admin, c.Engine, c.Access, c.Queries, &s},
 		Bulk:          bulk{c.Admin, c.Queries},
 		Stats:         statistics{c.Engine},
-		Why:           explanations{c.Admin, c.Engine},
+		Why:           explanations{c.Admin, c.Engine, c.Captures},
 		Streams:       streams{c.Streams, c.Accounts, c.Stall, c.InFlight},
 	}
 }

@@ -16,8 +16,9 @@ import (
 
 // explanations has the handler of /Webhooks/Why.
 type explanations struct {
-	admin  *admin.Service
-	engine *delivery.Engine
+	admin    *admin.Service
+	engine   *delivery.Engine
+	captures Captures // nil if changes are not captured
 }
 
 // Show returns the history of a key, or of a message. The state of circuit breakers is that of
@@ -59,6 +60,7 @@ func (h *explanations) Show(x *edge.Context) error {
 		Breaker:       h.engine.Breaker,
 		RequestedWait: h.engine.RequestedWait,
 		Visible:       func(k *record.Kind) bool { return queries.MayRead(x, k) },
+		NotRequested:  notRequested(x.Request.Context(), h.captures),
 	})
 	return x.Document(http.StatusOK, "Why", wire.Why{Key: key, Steps: steps, More: t.More})
 }

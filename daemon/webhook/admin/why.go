@@ -50,6 +50,7 @@ type Situation struct {
 	Subscriptions *webhook.Snapshot
 	Kinds         *record.Registry
 	Visible       func(*record.Kind) bool // reports whether the caller may read a kind
+	NotRequested  map[string]bool         // the kinds with a capture that nothing requests, by name
 
 	// Breaker returns when the endpoint of a subscription is probed next, if its circuit
 	// breaker is open.
@@ -126,20 +127,31 @@ func (e *explanation) add(at time.Time, step wire.WhyStep, format string, args .
 	e.steps = append(e.steps, step)
 }
 
-// notCaptured names the kinds of which changes would be known.
+// notCaptured names the kinds of which changes would be known, and those that are not captured
+// although they could be.
 func (e *explanation) notCaptured() {
 	var names []string
+	var notRequested []*record.Kind
 	for _, k := range e.Kinds.Kinds() {
-		if k.Captured() && e.Visible(k) {
+		switch {
+		case !k.Captured() || !e.Visible(k):
+		case e.NotRequested[k.Name]:
+			notRequested = append(notRequested, k)
+		default:
 			names = append(names, k.Name)
 		}
 	}
-	if len(names) == 0 {
-		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNotCaptured}, "changes of records are not captured")
-		return
+	if len(names) > 0 {
+		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNoChange},
+			"no change of a record with this key is known; changes are captured of %s", strings.Join(names, ", "))
 	}
-	e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNoChange},
-		"no change of a record with this key is known; changes are captured of %s", strings.Join(names, ", "))
+	for _, k := range notRequested {
+		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNotCaptured, Kind: k.Name},
+			"changes of %s are not captured, because nothing requests them: %s", k.Name, webhook.HowToRequest(k))
+	}
+	if len(names)+len(notRequested) == 0 {
+		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNotCaptured}, "changes of records are not captured")
+	}
 }
 
 // change adds a change and, unless it has an event with messages, why it has none.
@@ -327,7 +339,7 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) wa
 		return waitReason{step: wire.WhyDisabled, text: cmp.Or(sub.InactiveReason(), "the subscription is disabled")}
 	}
 	if sub.Withholds(m.Event.Name) {
-		return waitReason{step: wire.WhyHeld, text: "the owner of the subscription may not read the record"}
+		return waitReason{step: wire.WhyHeld, text: HeldReason(sub)}
 	}
 	probe, open := e.Breaker(sub.ID)
 	if open {
@@ -352,6 +364,16 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) wa
 		return waitReason{step: wire.WhyWaiting, text: "earlier messages of the subscription must be delivered first"}
 	}
 	return waitReason{step: wire.WhyWaiting, text: "it is due"}
+}
+
+// HeldReason returns why a subscription withholds messages.
+func HeldReason(sub *webhook.Subscription) string {
+	if sub.Owner.Name == "" {
+		return "the subscription was last changed with a SubscriberID alone, which may not read the record; " +
+			"the message is sent once a user with the right to read it saves the subscription"
+	}
+	return "the owner of the subscription may not read the record; " +
+		"the message is sent once the owner may, or a user with the right to read it saves the subscription"
 }
 
 // openBefore returns the oldest open message of the same subscription that is older than m,

@@ -146,7 +146,13 @@ func withCondition(sub *webhook.Subscription) {
 
 // withheld takes the right to read the event.
 func withheld(sub *webhook.Subscription) {
-	sub.Owner = webhook.Owner{Withheld: map[string]bool{"debtor.updated": true}}
+	sub.Owner.Withheld = map[string]bool{"debtor.updated": true}
+}
+
+// savedAlone makes a subscription one that was last changed with the SubscriberID alone.
+func savedAlone(sub *webhook.Subscription) {
+	withheld(sub)
+	sub.Owner.Name = ""
 }
 
 // whyCase is a trace in a situation.
@@ -203,6 +209,7 @@ func whyCases() []whyCase {
 		{"breaker open", message(warehouseID, webhook.RetryPending, 0), onlySubscriptions(warehouseID)},
 		{"disabled", unsent(archiveID), onlySubscriptions(archiveID)},
 		{"held", unsent(shopID), changing(shopID, withheld, shopID)},
+		{"held without an owner", unsent(shopID), changing(shopID, savedAlone, shopID)},
 		{"waiting for the same key", sameKey(), onlySubscriptions(orderedID)},
 		{"waiting", unsent(shopID), onlyShop},
 		{"requested wait", unsent(shopID), func(s *Situation) {
@@ -226,6 +233,7 @@ func whyCases() []whyCase {
 		{"no event", withoutEvent("Silent", "created", 1), none},
 		{"no change", &Trace{}, none},
 		{"not captured", &Trace{}, func(s *Situation) { s.Kinds = record.Builtin() }},
+		{"not requested", &Trace{}, func(s *Situation) { s.NotRequested = map[string]bool{"Debtor": true, "Silent": true} }},
 		{"of a kind that the caller may not read", delivered(shopID), func(s *Situation) {
 			s.Visible = func(*record.Kind) bool { return false }
 		}},
