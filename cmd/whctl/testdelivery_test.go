@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,31 @@ func TestTestDeliveryWithOpenBreaker(t *testing.T) {
 	want := "test message queued, circuit breaker open; next attempt in "
 	if code != 7 || !strings.Contains(string(out), want) {
 		t.Errorf("whctl subscriptions test: got exit code %d and %q, want 7 and %q", code, out, want)
+	}
+}
+
+// TestTestDeliveryBehindOthers checks that whctl subscriptions test names the messages that the test
+// message waits for, since single messages are sent while the circuit breaker is open.
+func TestTestDeliveryBehindOthers(t *testing.T) {
+	unavailable := func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	receiver := httptest.NewServer(http.HandlerFunc(unavailable))
+	defer receiver.Close()
+	service := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8",
+		"--webhooks-retry-schedule", strings.TrimSuffix(strings.Repeat("1s,", 50), ","))
+	subscription := subscribeWithOpenBreaker(t, service.URL, receiver.URL)
+	publish := adminProcess(t, service.URL, "events", "publish", "debtor.updated", "--body", "{}")
+	if out, err := publish.CombinedOutput(); err != nil {
+		t.Fatalf("whctl events publish: %v: %s", err, out)
+	}
+
+	cmd := adminProcess(t, service.URL, "subscriptions", "test", "--wait", "2s", subscription)
+	out, _ := cmd.CombinedOutput()
+	want := regexp.MustCompile(`not sent within 2s; circuit breaker open; next attempt .*, with one message at a time: ` +
+		`the test message waits for its turn among [0-9]+ other messages; show its state`)
+	if !want.Match(out) {
+		t.Errorf("whctl subscriptions test: got %q, want %s", out, want)
 	}
 }
 

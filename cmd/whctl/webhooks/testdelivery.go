@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,7 +72,7 @@ func followTest(
 			"the test message waits for the next attempt; show its state with whctl messages show "+state.MessageID)
 	}
 
-	attempt, err := firstAttempt(c, service, ref, state.MessageID, expected)
+	attempt, err := firstAttempt(c, service, subscription, state.MessageID)
 	if err != nil {
 		return err
 	}
@@ -138,9 +139,30 @@ func delayOf(ctx context.Context, service *client.Client, s wire.Subscription) d
 	if i < 0 || stats.Queues[i].Breaker != wire.BreakerOpen {
 		return delay{}
 	}
-	probeAt := time.Time(stats.Queues[i].NextProbeDateTime)
+	queue := stats.Queues[i]
+	probeAt := time.Time(queue.NextProbeDateTime)
 	until := probeAt.Sub(time.Time(stats.ServerDateTime))
-	return delay{text: display.BreakerOpen("", until), until: until}
+	text := display.BreakerOpen("", until)
+	if others := openMessages(ctx, service, s) - 1; others > 0 { // the test message is one of them
+		text += ", with one message at a time: the test message waits for its turn among " +
+			display.Count(others, "other message", "other messages")
+	}
+	return delay{text: text, until: until}
+}
+
+// openMessages returns the number of messages of a subscription that are to be sent, 0 if it is not
+// known. That of the statistics may be some seconds old.
+func openMessages(ctx context.Context, service *client.Client, s wire.Subscription) int64 {
+	page, err := service.AllMessages(ctx, url.Values{
+		"SubscriptionID": {s.RecID},
+		"StatusIn":       {"0,2"},
+		"Include":        {"Total"},
+		"Take":           {"0"},
+	})
+	if err != nil {
+		return 0
+	}
+	return page.Total
 }
 
 // delayByFailures returns the delay of a subscription by the time since when all attempts have
@@ -156,8 +178,7 @@ func delayByFailures(failingSince time.Time) delay {
 // firstAttempt waits for the first delivery attempt of a message. Delivery is asynchronous, so it
 // polls. It needs no other permission than the SubscriberID.
 func firstAttempt(
-	c *cli.Context, service *client.Client,
-	ref subscriptionRef, messageID string, expected delay,
+	c *cli.Context, service *client.Client, s wire.Subscription, messageID string,
 ) (*wire.MessageResponse, error) {
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration("wait"))
 	defer cancel()
@@ -168,13 +189,13 @@ func firstAttempt(
 		"Take":      {"1"},
 	}
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
-		page, err := service.MessageResponses(ctx, ref.subscriber, members)
+		page, err := service.MessageResponses(ctx, s.SubscriberID, members)
 		// After the end of a context, err is only its consequence.
 		if c.Context.Err() != nil {
 			return nil, command.Interruption{}
 		}
 		if ctx.Err() != nil {
-			return nil, tooSlow(messageID, c.Duration("wait"), expected)
+			return nil, tooSlow(messageID, c.Duration("wait"), delayOf(c.Context, service, s))
 		}
 		if err != nil {
 			return nil, err
