@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -37,10 +38,7 @@ var (
 	retrying = bulk{
 		verb: "retry",
 		done: "due now",
-		one: func(c *cli.Context, service *client.Client, ref messageRef) (string, error) {
-			_, err := service.RetryMessage(c.Context, ref.subscriber, ref.subscription, ref.id)
-			return fmt.Sprintf("message %s is due now", ref.id), err
-		},
+		one:  retryOne,
 		many: func(ctx context.Context, service *client.Client, members url.Values) (tally, error) {
 			r, err := service.RetryMessages(ctx, members)
 			if err != nil {
@@ -66,6 +64,43 @@ var (
 		},
 	}
 )
+
+// retryOne retries a message, or sends it again if it was delivered.
+func retryOne(c *cli.Context, service *client.Client, ref messageRef) (string, error) {
+	if ref.delivered {
+		return sendAgain(c, service, ref)
+	}
+	state, err := service.RetryMessage(c.Context, ref.subscriber, ref.subscription, ref.id)
+	if err != nil {
+		return "", err
+	}
+	if state.Held != "" {
+		return fmt.Sprintf("message %s remains held: %s", ref.id, state.Held), nil
+	}
+	return fmt.Sprintf("message %s is due now", ref.id), nil
+}
+
+// sendAgain sends a delivered message again.
+func sendAgain(c *cli.Context, service *client.Client, ref messageRef) (string, error) {
+	retried, err := service.RetryMessages(c.Context, url.Values{
+		"MessageID": {ref.id},
+		"Status":    {strconv.Itoa(statusSuccessful)},
+	})
+	if err != nil {
+		return "", err
+	}
+	if retried.Retried == 0 {
+		return "", &client.Error{
+			Kind:    client.Failed,
+			Message: fmt.Sprintf("message %s is no longer a delivered one; show its state with whctl messages show %s", ref.id, ref.id),
+		}
+	}
+	text := fmt.Sprintf("message %s was delivered before and is sent again", ref.id)
+	if retried.Warning != "" {
+		text += "; " + retried.Warning
+	}
+	return text, nil
+}
 
 // run changes the messages named by the arguments, or all that match the flags.
 func (b bulk) run(c *cli.Context, s *command.Session) error {

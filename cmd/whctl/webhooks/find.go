@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bizhook/whd/client"
@@ -146,7 +147,10 @@ func subscriptionOf(
 }
 
 // messageRef identifies a message by its ID and those of its subscriber and subscription.
-type messageRef struct{ subscriber, subscription, id string }
+type messageRef struct {
+	subscriber, subscription, id string
+	delivered                    bool
+}
 
 // findMessage finds a message of any subscriber by its ID or a shortened one.
 func findMessage(ctx context.Context, service *client.Client, text string) (messageRef, error) {
@@ -158,11 +162,12 @@ func findMessage(ctx context.Context, service *client.Client, text string) (mess
 	row, err := findOne(ctx, service, client.Query{
 		Kind:   command.SystemKind("Message"),
 		Where:  where,
-		Fields: []string{"MessageID", "SubscriberID", "SubscriptionID"},
+		Fields: []string{"MessageID", "SubscriberID", "SubscriptionID", "Status"},
 	}, "message", text)
 	return messageRef{
 		subscriber:   row.Text("SubscriberID"),
 		subscription: row.Text("SubscriptionID"),
 		id:           row.Text("MessageID"),
+		delivered:    row.Text("Status") == strconv.Itoa(statusSuccessful),
 	}, err
 }
