@@ -106,6 +106,12 @@ type whyFixture struct {
 
 func startWhy(t *testing.T) *whyFixture {
 	t.Helper()
+	return startCapture(t, whyKind)
+}
+
+// startCapture starts a service with records of a kind like whyKind.
+func startCapture(t *testing.T, kind string) *whyFixture {
+	t.Helper()
 	f := &whyFixture{t: t}
 	dir := t.TempDir()
 	var err error
@@ -118,7 +124,7 @@ func startWhy(t *testing.T) *whyFixture {
 	f.exec("CREATE TABLE Items (ID TEXT PRIMARY KEY, Amount INTEGER)")
 
 	kinds := filepath.Join(dir, "item.toml")
-	if err := os.WriteFile(kinds, []byte(whyKind), 0o600); err != nil {
+	if err := os.WriteFile(kinds, []byte(kind), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.service = daemontest.StartIn(t, dir,

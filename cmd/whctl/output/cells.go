@@ -159,6 +159,9 @@ func showDelivery(s Screen, values []string, queueOf func(subscriptionID string)
 	if values[0] != "true" {
 		return showEnabled(s, enabled)
 	}
+	if fields > 1 && values[1] != "" { // such as the rights of its owner
+		return cell{"enabled, but " + values[1], theme.Warning}
+	}
 	queue := queueOf(values[fields+1])
 	switch {
 	case queue.Breaker == wire.BreakerOpen:

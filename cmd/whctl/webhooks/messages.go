@@ -111,6 +111,12 @@ var messageBrief = []string{
 	"LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime",
 }
 
+// nextTry is the title of the time of the next attempt.
+const nextTry = "Next try"
+
+// heldView replaces the next attempt of a message that is held.
+var heldView = output.ViewColumn{Title: "Held", Fields: "Held", As: output.Lines, Rank: output.DetailOnly}
+
 // messageView has the columns of messages on a terminal, attemptView those of attempts.
 var (
 	messageView = []output.ViewColumn{
@@ -128,7 +134,7 @@ var (
 		{Title: "Reason", Fields: "Detail", As: output.Lines, Rank: output.DetailOnly},
 		{Title: "Took", Fields: "Duration", As: output.Duration, Rank: output.DetailOnly},
 		{Title: "Age", Fields: "AddedDateTime", As: output.Age, Rank: 2},
-		{Title: "Next try", Fields: "NextAttemptDateTime", As: output.Due, Rank: 4},
+		{Title: nextTry, Fields: "NextAttemptDateTime", As: output.Due, Rank: 4},
 		{Title: "Last changed", Fields: "LastSavedDateTime", As: output.Age, Rank: output.DetailOnly},
 		{Title: "Message ID", Fields: "MessageID", As: output.ID},
 		{Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID, Rank: output.DetailOnly},
@@ -205,15 +211,25 @@ func showMessage(c *cli.Context, out *output.Printer, service *client.Client) er
 		Columns: output.ColumnsOf(command.SystemKind("Message"), nil),
 		View:    messageView,
 	}
+	if len(page.Results) != 1 {
+		return output.Documents(out, table, page.Results...)
+	}
+	shown := answeredMessage{Message: page.Results[0], Held: page.Meta[wire.MetaHeld]}
 	format, err := out.Format()
 	isForReading := err == nil && format.HumanReadable() && out.OnScreen()
-	if !isForReading || len(page.Results) != 1 {
-		return output.Documents(out, table, page.Results...)
+	if !isForReading {
+		return output.Documents(out, table, shown)
 	}
 
 	out.One = true
 	table.Columns = append(table.Columns, output.Column{Name: "Duration", Type: record.TimeSpan})
-	return output.Documents(out, table, withLastAttempt(c, service, page.Results[0]))
+	if shown.Held != "" {
+		isNext := func(c output.ViewColumn) bool { return c.Title == nextTry }
+		table.View = slices.Clone(messageView)
+		table.View[slices.IndexFunc(table.View, isNext)] = heldView
+	}
+	addLastAttempt(c, service, &shown)
+	return output.Documents(out, table, shown)
 }
 
 // showAttempts prints the delivery attempts of a message.
@@ -231,32 +247,29 @@ func showAttempts(
 	return output.Documents(out, table, page.Results...)
 }
 
-// withLastAttempt adds the last attempt to a message. Without the role admin, which the attempts
+// addLastAttempt adds the last attempt to a message. Without the role admin, which the attempts
 // require, the message has none.
-func withLastAttempt(
-	c *cli.Context, service *client.Client, message wire.Message,
-) answeredMessage {
-	answered := answeredMessage{Message: message}
+func addLastAttempt(c *cli.Context, service *client.Client, message *answeredMessage) {
 	attempts, err := service.Attempts(c.Context, url.Values{
 		"MessageID":   {message.MessageID},
 		"OrderByDesc": {"ItemNo"},
 		"Take":        {"1"},
 	})
 	if err != nil || len(attempts.Results) == 0 {
-		return answered
+		return
 	}
 	attempt := attempts.Results[0]
-	answered.AnswerText = attempt.AnswerText
-	answered.Detail = attempt.Detail
-	answered.Duration = attempt.Duration
-	return answered
+	message.AnswerText = attempt.AnswerText
+	message.Detail = attempt.Detail
+	message.Duration = attempt.Duration
 }
 
-// answeredMessage is a message with its last attempt.
+// answeredMessage is a message with its last attempt, and with the reason if it is held.
 type answeredMessage struct {
 	wire.Message
 	AnswerText, Detail *string `json:",omitempty"`
 	Duration           string  `json:",omitempty"`
+	Held               string  `json:",omitempty"`
 }
 
 // attemptFields has the fields of an attempt that its message does not have.

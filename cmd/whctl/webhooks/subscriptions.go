@@ -3,6 +3,7 @@ package webhooks
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -146,6 +147,35 @@ var subscriptionColumns = []output.ViewColumn{
 	{Title: "Subscriber ID", Fields: "SY_WebhookSubscriber_RecID", As: output.SecretID, Rank: 1},
 }
 
+// noticeColumns has the columns of a single subscription about events that it does not receive, and
+// messages that it does not send.
+var noticeColumns = []output.Column{
+	{Name: "Notice", Type: record.Text},
+	{Name: "HeldMessages", Type: record.Int},
+}
+
+// noticeViews returns the columns on a terminal for those of noticeColumns that have a value.
+func noticeViews(s wire.Subscription) []output.ViewColumn {
+	var views []output.ViewColumn
+	if s.HeldMessages > 0 {
+		views = append(views, output.ViewColumn{
+			Title:  "Messages held",
+			Fields: "HeldMessages",
+			As:     output.Count,
+			Rank:   output.DetailOnly,
+		})
+	}
+	if s.Notice != "" {
+		views = append(views, output.ViewColumn{
+			Title:  "Notice",
+			Fields: "Notice",
+			As:     output.Lines,
+			Rank:   output.DetailOnly,
+		})
+	}
+	return views
+}
+
 // listSubscriptions lists subscriptions. With a SubscriberID and no conditions it uses the route
 // that needs no other permission than that ID.
 func listSubscriptions(c *cli.Context, s *command.Session) error {
@@ -221,8 +251,8 @@ func showSubscription(c *cli.Context, out *output.Printer, service *client.Clien
 	columns := output.ColumnsOf(command.SystemKind("Subscription"), nil)
 	out.One = true
 	return output.Documents(out, output.Table{
-		Columns: append(columns, secretColumns...),
-		View:    append(subscriptionView(&states), secretView),
+		Columns: slices.Concat(columns, secretColumns, noticeColumns),
+		View:    slices.Concat(subscriptionView(&states), []output.ViewColumn{secretView}, noticeViews(subscription)),
 	}, subscription)
 }
 
@@ -257,12 +287,20 @@ func createSubscription(c *cli.Context, s *command.Session) (command.Change, err
 		}
 		out.Notice("subscription created: %s to %s%s",
 			created.EventName, created.URL, command.UnlessEnabled(created.IsEnabled))
+		printNotice(out, created)
 		if err := hideSecret(c, out, created.Secret, s.Prompter.Watches); err != nil {
 			return err
 		}
 		return out.Created(created.RecID, created)
 	}
 	return command.Change{Text: fmt.Sprintf("send %s to %s", event, *request.URL), Do: create}, nil
+}
+
+// printNotice prints the notice about changes that a saved subscription does not receive, if any.
+func printNotice(out *output.Printer, s *wire.Subscription) {
+	if s.Notice != "" {
+		out.Notice("notice: %s", s.Notice)
+	}
 }
 
 // newSubscription reads the arguments and flags of whctl subscriptions create except --when, which
@@ -343,6 +381,7 @@ func updateSubscription(c *cli.Context, _ *command.Session) (command.Change, err
 		}
 		out.Notice("subscription updated: %s to %s%s",
 			updated.EventName, updated.URL, command.UnlessEnabled(updated.IsEnabled))
+		printNotice(out, updated)
 		return nil
 	}
 	return onSubscription(c, "update", c.Args().First(), update), nil
@@ -386,7 +425,11 @@ func enableSubscriptions(enabled bool) cli.ActionFunc {
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("subscription %sd: %s to %s", verb, updated.EventName, updated.URL), nil
+		text := fmt.Sprintf("subscription %sd: %s to %s", verb, updated.EventName, updated.URL)
+		if updated.Notice != "" {
+			text += "\nnotice: " + updated.Notice
+		}
+		return text, nil
 	}
 	return eachSubscription(command.Each{Verb: verb}, enable)
 }
