@@ -151,6 +151,7 @@ func (c singleChange) confirmDelete() {
 func (b *bulk) RetryOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 	name := "retry of " + m.EventName
 	common := s.Common()
+	reason := "" // why the message is held
 	return common.Host.Change(ui.Change{
 		Screen: s,
 		Name:   name,
@@ -159,12 +160,19 @@ func (b *bulk) RetryOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) t
 			if m.Status == ui.StatusDelivered {
 				return sendAgain(ctx, c, m)
 			}
-			_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
+			state, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
+			if err == nil {
+				reason = state.Held
+			}
 			return err
 		},
 		OnDone: func(err error) {
 			if err != nil {
 				common.Host.ShowError(name, ui.MarkNotSent(err))
+				return
+			}
+			if reason != "" {
+				common.Host.Notify(ui.Warning, "the message remains held: "+reason)
 				return
 			}
 			text := "the message is due now"

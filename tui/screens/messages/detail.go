@@ -46,6 +46,7 @@ type MessageParts struct {
 	Responses []wire.Attempt
 	Headers   []wire.Header // custom headers of the subscription, without values
 	NoHeaders string        // error text if Headers is unknown
+	Withheld  string        // reason why the message is held, empty if it is not
 }
 
 // NewDetail returns the screen of a message of a list.
@@ -158,7 +159,11 @@ func (s *Detail) Badges() []string {
 	status, _ := s.Session.Theme.StatusText(m.Status)
 	badges := []string{status}
 	attempt := next(m, s.Session)
-	isClear := attempt == subscriptionDisabled || attempt == breakerOpen || strings.HasPrefix(attempt, "in ")
+	if s.Content.Withheld != "" {
+		attempt = withheld
+	}
+	isClear := attempt == subscriptionDisabled || attempt == breakerOpen || attempt == withheld ||
+		strings.HasPrefix(attempt, "in ")
 	if !isClear && attempt != noAttempt { // otherwise it is short, so that the event fits
 		attempt = "next " + attempt
 	}
@@ -305,6 +310,7 @@ func fetchMessage(subscriber, id string, headers bool) func(context.Context, *cl
 			return m, errors.New("the message no longer exists")
 		}
 		m.Message = page.Results[0]
+		m.Withheld = page.Meta[wire.MetaHeld]
 		responses, err := c.Attempts(ctx, url.Values{"MessageID": {id}, "OrderBy": {"ItemNo"}, "Take": {"200"}})
 		if err != nil {
 			return m, err

@@ -16,6 +16,7 @@ const (
 	noAttempt            = "-" // none is scheduled
 	subscriptionDisabled = "disabled"
 	breakerOpen          = "breaker" // the circuit breaker of the endpoint is open
+	withheld             = "held"    // the owner of the subscription may not read the record
 )
 
 // late reports whether a message should have been sent by now.

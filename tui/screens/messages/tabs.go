@@ -327,6 +327,9 @@ const summaryBytes = 8 << 10
 // scheduled describes the next attempt, on two lines if one is too narrow.
 func (s *content) scheduled(c attemptColumns) []theme.Span {
 	text := nextLong(s.Message, s.session)
+	if s.Withheld != "" {
+		return s.withheldLines()
+	}
 	if text == noAttempt {
 		return nil
 	}
@@ -344,6 +347,18 @@ func (s *content) scheduled(c attemptColumns) []theme.Span {
 		{Text: strings.Repeat(" ", len(start)) + second, Role: theme.Dim},
 	}
 }
+
+// withheldLines returns the lines with the reason why the message is held.
+func (s *content) withheldLines() []theme.Span {
+	var lines []theme.Span
+	for _, line := range s.session.Theme.WrapLines("held: "+s.Withheld, s.width-4, maxWithheldLines) {
+		lines = append(lines, theme.Span{Text: "  " + line, Role: theme.Warning})
+	}
+	return lines
+}
+
+// maxWithheldLines is the maximum number of lines of the reason why a message is held.
+const maxWithheldLines = 6
 
 // attemptValues returns the values in the lines of attempts: the response, or else the
 // result.

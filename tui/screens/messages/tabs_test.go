@@ -60,6 +60,26 @@ func TestMessageTabsMaskSecrets(t *testing.T) {
 	d.WantNoText("of-the-receiver")
 }
 
+// A held message shows the reason in place of the next attempt.
+func TestHeldMessageShowsReason(t *testing.T) {
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
+	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
+	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, ui.StatusRetrying)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "enter")
+	d.WantText("scheduled, in ")
+	detail := d.App.Front().(*messages.Detail)
+	detail.OnFetched(messages.FetchedMessage{
+		Message: detail.Content.Message,
+		MessageParts: messages.MessageParts{
+			Responses: detail.Content.Responses,
+			Withheld:  "its owner may not read the record",
+		},
+	}, nil)
+	d.WantText("[held]", "held: its owner may not read the record")
+	d.WantNoText("scheduled, in ")
+}
+
 // The body of a message is saved byte for byte.
 func TestSaveBody(t *testing.T) {
 	const body = `{"DebtorID":"C0"}`

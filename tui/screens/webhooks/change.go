@@ -26,6 +26,13 @@ func showFormResult(h ui.Host, f *ui.Form, name string, done bool, err error) {
 	}
 }
 
+// showNotice shows the notice about changes that a saved subscription does not receive, if any.
+func showNotice(h ui.Host, saved *wire.Subscription) {
+	if saved != nil && saved.Notice != "" {
+		h.Notify(ui.Warning, saved.Notice)
+	}
+}
+
 // ChangeForm returns the form that changes a subscription.
 func ChangeForm(s subscriptionOwner, subscriber wire.Subscriber, subscription wire.Subscription) ui.Overlay {
 	f := ui.NewForm(s.Common().Host, "Change "+subscription.EventName+" for "+subscriber.Name, "change")
@@ -75,6 +82,7 @@ func ChangeSubscription(
 		OnDone: func(err error) {
 			if accepted == nil {
 				showFormResult(h, f, name, changed != nil, err)
+				showNotice(h, changed)
 				return
 			}
 			f.Finish()

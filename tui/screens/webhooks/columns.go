@@ -135,6 +135,8 @@ func stateCell(subscription wire.Subscription, s *ui.Session) grid.Cell {
 	switch {
 	case !subscription.IsEnabled:
 		return grid.Cell{Text: "disabled", Role: theme.Failure}
+	case subscription.DisabledReason != "": // such as the rights of its owner
+		return grid.Cell{Text: "not sending", Role: theme.Warning}
 	case s.Queues.BreakerOpen(subscription.RecID):
 		return grid.Cell{Text: "breaker open", Role: theme.Failure}
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
@@ -156,6 +158,8 @@ func problemText(subscription wire.Subscription, s *ui.Session) string {
 		return "disabled: " + subscription.DisabledReason
 	case !subscription.IsEnabled:
 		return "disabled manually: messages stay queued"
+	case subscription.DisabledReason != "":
+		return "not sending: " + subscription.DisabledReason
 	case ok && !queue.IsEnabled:
 		return "the subscriber is disabled: messages stay queued"
 	case queue.Breaker == wire.BreakerOpen:

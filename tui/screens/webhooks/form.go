@@ -131,6 +131,7 @@ func ShowCreated(h ui.Host, f *ui.Form, created wire.Subscription, accepted *acc
 	f.Finish()
 	box := newSecret(h, "Created", created, created.Secret)
 	h.ShowSecret(box)
+	showNotice(h, &created)
 	if accepted != nil {
 		startTest(h, created, accepted, "created; ", &box.Text)
 	}

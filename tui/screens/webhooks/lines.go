@@ -80,6 +80,14 @@ func (s *Subscription) details() []detailLine {
 		{},
 	}
 	lines = append(lines, s.deliveries()...)
+	if subscription.HeldMessages > 0 {
+		text := display.Count(subscription.HeldMessages, "message", "messages") +
+			": its owner may not read their records"
+		lines = append(lines, detailLine{"Held", text, theme.Warning})
+	}
+	if subscription.Notice != "" {
+		lines = append(lines, detailLine{"Notice", subscription.Notice, theme.Warning})
+	}
 	lines = append(lines, detailLine{})
 	if subscription.Where != nil {
 		lines = append(lines, detailLine{"Condition", string(subscription.Where), theme.Plain})

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -50,6 +51,27 @@ func TestSubscriptionShowsAllData(t *testing.T) {
 	d.Wait(ui.ToastDuration[ui.Info])
 	d.WantText("no subscriptions; press n")
 	d.WantNoText("canary99")
+}
+
+// The screen of a subscription shows how many of its messages are held, and its notice.
+func TestSubscriptionShowsHeldMessages(t *testing.T) {
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
+	s.Subscribe(t, "debtor.*", s.Receiver)
+	d := s.OpenSubscriptions(t)
+	d.Press("i")
+	d.WantText("[enabled]")
+	screen := d.App.Front().(*webhooks.Subscription)
+	held := screen.One
+	held.HeldMessages = 12
+	held.Notice = "it receives no events of changed records"
+	held.DisabledReason = "its owner may no longer read the records of this event"
+	screen.OnFetched(&wire.Subscriber{
+		Name:          "acme-shop",
+		IsEnabled:     true,
+		Subscriptions: []wire.Subscription{held},
+	}, nil)
+	d.WantText("12 messages: its owner may not read their records", "Notice", held.Notice,
+		"[not sending]", "not sending: its owner may no longer read")
 }
 
 // Lists show delivery statistics and the problem of a subscription, and are searched
