@@ -246,10 +246,17 @@ func (q *queue) putBack(m *webhook.Message) {
 // read. A change of the rights ends it.
 const withheldPause = time.Minute
 
-// withhold puts back a message that must not be sent now. In an ordered queue those behind it
-// wait, too.
+// withhold puts back a message that must not be sent now. Those that must not precede it wait, too.
 func (q *queue) withhold(m *webhook.Message, now time.Time) {
 	m.Next = now.Add(withheldPause)
+	s, isHead := q.sequences.heads(m)
+	if isHead { // it is due in the store: if the cursor went back, it would be read again at once
+		delete(q.unsettled, m.ID)
+		delete(q.stale, m.ID)
+		q.budget.release(m)
+		q.sequences.postpone(s)
+		return
+	}
 	q.putBack(m)
 	if q.ordered() {
 		q.blockedUntil = m.Next

@@ -209,13 +209,19 @@ func (ss *sequences) unload(s *sequence) {
 // waits until the next attempt is due. Otherwise it returns false, and the cursor must be
 // moved back to the message.
 func (ss *sequences) suspend(s *sequence) bool {
-	ss.unload(s)
 	if s.current.Status == webhook.RetryPending {
-		ss.store(s, s.current.Next)
+		ss.postpone(s)
 		return true
 	}
+	ss.unload(s)
 	ss.forget(s)
 	return false
+}
+
+// postpone leaves a sequence to the store until its first message is due.
+func (ss *sequences) postpone(s *sequence) {
+	ss.unload(s)
+	ss.store(s, s.current.Next)
 }
 
 // forget removes a sequence without messages in memory.
