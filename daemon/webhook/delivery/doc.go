@@ -29,7 +29,7 @@
 //
 // A lock is only acquired while holding locks to its left:
 //
-//	leaseKeeper.mu, subscriptionCache.refreshing -> queueSet.mu -> pending.mu
+//	leaseKeeper.mu, subscriptionCache.refreshing -> queueSet.mu -> pending.mu, retargeter.mu
 //
 // leaseKeeper.mu is held while the leases change, refreshing (a semaphore) while
 // changed subscriptions are read; neither is acquired under the other. Both are held
@@ -41,7 +41,8 @@
 // nor the sender is called under it, and of the callbacks of Config only Policy.
 // Functions that expect it to be held are documented as such, except for those of
 // queue and its parts, endpoint, budget and tier, which all do. pending.mu is acquired under
-// it to count unwritten results and to record the health of subscriptions. The clock
+// it to count unwritten results and to record the health of subscriptions, retargeter.mu to
+// queue a subscription with a new URL. The clock
 // and the snapshot of subscriptions are atomic pointers; the latter is changed under
 // queueSet.mu.
 //
@@ -51,8 +52,8 @@
 //
 // # Goroutines
 //
-// One each, from Start to Stop: batchWriter, refiller, subscriptionCache, janitor and
-// backlogCounter. With leases also leaseKeeper and two of peers (events, and changes
+// One each, from Start to Stop: batchWriter, refiller, subscriptionCache, janitor,
+// backlogCounter and retargeter. With leases also leaseKeeper and two of peers (events, and changes
 // while a stream is open), without leases followClock; with an outbox outboxReader.
 // One for each running attempt, which continues with the next message as long as there
 // is one, and one for each subscription that may have to be disabled (disableIfFailing).

@@ -121,6 +121,67 @@ func TestCorrectedURLWhileOldOneHangs(t *testing.T) {
 	}
 }
 
+// TestSecondURLWithinMinute corrects the URL twice within seconds, with only a SubscriberID. The
+// messages arrive at the second one when the minute is over, each with two failures before.
+func TestSecondURLWithinMinute(t *testing.T) {
+	for name, order := range orders {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				x.policy.Schedule = []time.Duration{2 * time.Hour, 2 * time.Hour, 2 * time.Hour}
+				const right = "https://shop.example/right"
+				x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
+					if m.URL == right {
+						return 200
+					}
+					return 404
+				})
+				sub := x.subscribe("https://shop.example/wrong", "debtor.*", func(s *webhook.Subscription) { s.Order = order })
+				const messages = 10
+				for range messages {
+					x.publish("debtor.updated", "x")
+				}
+				x.advance(time.Second)
+				x.correct(sub, "https://shop.example/also-wrong", admin.Caller{})
+				x.advance(6 * time.Second)
+				failed := int64(messages)
+				if order.All {
+					failed = 1
+				}
+				x.expect("SY_WebhookMessage WHERE Status = 2 AND Attempts = 2", failed)
+
+				x.correct(sub, right, admin.Caller{})
+				x.advance(50 * time.Second)
+				x.expect("SY_WebhookMessage WHERE Status = 2 AND Attempts = 2", failed)
+				x.advance(10 * time.Second)
+				x.expect("SY_WebhookMessage WHERE Status = 1", messages)
+				x.expect("SY_WebhookMessage WHERE Attempts = 3", failed)
+			})
+		})
+	}
+}
+
+// TestURLsInTurn goes on changing the URL with only a SubscriberID. The messages are due at most once
+// a minute.
+func TestURLsInTurn(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		x.policy.Schedule = slices.Repeat([]time.Duration{2 * time.Hour}, 20)
+		x.fakeSender.setStatus(inTurn(404))
+		sub := x.subscribe("https://shop.example/0", "debtor.*")
+		x.publish("debtor.updated", "x")
+		const minutes = 5
+		for n := range minutes * 60 / 7 {
+			x.advance(7 * time.Second)
+			x.correct(sub, fmt.Sprintf("https://shop.example/%d", n+1), admin.Caller{})
+		}
+		attempts := x.count("SY_WebhookMessageResponse")
+		if attempts < minutes || attempts > 1+minutes {
+			t.Errorf("%d attempts in %d minutes, want one at first and one a minute", attempts, minutes)
+		}
+		x.fakeSender.setStatus(inTurn(200))
+		x.advance(time.Minute)
+	})
+}
+
 // TestURLWithoutRightToEvent changes the URL of a subscription with only its SubscriberID while
 // messages wait that its owner may read: they are not sent, and go on after an owner with the
 // right has confirmed the URL.
