@@ -40,7 +40,8 @@ type attempt struct {
 	cancel   context.CancelFunc
 }
 
-// isAtOldURL reports whether the URL of the subscription has changed since the start.
+// isAtOldURL reports whether the URL of the subscription has changed since the start. It may have
+// changed back.
 func (a *attempt) isAtOldURL() bool { return a.endpoint != a.queue.endpoint }
 
 // maxUnsaved is the number of unwritten results above which no attempts are started.
@@ -224,10 +225,6 @@ func (d *dispatcher) approve(a *attempt) {
 func (d *dispatcher) finish(a *attempt, o webhook.Outcome, valid bool) *attempt {
 	excused := valid && d.excuse(a, o)
 	counts := valid && !excused
-	if counts {
-		o.Own = ""
-		d.decide(a, o)
-	}
 
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
@@ -236,6 +233,8 @@ func (d *dispatcher) finish(a *attempt, o webhook.Outcome, valid bool) *attempt 
 	case a.withheld:
 		a.queue.withhold(a.message, d.Now())
 	case counts:
+		o.Own = ""
+		d.decide(a, o)
 		d.observe(a, o)
 		a.endpoint.hold.reset()
 	case excused:
@@ -297,13 +296,13 @@ func (d *dispatcher) stop(ctx context.Context) {
 }
 
 // decide computes and queues the next state of the message of an attempt. A message that has
-// failed at an old URL is due at the new one at once.
+// failed at an old URL is due at the new one at once. The lock of the queues is held.
 func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
 	m := a.message
 	now := d.Now()
 	sub := d.queues.Subscriptions().Subscription(m.Subscription)
 	after := webhook.Decide(m.State, o, d.policyFor(sub), now, rand.Float64())
-	moved := sub != nil && sub.URL != a.sub.URL
+	moved := sub != nil && a.isAtOldURL()
 	if moved && !o.Success() {
 		after.Status = webhook.RetryPending
 		after.Next = now

@@ -41,10 +41,9 @@
 // nor the sender is called under it, and of the callbacks of Config only Policy.
 // Functions that expect it to be held are documented as such, except for those of
 // queue and its parts, endpoint, budget and tier, which all do. pending.mu is acquired under
-// it to count unwritten results and to record the health of subscriptions, retargeter.mu to
-// queue a subscription with a new URL. The clock
-// and the snapshot of subscriptions are atomic pointers; the latter is changed under
-// queueSet.mu.
+// it to record results and the health of subscriptions, retargeter.mu to queue a subscription
+// with a new URL. The clock and the snapshot of subscriptions are atomic pointers; the latter
+// is changed under queueSet.mu.
 //
 // The locks of the recorder, the backlogCounter, the readiness and the map of
 // idempotency keys are acquired alone. A caller that publishes under an idempotency key

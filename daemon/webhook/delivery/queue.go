@@ -25,6 +25,7 @@ type queue struct {
 	endpoint   *endpoint                  // replaced when the URL changes; attempts at the old URL keep theirs
 	unsettled  map[int64]*webhook.Message // in flight, or not yet written
 	stale      map[int64]bool             // subset of unsettled that may have been deleted
+	moved      map[int64]bool             // subset of unsettled whose attempts began before the URL changed
 	// cursors of messages that are no replays, or of all in a queue with an order
 	cursors          cursors
 	settledSinceRead map[int64]bool // messages settled since the current page was requested; nil if none is
@@ -52,6 +53,7 @@ func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
 		endpoint:   newEndpoint(sub, limit),
 		window:     window{known: make(map[int64]*webhook.Message)},
 		unsettled:  make(map[int64]*webhook.Message),
+		moved:      make(map[int64]bool),
 	}
 	q.sequences = sequences{q: q, byKey: make(map[string]*sequence)}
 	return q
@@ -194,14 +196,13 @@ func (q *queue) take(now time.Time) *webhook.Message {
 // settled records that an attempt was written, and keeps the message in memory if its
 // next attempt is near.
 func (q *queue) settled(m *webhook.Message) {
-	delete(q.unsettled, m.ID)
 	if q.settledSinceRead != nil {
 		q.settledSinceRead[m.ID] = true
 	}
 	// A message that may have been deleted has to be read again, and of a failing endpoint
 	// only the message of an attempt is in memory.
 	mustReload := q.stale[m.ID] || q.endpoint.breaker.open()
-	delete(q.stale, m.ID)
+	q.removeUnsettled(m.ID)
 
 	switch {
 	case !m.Status.Open() || !q.enabled():
@@ -229,11 +230,17 @@ func (q *queue) settled(m *webhook.Message) {
 	}
 }
 
+// removeUnsettled removes a message whose attempt was written, or was not made.
+func (q *queue) removeUnsettled(id int64) {
+	delete(q.unsettled, id)
+	delete(q.stale, id)
+	delete(q.moved, id)
+}
+
 // putBack returns a message after an attempt that was not started or is not counted. In an
 // ordered queue the window is dropped, so that no later message overtakes it.
 func (q *queue) putBack(m *webhook.Message) {
-	delete(q.unsettled, m.ID)
-	delete(q.stale, m.ID)
+	q.removeUnsettled(m.ID)
 	if q.ordered() {
 		q.budget.release(m)
 		q.drop()
@@ -251,8 +258,7 @@ func (q *queue) withhold(m *webhook.Message, now time.Time) {
 	m.Next = now.Add(withheldPause)
 	s, isHead := q.sequences.heads(m)
 	if isHead { // it is due in the store: if the cursor went back, it would be read again at once
-		delete(q.unsettled, m.ID)
-		delete(q.stale, m.ID)
+		q.removeUnsettled(m.ID)
 		q.budget.release(m)
 		q.sequences.postpone(s)
 		return

@@ -193,6 +193,9 @@ func (s *queueSet) retarget(q *queue) {
 	s.budget.tierOf(q).remove(q)
 	q.endpoint = newEndpoint(q.sub, s.maxLimit)
 	q.endpoint.daemons = s.daemons
+	for id := range q.unsettled {
+		q.moved[id] = true
+	}
 	q.drop()
 	if q.inOrder() {
 		s.cancel(q)
@@ -222,7 +225,7 @@ func (s *queueSet) dropLost(results []webhook.AttemptResult, held []Lease) []web
 			return false
 		}
 		if q := s.byID[r.Message.Subscription]; q != nil {
-			delete(q.unsettled, r.Message.ID)
+			q.removeUnsettled(r.Message.ID)
 			q.sequences.end(r.Message)
 		}
 		s.budget.release(r.Message)
@@ -258,8 +261,8 @@ func (s *queueSet) settle(r *webhook.AttemptResult) {
 		s.budget.release(r.Message)
 		return
 	}
+	isAtOldURL := q.moved[r.Message.ID] // the URL changed before the result was written
 	q.settled(r.Message)
-	isAtOldURL := q.sub != nil && r.URL != q.sub.URL // the URL changed before the result was written
 	if isAtOldURL && r.After.Status.Open() && r.After.Next.After(s.clock.Now()) {
 		s.makeDue(q.id)
 	}

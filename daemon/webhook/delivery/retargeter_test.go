@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
 // orders has the orders of a subscription: none, all messages, messages with the same key.
@@ -158,6 +159,56 @@ func TestSecondURLWithinMinute(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFormerURL changes the URL and then back to the former one while attempts at that hang, or before
+// their results are written. The messages fail, and are due at once: none of them has been attempted
+// since.
+func TestFormerURL(t *testing.T) {
+	for name, order := range orders {
+		for _, delayed := range []string{"attempts", "results"} {
+			t.Run(name+", slow "+delayed, func(t *testing.T) {
+				simulate(t, func(x *simulation) { x.changeURLAndBack(order, delayed) })
+			})
+		}
+	}
+}
+
+func (x *simulation) changeURLAndBack(order webhook.Order, delayed string) {
+	x.policy.Schedule = []time.Duration{time.Hour, time.Hour, time.Hour}
+	const former = "https://shop.example/former"
+	sub := x.subscribe(former, "debtor.*", func(s *webhook.Subscription) { s.Order = order })
+	gate := deliverytest.NewGate()
+	var works atomic.Bool
+	x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
+		if works.Load() {
+			return 200
+		}
+		if delayed == "attempts" && m.URL == former {
+			_ = gate.Hold(context.Background(), func(context.Context) error { return nil })
+		}
+		return 404
+	})
+	ann := admin.Caller{Owner: "user:ann", Admin: true}
+	const messages = 4
+	for range messages {
+		x.publish("debtor.updated", "x")
+	}
+	if delayed == "results" {
+		x.faultyStore.SetRule(gate.Hold, deliverytest.Write)
+	}
+	x.advance(time.Second)
+	x.correct(sub, "https://shop.example/between", ann)
+	x.advance(time.Second)
+	works.Store(true)
+	x.correct(sub, former, ann)
+	x.advance(time.Second)
+
+	x.faultyStore.SetRule(nil, deliverytest.Write)
+	gate.Open()
+	x.advance(10 * time.Second)
+	x.expect("SY_WebhookMessage WHERE Status = 1", messages)
+	clear(x.fakeSender.sent) // attempts of a queue with an order were cancelled and are not recorded
 }
 
 // TestURLsInTurn goes on changing the URL with only a SubscriberID. The messages are due at most once
