@@ -48,6 +48,7 @@ type Subscription struct {
 	Owner          Owner
 	Where          Where
 	FailingSince   time.Time // start of an uninterrupted series of failures, zero after a success
+	MovedAt        time.Time // last change of the URL, zero for none
 	SavedAt        time.Time
 	RowHash        []byte // differs after each change
 }

@@ -412,6 +412,9 @@ func changesOf(c admin.SubscriptionChange) *changes {
 	u := &changes{}
 	setIf(u, "EventName", c.Pattern)
 	setIf(u, "URL", c.URL)
+	if c.URL != nil { // step sets LastSavedDateTime
+		u.sets = append(u.sets, "MovedDateTime = CASE WHEN URL = @URL THEN MovedDateTime ELSE @LastSavedDateTime END")
+	}
 	if c.URL != nil && c.Enabled == nil { // the failures were those of the old URL
 		u.sets = append(u.sets, "FailingSince = CASE WHEN URL = @URL THEN FailingSince END")
 	}

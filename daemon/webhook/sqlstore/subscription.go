@@ -40,6 +40,7 @@ var subscriptionRead = []subscriptionColumn{
 	{"s.ItemNo", func(s *webhook.Subscription) any { return &s.ItemNo }},
 	{"s.DisabledReason", func(s *webhook.Subscription) any { return (*optional)(&s.DisabledReason) }},
 	{"s.FailingSince", func(s *webhook.Subscription) any { return &s.FailingSince }},
+	{"s.MovedDateTime", func(s *webhook.Subscription) any { return &s.MovedAt }},
 	{"s.OldSecret", func(s *webhook.Subscription) any { return (*optional)(&s.Replaced.Secret) }},
 	{"s.OldSecretUntil", func(s *webhook.Subscription) any { return &s.Replaced.Until }},
 	{"s.EarlierSecrets", func(s *webhook.Subscription) any { return (*earlierSecrets)(&s.Earlier) }},

@@ -306,6 +306,7 @@ func (r adminRows) changeSubscription(sub webhook.Subscription) {
 	want.Schedule = nil
 	want.Headers = headers
 	want.SavedAt = later
+	want.MovedAt = later
 	want.RowHash = got.RowHash
 	want.Where.Text = where
 	if !reflect.DeepEqual(got, want) {
@@ -715,4 +716,26 @@ func outboxMarks(h hooks) {
 	expect(otherSource, many...)
 	remove(otherSource, many...)
 	expect(otherSource)
+}
+
+// movedURL changes subscriptions, and checks the stored time of the last change of the URL.
+func movedURL(h hooks) {
+	sub := h.subscribe()
+	for i, step := range []struct {
+		change admin.SubscriptionChange
+		want   time.Time
+	}{
+		{admin.SubscriptionChange{Enabled: new(false)}, time.Time{}},
+		{admin.SubscriptionChange{URL: &sub.URL, Enabled: new(true)}, time.Time{}},
+		{admin.SubscriptionChange{URL: new("https://shop.example/other")}, noon.Add(2 * time.Hour)},
+		{admin.SubscriptionChange{URL: new("https://shop.example/other"), Enabled: new(false)}, noon.Add(2 * time.Hour)},
+		{admin.SubscriptionChange{URL: &sub.URL}, noon.Add(4 * time.Hour)},
+	} {
+		savedAt := noon.Add(time.Duration(i) * time.Hour)
+		got, err := h.Admin.ChangeSubscription(h.t.Context(), sub.Subscriber, sub.GUID, step.change, savedAt)
+		h.check(err)
+		if !got.MovedAt.Equal(step.want) {
+			h.t.Errorf("after change %d the URL was changed at %v, want %v", i, got.MovedAt, step.want)
+		}
+	}
 }

@@ -36,6 +36,7 @@ var suite = map[string]func(hooks){
 	"SpecialTexts":         specialTexts,
 	"Pages":                pagesInOrder,
 	"MakeDue":              makeDue,
+	"MovedURL":             movedURL,
 	"AttemptedURL":         attemptedURL,
 	"PagesOfKey":           pagesOfKey,
 	"Traces":               traces,
