@@ -26,13 +26,17 @@ type endpoint struct {
 // newEndpoint returns the endpoint of a subscription, with at most limit concurrent
 // attempts. An endpoint that has been failing is probed first.
 func newEndpoint(sub *webhook.Subscription, limit int) *endpoint {
+	failingSince := sub.FailingSince
+	if failingSince.Before(sub.MovedAt) { // at an earlier URL
+		failingSince = time.Time{}
+	}
 	e := &endpoint{
-		health:   health{since: sub.FailingSince},
+		health:   health{since: failingSince},
 		throttle: throttle{limit: min(initialLimit, limit), max: limit},
 		hold:     hold{wait: newOwnFailureBackoff()},
 		daemons:  1,
 	}
-	if !sub.FailingSince.IsZero() {
+	if !failingSince.IsZero() {
 		e.breaker.failures = breakerFailures
 	}
 	return e

@@ -61,7 +61,8 @@ func New(c Config) *Engine {
 		removed:    removed,
 		withheld:   make(map[string]map[string]bool),
 	}
-	leases := &leaseKeeper{core: core, orphaned: make(chan struct{}, 1)}
+	retargeter := newRetargeter(core)
+	leases := &leaseKeeper{core: core, orphaned: make(chan struct{}, 1), taken: retargeter.wake}
 	peers := &peers{core: core, subs: subs, orphaned: leases.orphaned, lastEvent: -1}
 
 	ids := idAllocator{store: c.Store, block: idBlock}
@@ -97,14 +98,14 @@ func New(c Config) *Engine {
 		peers:      peers,
 		writer:     writer,
 		outbox:     &outboxReader{core: core},
-		retargeter: newRetargeter(core),
+		retargeter: retargeter,
 		janitor:    &janitor{core: core, requested: removed},
 	}
 	e.dispatcher.pause = newPause(core.Log, e.dispatcher.resume)
 	core.queues.dispatch = e.dispatcher.dispatch
 	core.queues.cancel = e.dispatcher.cancel
-	core.queues.moved = e.retargeter.add
-	core.queues.makeDue = e.retargeter.queueUp
+	core.queues.moved = retargeter.add
+	core.queues.makeDue = retargeter.queueUp
 	return e
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/daemon/wake"
 )
 
 // leases are the partitions that this daemon holds.
@@ -21,8 +23,9 @@ func (l *leases) nearExpiry() bool { return l.term > 0 && elapsed(l.renewed) > l
 // leaseKeeper renews the leases, and takes over those of dead daemons.
 type leaseKeeper struct {
 	*core
-	mu       sync.Mutex    // held while the leases change
-	orphaned chan struct{} // buffered; there are partitions to take over
+	mu       sync.Mutex      // held while the leases change
+	orphaned chan struct{}   // buffered; there are partitions to take over
+	taken    chan<- struct{} // buffered; partitions were taken over
 }
 
 // run renews the leases well before they expire, until ctx is done.
@@ -63,6 +66,9 @@ func (k *leaseKeeper) renew(ctx context.Context) error {
 	}
 	current.held = append(current.held, taken...)
 	k.queues.setLeases(current)
+	if len(taken) > 0 {
+		wake.Signal(k.taken)
+	}
 	return k.clock.set(ctx, k.Store)
 }
 

@@ -25,7 +25,7 @@ type queue struct {
 	endpoint   *endpoint                  // replaced when the URL changes; attempts at the old URL keep theirs
 	unsettled  map[int64]*webhook.Message // in flight, or not yet written
 	stale      map[int64]bool             // subset of unsettled that may have been deleted
-	moved      map[int64]bool             // subset of unsettled whose attempts began before the URL changed
+	moved      map[int64]bool             // subset of unsettled attempted before the URL changed
 	// cursors of messages that are no replays, or of all in a queue with an order
 	cursors          cursors
 	settledSinceRead map[int64]bool // messages settled since the current page was requested; nil if none is
@@ -230,7 +230,7 @@ func (q *queue) settled(m *webhook.Message) {
 	}
 }
 
-// removeUnsettled removes a message whose attempt was written, or was not made.
+// removeUnsettled removes a message after its attempt was written, or was not made.
 func (q *queue) removeUnsettled(id int64) {
 	delete(q.unsettled, id)
 	delete(q.stale, id)

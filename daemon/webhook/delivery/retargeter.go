@@ -11,10 +11,13 @@ import (
 )
 
 // retargeter makes the open messages of subscriptions due after a change of the URL: they need
-// not wait out the schedule of the old one. Each daemon does so in its own partitions.
+// not wait out the schedule of the old one. Each daemon does so in its own partitions. If it ends
+// before, this follows at the next start, or after its partitions are taken over: the time of the
+// change is stored with the URL.
 type retargeter struct {
 	*core
-	wake chan struct{} // buffered
+	wake    chan struct{}   // buffered; also signalled when partitions were taken over
+	resumed map[int64]int64 // fences of leases under which earlier moves are done, by partition; of run
 
 	mu      sync.Mutex
 	waiting []*move             // at most one for each subscription
@@ -40,7 +43,14 @@ const (
 )
 
 func newRetargeter(c *core) *retargeter {
-	return &retargeter{core: c, wake: make(chan struct{}, 1), limited: make(map[int64]time.Time)}
+	r := &retargeter{
+		core:    c,
+		wake:    make(chan struct{}, 1),
+		resumed: make(map[int64]int64),
+		limited: make(map[int64]time.Time),
+	}
+	wake.Signal(r.wake) // for the moves before the start
+	return r
 }
 
 // add queues a subscription with a new URL, which has not failed yet. With only a SubscriberID, it
@@ -85,8 +95,8 @@ func (r *retargeter) replace(m *move) {
 	wake.Signal(r.wake)
 }
 
-// indexOf returns the index of the move of a subscription, -1 if there is none. The caller must hold
-// r.mu.
+// indexOf returns the index of the move of a subscription, -1 if there is none. The caller must
+// hold r.mu.
 func (r *retargeter) indexOf(subscription int64) int {
 	return slices.IndexFunc(r.waiting, func(m *move) bool { return m.subscription == subscription })
 }
@@ -94,6 +104,9 @@ func (r *retargeter) indexOf(subscription int64) int {
 // run processes subscriptions until ctx is done.
 func (r *retargeter) run(ctx context.Context) {
 	repeat(ctx, r.Log, "making the messages of a changed subscription due failed", r.wake, 0, func(ctx context.Context) error {
+		if err := r.resume(ctx); err != nil {
+			return err
+		}
 		for {
 			m := r.next(time.Now())
 			if m == nil {
@@ -137,21 +150,56 @@ func (r *retargeter) remove(m *move) {
 // makeDue makes the open messages of a subscription due that have not been attempted since.
 func (r *retargeter) makeDue(ctx context.Context, m *move) error {
 	for _, lease := range r.queues.leased().held {
-		for {
-			n, err := r.Store.MakeDue(ctx, m.subscription, lease.Partition, m.at, retargetBatch)
-			if err != nil {
+		if err := r.makeDueIn(ctx, lease.Partition, m.subscription, m.at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeDueIn makes the open messages of a subscription in a partition due.
+func (r *retargeter) makeDueIn(ctx context.Context, partition, subscription int64, moved time.Time) error {
+	for {
+		// not the time of the store: attempts are recorded by this one
+		n, err := r.Store.MakeDue(ctx, subscription, partition, moved, r.Now(), retargetBatch)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			r.queues.changeQueue(subscription, (*queue).drop)
+		}
+		if n < retargetBatch {
+			return nil
+		}
+		if !sleep(ctx, nil, retargetPause) {
+			return ctx.Err()
+		}
+	}
+}
+
+// maxMoveAge is the time after which no message waits any more that was scheduled before a move:
+// the delays of schedules are at most 30 days, with a jitter.
+const maxMoveAge = 40 * 24 * time.Hour
+
+// resume completes the moves that the last holders of newly leased partitions may have left undone.
+func (r *retargeter) resume(ctx context.Context) error {
+	for _, lease := range r.queues.leased().held {
+		fence, ok := r.resumed[lease.Partition]
+		if ok && fence == lease.Fence {
+			continue
+		}
+		for sub := range r.queues.Subscriptions().Subscriptions {
+			if sub.MovedAt.IsZero() || r.Now().Sub(sub.MovedAt) > maxMoveAge {
+				continue
+			}
+			if !sub.FailingSince.IsZero() && sub.FailingSince.Before(sub.MovedAt) {
+				r.pending.setHealth(Health{Subscription: sub.ID})
+			}
+			if err := r.makeDueIn(ctx, lease.Partition, sub.ID, sub.MovedAt); err != nil {
 				return err
 			}
-			if n > 0 {
-				r.queues.changeQueue(m.subscription, (*queue).drop)
-			}
-			if n < retargetBatch {
-				break
-			}
-			if !sleep(ctx, nil, retargetPause) {
-				return ctx.Err()
-			}
 		}
+		r.resumed[lease.Partition] = lease.Fence
 	}
 	return nil
 }

@@ -161,9 +161,70 @@ func TestSecondURLWithinMinute(t *testing.T) {
 	}
 }
 
-// TestFormerURL changes the URL and then back to the former one while attempts at that hang, or before
-// their results are written. The messages fail, and are due at once: none of them has been attempted
-// since.
+// TestURLBeforeRestart stops the engine after the URL has changed, before any message is due at the
+// new one. All are due after the start, but not those that have failed at the new URL.
+func TestURLBeforeRestart(t *testing.T) {
+	for name, order := range orders {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				const messages = 5
+				x.moveUndone(x, order, messages)
+				x.stop(testTimeout)
+				x.exec("UPDATE SY_WebhookSubscription SET FailingSince = '2000-01-01T00:00:00.0000000'") // written late
+				x.startEngine()
+				x.advance(5 * time.Second)
+				x.expect("SY_WebhookMessage WHERE Status = 1", messages)
+				x.expect("SY_WebhookSubscription WHERE FailingSince IS NOT NULL", 0)
+
+				x.fakeSender.setStatus(inTurn(404))
+				x.publish("debtor.updated", "x")
+				x.advance(5 * time.Second)
+				x.stop(testTimeout)
+				x.startEngine()
+				x.advance(5 * time.Second)
+				x.expect("SY_WebhookMessage WHERE Status = 2 AND Attempts = 1", 1)
+				x.fakeSender.setStatus(inTurn(200))
+				x.advance(2 * time.Hour)
+			})
+		})
+	}
+}
+
+// TestURLBeforeTakeOver stops the daemon of a partition after the URL has changed, before any
+// message is due at the new one. They are due at the daemon that takes over the partition.
+func TestURLBeforeTakeOver(t *testing.T) {
+	twoDaemons(t, func(first, second *simulation) {
+		const messages = 5
+		first.moveUndone(second, webhook.Order{}, messages)
+		first.advance(5 * time.Second)
+		first.expect("SY_WebhookMessage WHERE Status = 2 AND Attempts = 1", messages)
+		second.stop(testTimeout)
+		first.advance(2 * first.term)
+		first.expect("SY_WebhookMessage WHERE Status = 1", messages)
+	})
+}
+
+// moveUndone lets messages of a publisher fail, and then changes the URL while the store makes no
+// message due for it.
+func (x *simulation) moveUndone(publisher *simulation, order webhook.Order, messages int) {
+	x.t.Helper()
+	x.policy.Schedule = []time.Duration{time.Hour, time.Hour, time.Hour}
+	publisher.policy = x.policy
+	sub := x.subscribe("https://shop.example/wrong", "debtor.*", func(s *webhook.Subscription) { s.Order = order })
+	x.fakeSender.setStatus(inTurn(404))
+	x.advance(5 * time.Second)
+	for range messages {
+		publisher.publish("debtor.updated", "x")
+	}
+	x.advance(5 * time.Second)
+	publisher.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.MakeDue)
+	x.correct(sub, "https://shop.example/right", admin.Caller{Owner: "user:ann", Admin: true})
+	x.fakeSender.setStatus(inTurn(200))
+}
+
+// TestFormerURL changes the URL and then back to the former one while attempts at that hang, or
+// before their results are written. The messages fail, and are due at once: none of them has been
+// attempted since.
 func TestFormerURL(t *testing.T) {
 	for name, order := range orders {
 		for _, delayed := range []string{"attempts", "results"} {
@@ -211,8 +272,8 @@ func (x *simulation) changeURLAndBack(order webhook.Order, delayed string) {
 	clear(x.fakeSender.sent) // attempts of a queue with an order were cancelled and are not recorded
 }
 
-// TestURLsInTurn goes on changing the URL with only a SubscriberID. The messages are due at most once
-// a minute.
+// TestURLsInTurn goes on changing the URL with only a SubscriberID. The messages are due at most
+// once a minute.
 func TestURLsInTurn(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.policy.Schedule = slices.Repeat([]time.Duration{2 * time.Hour}, 20)

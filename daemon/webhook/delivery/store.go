@@ -35,9 +35,10 @@ type Store interface {
 	// OpenMessages returns open messages of one subscription, ordered by due time or, if
 	// requested, by ID. It returns the sizes of their events' bodies, not the bodies.
 	OpenMessages(ctx context.Context, p Page) ([]*webhook.Message, error)
-	// MakeDue makes up to limit open messages of a subscription due at a time, those of a
-	// partition that are due later and have not been attempted since. It returns their number.
-	MakeDue(ctx context.Context, subscription, partition int64, at time.Time, limit int) (int64, error)
+	// MakeDue makes up to limit open messages of a subscription in a partition due now that are due
+	// later and have not been attempted at its URL: they were saved before it moved, or have another
+	// URL. It returns their number.
+	MakeDue(ctx context.Context, subscription, partition int64, moved, now time.Time, limit int) (int64, error)
 	// Bodies returns the bodies of events, by event ID.
 	Bodies(ctx context.Context, events []int64) (map[int64][]byte, error)
 	// NextDue returns when the first open message of a subscription after the page is due,

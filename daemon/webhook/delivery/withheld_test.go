@@ -12,9 +12,9 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// TestWithheldMessageWaits has a message whose event the owner of its subscription may not read. The
-// store is read about once a minute for it, not all the time, and other messages are delivered. The
-// message follows when the right is there.
+// TestWithheldMessageWaits has a message with an event that the owner of its subscription may not
+// read. The store is read about once a minute for it, not all the time, and other messages are
+// delivered. The message follows when the right is there.
 func TestWithheldMessageWaits(t *testing.T) {
 	for name, order := range orders {
 		t.Run(name, func(t *testing.T) {

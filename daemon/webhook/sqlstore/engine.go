@@ -214,16 +214,27 @@ func pageArgs(p delivery.Page) []any {
 	}
 }
 
-func (e *Engine) MakeDue(ctx context.Context, subscription, partition int64, at time.Time, limit int) (int64, error) {
-	n, err := e.db.Exec(ctx, `UPDATE whd.SY_WebhookMessage SET NextAttemptDateTime = @At WHERE ID IN (
-	SELECT m.ID FROM whd.SY_WebhookMessage m
-	WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime > @At AND m.LastSavedDateTime <= @At
-	ORDER BY m.NextAttemptDateTime, m.ID`+e.db.Limit+`)`,
-		sql.Named("At", appdb.Timestamp(at)),
+// MakeDue searches before it writes: a search that finds nothing, or only a few of many messages
+// that were attempted since, does not block other writers.
+func (e *Engine) MakeDue(
+	ctx context.Context, subscription, partition int64, moved, now time.Time, limit int,
+) (int64, error) {
+	due := sql.Named("Now", appdb.Timestamp(now))
+	messages, err := appdb.QueryAll(ctx, e.db, appdb.ScanInt, `SELECT m.ID FROM whd.SY_WebhookMessage m
+WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime > @Now
+AND (m.LastSavedDateTime <= @Moved OR m.URL <> (SELECT s.URL FROM whd.SY_WebhookSubscription s WHERE s.ID = @Subscription))
+ORDER BY m.NextAttemptDateTime, m.ID`+e.db.Limit,
+		due,
+		sql.Named("Moved", appdb.Timestamp(moved)),
 		sql.Named("Partition", partition),
 		sql.Named("Subscription", subscription),
 		sql.Named("Limit", limit))
-	return n, e.fault(err, "making messages due")
+	if err != nil || len(messages) == 0 {
+		return 0, e.fault(err, "reading messages for an earlier URL")
+	}
+	_, err = e.db.Exec(ctx, `UPDATE whd.SY_WebhookMessage SET NextAttemptDateTime = @Now
+WHERE ID IN `+e.db.InList+` AND NextAttemptDateTime > @Now`, e.db.ListArg(messages), due)
+	return int64(len(messages)), e.fault(err, "making messages due")
 }
 
 func eventBodyFields(event *webhook.Event) []any { return []any{&event.ID, &event.Body} }

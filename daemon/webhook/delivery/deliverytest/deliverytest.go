@@ -251,9 +251,11 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	})
 }
 
-func (s *Store) MakeDue(ctx context.Context, subscription, partition int64, at time.Time, limit int) (int64, error) {
+func (s *Store) MakeDue(
+	ctx context.Context, subscription, partition int64, moved, now time.Time, limit int,
+) (int64, error) {
 	return doResult(ctx, s, MakeDue, func(ctx context.Context) (int64, error) {
-		return s.store.MakeDue(ctx, subscription, partition, at, limit)
+		return s.store.MakeDue(ctx, subscription, partition, moved, now, limit)
 	})
 }
 

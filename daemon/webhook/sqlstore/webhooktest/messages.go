@@ -128,42 +128,46 @@ func pagesOfKey(h hooks) {
 	h.expectIDs("in another partition", h.page(page))
 }
 
-// makeDue makes messages of one subscription and partition due, in two steps, but not those that
-// have been attempted since.
+// makeDue makes messages of one subscription and partition due, in two steps: those that were not
+// attempted after the URL changed, and those that were, but at the old one.
 func makeDue(h hooks) {
 	ctx := h.t.Context()
 	sub := h.subscribe()
 	otherSub := h.subscribe()
 	lease := h.lease(time.Hour)
-	sent := h.send(lease, sub.ID, 4)
+	sent := h.send(lease, sub.ID, 5)
 	otherSent := h.send(lease, otherSub.ID, 4)
 	later := noon.Add(time.Hour)
 	for _, m := range slices.Concat(sent, otherSent) {
 		h.record(lease, attempt(m, 500, webhook.RetryPending, later))
 	}
 
-	at := noon.Add(time.Minute)
-	last := sent[3]
-	last.Attempts = 1
-	attempted := attempt(last, 500, webhook.RetryPending, later)
-	attempted.Began = at.Add(time.Second)
-	h.record(lease, attempted)
+	moved := noon.Add(time.Minute)
+	now := noon.Add(2 * time.Minute)
+	for i, url := range []string{sub.URL, "https://shop.example/old"} {
+		m := sent[3+i]
+		m.Attempts = 1
+		attempted := attempt(m, 500, webhook.RetryPending, later)
+		attempted.Began = moved.Add(time.Second)
+		attempted.URL = url
+		h.record(lease, attempted)
+	}
 
-	for i, want := range []int64{2, 1, 0} {
-		n, err := h.Engine.MakeDue(ctx, sub.ID, lease.Partition, at, 2)
+	for i, want := range []int64{2, 2, 0} {
+		n, err := h.Engine.MakeDue(ctx, sub.ID, lease.Partition, moved, now, 2)
 		h.check(err)
 		if n != want {
 			h.t.Errorf("call %d made %d messages due, want %d", i+1, n, want)
 		}
 	}
-	n, err := h.Engine.MakeDue(ctx, otherSub.ID, lease.Partition+1, at, 100)
+	n, err := h.Engine.MakeDue(ctx, otherSub.ID, lease.Partition+1, moved, now, 100)
 	h.check(err)
 	if n != 0 {
 		h.t.Errorf("%d messages of another partition were made due, want none", n)
 	}
 
-	due := delivery.Page{Partition: lease.Partition, Subscription: sub.ID, Until: at, Limit: 10}
-	h.expectIDs("due messages", h.page(due), sent[:3]...)
+	due := delivery.Page{Partition: lease.Partition, Subscription: sub.ID, Until: now, Limit: 10}
+	h.expectIDs("due messages", h.page(due), sent[0], sent[1], sent[2], sent[4])
 	due.Subscription = otherSub.ID
 	h.expectIDs("due messages of the other subscription", h.page(due))
 }

@@ -50,7 +50,7 @@ func replays(h hooks) {
 	// A retry of the replay, or of the others, leaves it a replay.
 	_, err = h.Admin.RetryMessage(ctx, addressOf(r, sent.delivered), later.Add(time.Minute))
 	h.check(err)
-	n, err := h.Engine.MakeDue(ctx, r.ID, l.Partition, later.Add(-30*time.Second), 10)
+	n, err := h.Engine.MakeDue(ctx, r.ID, l.Partition, later.Add(-30*time.Second), later.Add(-30*time.Second), 10)
 	h.check(err)
 	if n != 1 {
 		h.t.Errorf("%d messages were made due, want only the retry", n)
