@@ -16,7 +16,7 @@ type endpoint struct {
 	health    health
 	durations durations
 	hold      hold
-	retryAt   time.Time // end of a wait requested by Retry-After; zero for never
+	retryAt   time.Time // end of a wait requested by Retry-After; zero after an attempt since then was accepted
 	excuse    excuse
 	inFlight  int // attempts in flight
 	replaying int // how many of these are replays of a queue without an order
@@ -55,6 +55,9 @@ func (e *endpoint) available(now time.Time) bool {
 	}
 	if e.breaker.open() {
 		return e.inFlight == 0 && !now.Before(e.breaker.probe)
+	}
+	if !e.retryAt.IsZero() { // one attempt shows whether the endpoint accepts requests again
+		return e.inFlight == 0
 	}
 	return e.inFlight < e.share()
 }
@@ -95,9 +98,14 @@ func (e *endpoint) requestedWait(now time.Time) time.Time {
 // waits longer if its policy allows that.
 const maxRetryAfter = time.Hour
 
-// observeRetryAfter holds back the queue if a response has requested that by Retry-After.
+// observeRetryAfter holds back the queue if a response has requested that by Retry-After. After the
+// wait, attempts are made one at a time until the endpoint accepts one.
 func (e *endpoint) observeRetryAfter(o webhook.Outcome, p webhook.Policy, now time.Time) {
-	if o.Code != http.StatusTooManyRequests && o.Code != http.StatusServiceUnavailable {
+	isOverloaded := o.Code == http.StatusTooManyRequests || o.Code == http.StatusServiceUnavailable
+	if !isOverloaded || o.RetryAfter == 0 {
+		if !o.EndpointFailure() && !now.Before(e.retryAt) {
+			e.retryAt = time.Time{}
+		}
 		return
 	}
 	until := now.Add(min(o.RetryAfter, p.RetryAfterMax, maxRetryAfter))

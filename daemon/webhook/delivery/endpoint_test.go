@@ -68,3 +68,38 @@ func TestHoldOfEndpoint(t *testing.T) {
 		t.Error("the first failure after a success holds the endpoint back for more than a second")
 	}
 }
+
+// TestProbeAfterRequestedWait ends a wait that an endpoint has requested by Retry-After: a single
+// attempt starts until one is accepted. A failure without Retry-After requests no wait.
+func TestProbeAfterRequestedWait(t *testing.T) {
+	policy := webhook.Policy{RetryAfterMax: time.Hour}
+	overloaded := webhook.Outcome{Code: 429, RetryAfter: 10 * time.Second}
+	e := newEndpoint(&webhook.Subscription{}, 8)
+	now := noon
+	expect := func(after string, inFlight int, want bool) {
+		t.Helper()
+		e.inFlight = inFlight
+		if got := e.available(now); got != want {
+			t.Errorf("after %s, with %d attempts in flight, available is %t, want %t", after, inFlight, got, want)
+		}
+	}
+	e.observeRetryAfter(webhook.Outcome{Code: 503}, policy, now)
+	expect("503 without Retry-After", 3, true)
+
+	e.observeRetryAfter(overloaded, policy, now)
+	e.observeRetryAfter(webhook.Outcome{Code: 200}, policy, now.Add(time.Second)) // began before
+	now = now.Add(9 * time.Second)
+	expect("9 of 10 s", 0, false)
+	now = now.Add(time.Second)
+	expect("the wait", 0, true)
+	expect("the wait", 1, false)
+
+	e.observeRetryAfter(overloaded, policy, now)
+	expect("another 429", 0, false)
+	now = now.Add(10 * time.Second)
+	e.observeRetryAfter(webhook.Outcome{Code: 500}, policy, now)
+	expect("500", 0, true)
+	expect("500", 1, false)
+	e.observeRetryAfter(webhook.Outcome{Code: 200}, policy, now)
+	expect("a success", 3, true)
+}
