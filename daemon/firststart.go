@@ -11,11 +11,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/term"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/config"
@@ -242,7 +244,7 @@ Try, in another terminal:
   WHCTL_URL=%[2]s WHCTL_TOKEN="%[1]s" bin/whctl query SO_Totals --format csv
 
 `, key, url, f.path(demoKeyFile), billID, stageID, settingID)
-	if !f.config.ERP.DemoActivity {
+	if !f.config.ERP.DemoActivity || !f.publishes("stocktake") {
 		return
 	}
 	fmt.Fprintf(out, `The demo changes stock takes and invoices every %[3]d seconds. Receive an event for each
@@ -252,6 +254,12 @@ change, signed, and see it arrive:
   bin/whctl listen --event "stocktake.*"
 
 `, url, quotedForShell(f.path(adminPasswordFile)), activityInterval/time.Second)
+}
+
+// publishes reports whether changes of a record kind publish events of a family.
+func (f *firstStart) publishes(family string) bool {
+	kinds := f.config.ERP.Kinds.Registry().Kinds()
+	return slices.ContainsFunc(kinds, func(k *record.Kind) bool { return k.Events == family })
 }
 
 // quotedForShell quotes a path for a Unix shell.

@@ -58,6 +58,21 @@ func startedOnTerminal(t *testing.T, dir string, settings ...string) (*Daemon, s
 	return d, <-shown
 }
 
+// TestBannerOfDemoActivity checks that the banner of a demo that changes records suggests to follow
+// stock takes only if a kind publishes their changes.
+func TestBannerOfDemoActivity(t *testing.T) {
+	const command = `bin/whctl listen --event "stocktake.*"`
+	activity := []string{"WHD_DEMO=true", "WHD_DEMO_ACTIVITY=true"}
+	_, shown := startedOnTerminal(t, t.TempDir(), activity...)
+	if strings.Contains(shown, command) {
+		t.Errorf("banner without a file of kinds: got %s, want no %s", shown, command)
+	}
+	_, shown = startedOnTerminal(t, t.TempDir(), append(activity, "WHD_ERP_KINDS=demo/kinds.toml")...)
+	if !strings.Contains(shown, command) {
+		t.Errorf("banner with the kinds of the demo: got %s, want %s", shown, command)
+	}
+}
+
 // A demo on a terminal prints the first password and writes it to a file, which the
 // commands of the manual read.
 func TestFirstPasswordOfDemoOnTerminal(t *testing.T) {
