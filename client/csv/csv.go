@@ -1,5 +1,6 @@
 // Package csv writes the cells of CSV by RFC 4180, with quotes where they are necessary, and
-// knows the texts that spreadsheets read as formulas.
+// knows the texts that spreadsheets read as formulas. The rows of the service are written by
+// daemon/encode, which quotes them as they are escaped.
 package csv
 
 import (

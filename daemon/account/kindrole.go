@@ -3,7 +3,8 @@ package account
 import "github.com/bizhook/whd/client/record"
 
 // KindRole is the role that the records of a kind require, in addition to that of the route
-// or subscription by which they are read. The zero value allows no role.
+// or subscription by which they are read. The zero value allows no role. Requests are checked
+// in rest/accounts (authorize), owners of subscriptions by OwnerMayRead.
 type KindRole struct {
 	isValid bool // false: the role of the kind could not be read
 	lowest  Role // NoRole if the kind requires none

@@ -27,7 +27,7 @@ const (
 	TooLarge            // body too large
 	HeadTooLarge        // URL or headers too large
 	Unsupported         // a content type that cannot be read
-	TooMany             // rate or login attempts exceeded
+	TooMany             // rate (rest/edge) or login attempts (account) exceeded
 	Unavailable         // store unreachable, overloaded, shutting down
 	Timeout             // statement over its time limit
 	SlowBody            // body too slow

@@ -105,7 +105,8 @@ func selectionFlags(verb string) []cli.Flag {
 		&cli.BoolFlag{Name: "all-messages", Usage: "all messages, without a condition"})
 }
 
-// messageBrief has the fields of messages that a table shows by default.
+// messageBrief has the fields of messages that files and pipes get by default. A terminal shows
+// messageView.
 var messageBrief = []string{
 	"MessageID", "Status", "EventName", "Key", "URL", "Retries", "AddedDateTime",
 	"LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime",
