@@ -105,8 +105,8 @@ func selectionFlags(verb string) []cli.Flag {
 		&cli.BoolFlag{Name: "all-messages", Usage: "all messages, without a condition"})
 }
 
-// messageBrief has the fields of messages that files and pipes get by default. A terminal shows
-// messageView.
+// messageBrief has the fields of messages that a table shows by default. If it is on a terminal, it
+// has the columns of messageView instead.
 var messageBrief = []string{
 	"MessageID", "Status", "EventName", "Key", "URL", "Retries", "AddedDateTime",
 	"LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime",
