@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
+	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/theme"
@@ -41,7 +42,7 @@ whctl tui --profile prod --read-only`,
 // showScreens runs whctl tui. A protected or read-only profile starts in
 // read-only mode, which the user can unlock unless --read-only is set.
 func showScreens(c *cli.Context, s *command.Session) error {
-	if !s.Terminal.IsTerminal {
+	if !s.Terminal.IsTerminal || !output.IsTerminal(s.Stdin) {
 		return cmdline.Usagef("tui needs a terminal")
 	}
 	in, err := s.Settings(c)

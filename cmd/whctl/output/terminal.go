@@ -29,14 +29,20 @@ func TerminalOf(w io.Writer, env func(string) string) Terminal {
 	if n, err := strconv.Atoi(env(EnvColumns)); err == nil && n > 0 {
 		t.Width = n
 	}
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	if !IsTerminal(w) {
 		return t
 	}
+	file := w.(*os.File)
 	t.IsTerminal = true
 	t.Colours = true
 	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 		t.Width = width
 	}
 	return t
+}
+
+// IsTerminal reports whether a stream of the program, standard input for example, is a terminal.
+func IsTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
