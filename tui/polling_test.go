@@ -1,6 +1,8 @@
 package tui_test
 
 import (
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -74,6 +76,7 @@ func recordRefusals(t *testing.T, service string) (address string, refused func(
 	var mu sync.Mutex
 	var list []string
 	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // the screens cancel streams
 	proxy.ModifyResponse = func(r *http.Response) error {
 		mu.Lock()
 		defer mu.Unlock()
@@ -88,6 +91,39 @@ func recordRefusals(t *testing.T, service string) (address string, refused func(
 		mu.Lock()
 		defer mu.Unlock()
 		return slices.Clone(list)
+	}
+}
+
+// Once the password was rejected, the screens send no more requests with it: they would use up the
+// attempts to sign in, which the service limits.
+func TestRejectedPasswordIsNotSentInBackground(t *testing.T) {
+	for _, tab := range []string{"3", "4"} {
+		t.Run("tab "+tab, func(t *testing.T) {
+			s := tuitest.StartDeliveries(t)
+			addUser(t, s, "admin")
+			address, refused := recordRefusals(t, s.URL)
+			c, err := client.New(client.Options{URL: address, User: "wes", Password: wesPassword})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(c.Close)
+			s.Client = c
+			d := s.Open(t, tui.Options{})
+			d.Press("5")
+			endSessions(t, s)
+			d.Press(tab)
+			d.WantText("Sign in to", "SIGN IN")
+
+			before := len(refused())
+			d.Advance(time.Minute)
+			if list := refused()[before:]; len(list) > 0 {
+				t.Errorf("within a minute after the password was rejected, the service has refused %q, "+
+					"want no requests", list)
+			}
+			fillSignIn(d, "wes", wesPassword+" and new")
+			d.WantText("signed in as wes", "RW")
+			d.WantNoText("SIGN IN")
+		})
 	}
 }
 

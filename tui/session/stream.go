@@ -106,12 +106,15 @@ func (s *Stream) SignedIn() {
 	s.stop()
 	s.Conn.signedOut = false
 	s.Conn.rejectedErr = nil
+	s.host.CurrentSession().SignedOut = false
 }
 
 // AddOutcome updates the connection state from the outcome of a request.
 func (s *Stream) AddOutcome(err error) {
+	session := s.host.CurrentSession()
 	wasSignedOut := s.Conn.signedOut
-	s.Conn.addOutcome(err, s.host.CurrentSession().Now)
+	s.Conn.addOutcome(err, session.Now)
+	session.SignedOut = s.Conn.signedOut
 	if s.Conn.signedOut && !wasSignedOut {
 		s.sessionExpired()
 	}
@@ -191,6 +194,7 @@ func (s *Stream) Handle(m LiveMsg) (cmd tea.Cmd, current bool) {
 	wasSignedOut := s.Conn.signedOut
 	s.Conn.addBatch(m, session.Now)
 	session.ServerOffset = s.Conn.offset
+	session.SignedOut = s.Conn.signedOut
 	if s.Conn.signedOut && !wasSignedOut {
 		s.sessionExpired()
 	}

@@ -100,7 +100,7 @@ func (q *Queues) Refresh(s Screen, then func() tea.Cmd) tea.Cmd {
 	if q.Changed {
 		maxAge = QueuesMinInterval
 	}
-	if b.Session.Paused || b.Session.Now.Sub(q.fetchedAt) < maxAge {
+	if !b.Session.MayPoll() || b.Session.Now.Sub(q.fetchedAt) < maxAge {
 		return nil
 	}
 	return q.RefreshNow(s, then)
@@ -114,7 +114,7 @@ func (q *Queues) RefreshNow(s Screen, then func() tea.Cmd) tea.Cmd {
 
 // RefreshIfOld fetches the statistics if they are older than QueuesInterval.
 func (q *Queues) RefreshIfOld(s Screen, then func() tea.Cmd) tea.Cmd {
-	if b := s.Common(); b.Session.Paused || b.Session.Now.Sub(q.fetchedAt) < QueuesInterval {
+	if b := s.Common(); !b.Session.MayPoll() || b.Session.Now.Sub(q.fetchedAt) < QueuesInterval {
 		return nil
 	}
 	return q.fetch(s, then)

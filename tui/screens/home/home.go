@@ -73,7 +73,7 @@ func (h *Screen) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 
 // Tick fetches the overview if it is due.
 func (h *Screen) Tick() tea.Cmd {
-	if h.Session.Paused || h.Busy || h.Host.Front() != ui.Screen(h) {
+	if !h.Session.MayPoll() || h.Busy || h.Host.Front() != ui.Screen(h) {
 		return nil
 	}
 	maxAge := maxStatsAge

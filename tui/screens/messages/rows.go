@@ -197,7 +197,7 @@ func (r *rows) newText() string {
 // needFetch reports whether rows have changed, or new messages are followed, that should be
 // fetched now.
 func (r *rows) needFetch() bool {
-	if r.session.Paused || r.pages.Loading() || r.session.Now.Sub(r.fetchedAt) < FollowInterval {
+	if !r.session.MayPoll() || r.pages.Loading() || r.session.Now.Sub(r.fetchedAt) < FollowInterval {
 		return false
 	}
 	followsNew := len(r.unseen) > 0 && r.grid.Following()

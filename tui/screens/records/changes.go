@@ -96,7 +96,7 @@ func (s *Changes) Status() string {
 func (s *Changes) Tick() tea.Cmd {
 	s.fill()
 	isRecent := s.Session.Now.Sub(s.fetchedAt) < ui.PollInterval
-	if s.Session.Paused || s.refused || isRecent {
+	if !s.Session.MayPoll() || s.refused || isRecent {
 		return nil
 	}
 	return s.Poll()

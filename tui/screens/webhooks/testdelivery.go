@@ -250,7 +250,7 @@ func (t *testDelivery) Tick() tea.Cmd {
 		t.conclude(ui.Warning, t.timeoutText())
 		return nil
 	}
-	if t.requested {
+	if t.requested || t.session.SignedOut {
 		return nil
 	}
 	return t.fetch()
