@@ -34,7 +34,7 @@ type Kinds struct {
 // responses do not count.
 type counts struct {
 	totals  map[string]string // by name of the kind; empty texts while they are counted
-	pending int               // number of counts in flight
+	pending bool              // a count is in flight
 }
 
 func newCounts() *counts { return &counts{totals: make(map[string]string)} }
@@ -127,27 +127,22 @@ func (k *Kinds) Start() tea.Cmd {
 // count counts the records of the kinds in view, since a service can have hundreds of
 // kinds. Kinds that come into view are counted next.
 func (k *Kinds) count() tea.Cmd {
-	if k.counts.pending > 0 {
+	if k.counts.pending || k.Session.SignedOut {
 		return nil
 	}
-	var cmds []tea.Cmd
 	first, last := k.Grid.Window()
 	for i := first; i <= last; i++ {
 		kind := k.shown[i]
-		if _, isCounted := k.counts.totals[kind.Name]; isCounted {
-			continue
+		if _, isCounted := k.counts.totals[kind.Name]; !isCounted {
+			k.counts.totals[kind.Name] = ""
+			k.counts.pending = true
+			return k.countKind(kind)
 		}
-		k.counts.totals[kind.Name] = ""
-		cmds = append(cmds, k.countKind(kind))
 	}
-	k.counts.pending = len(cmds)
-	if len(cmds) == 0 {
-		return nil
-	}
-	return tea.Sequence(cmds...) // sequentially, to limit the load
+	return nil
 }
 
-// countKind counts the records of a kind. The last count in flight starts the next ones.
+// countKind counts the records of a kind, and then those of the next one.
 func (k *Kinds) countKind(kind *record.Kind) tea.Cmd {
 	counts := k.counts
 	fetch := func(ctx context.Context, c *client.Client) (int64, error) {
@@ -155,9 +150,9 @@ func (k *Kinds) countKind(kind *record.Kind) tea.Cmd {
 	}
 	return ui.Fetch(k.Ctx, k, fetch, func(total int64, err error) tea.Cmd {
 		counts.set(kind.Name, total, err)
-		counts.pending--
+		counts.pending = false
 		k.fill()
-		if counts.pending > 0 || counts != k.counts {
+		if counts != k.counts {
 			return nil
 		}
 		return k.count()
