@@ -64,6 +64,10 @@ func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.Redraw:
 		return tea.ClearScreen
 	case keymap.Suspend:
+		if !a.options.Loop.CanSuspend() {
+			a.Notify(ui.Warning, "cannot be suspended: no shell to return to")
+			return nil
+		}
 		return tea.Suspend
 	}
 	return nil

@@ -59,6 +59,19 @@ func TestSuspendWorksDuringInput(t *testing.T) {
 	}
 }
 
+// Without a shell that resumes it, the program does not stop.
+func TestSuspendNeedsShell(t *testing.T) {
+	o := tui.Options{Loop: tui.Loop{CanSuspend: func() bool { return false }}}
+	d := tuitest.Drive(t, tuitest.Unreachable(t), o)
+	for _, open := range [][]string{{}, {":"}} {
+		d.Press(open...)
+		if cmd := d.App.KeyPress(tea.KeyMsg{Type: tea.KeyCtrlZ}); cmd != nil {
+			t.Errorf("ctrl+z without a shell, after %q: got a command, want none", open)
+		}
+		d.WantText("cannot be suspended: no shell to return to")
+	}
+}
+
 // An unbracketed paste has no effect: its lines do not become commands, and an input
 // that it opens is not submitted.
 func TestUnbracketedPastesAreIgnored(t *testing.T) {

@@ -69,10 +69,11 @@ type Appearance struct {
 	glyphs string // the glyph set in use
 }
 
-// Loop replaces timers and the stream in tests.
+// Loop replaces timers, the stream and the shell in tests.
 type Loop struct {
-	Tick   func(time.Duration, tea.Msg) tea.Cmd // sends a message after a delay
-	Listen func(tea.Cmd) tea.Cmd                // runs the command that waits for the stream
+	Tick       func(time.Duration, tea.Msg) tea.Cmd // sends a message after a delay
+	Listen     func(tea.Cmd) tea.Cmd                // runs the command that waits for the stream
+	CanSuspend func() bool                          // a shell resumes the program
 }
 
 // complete sets the default of each unset option.
@@ -99,6 +100,9 @@ func (o Options) complete() Options {
 	}
 	if o.Loop.Listen == nil {
 		o.Loop.Listen = func(wait tea.Cmd) tea.Cmd { return wait }
+	}
+	if o.Loop.CanSuspend == nil {
+		o.Loop.CanSuspend = canSuspend
 	}
 	return o
 }

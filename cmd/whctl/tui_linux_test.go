@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -36,14 +37,65 @@ func TestScreensNeedInputFromTerminal(t *testing.T) {
 		"pipe":         `echo q | "$0" "$@"`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			program := process(t, server.URL, "tui")
-			args := append([]string{"-c", script}, program.Args...)
-			cmd := exec.CommandContext(t.Context(), "sh", args...)
-			cmd.Env = program.Env
-			c := startCommandOnTerminal(t, cmd, server.URL)
+			c := startCommandOnTerminal(t, screensInShell(t, server.URL, script), server.URL)
 			c.await("tui needs a terminal")
 			c.wantEnd(2)
 			c.wantNone("\x1b[?")
+		})
+	}
+}
+
+// screensInShell returns a shell that runs a script, which starts whctl tui as "$0" "$@".
+func screensInShell(t *testing.T, url, script string) *exec.Cmd {
+	t.Helper()
+	program := process(t, url, "tui")
+	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", script}, program.Args...)...)
+	cmd.Env = program.Env
+	return cmd
+}
+
+// TestSuspend checks that ctrl+z returns to a shell with job control. Without one, as in a
+// terminal window of its own, the screens go on.
+func TestSuspend(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(loginHandler))
+	defer server.Close()
+	const (
+		alternateScreen = "\x1b[?1049h"
+		notice          = "cannot be suspended"
+		ctrlZ           = "\x1a"
+		ctrlC           = "\x03"
+	)
+	for name, script := range map[string]string{
+		"no shell":            `exec "$0" "$@"`,
+		"shell without jobs":  `"$0" "$@"; exit $?`,
+		"script without jobs": `sh -c '"$0" "$@"; exit $?' "$0" "$@"; exit $?`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := startCommandOnTerminal(t, screensInShell(t, server.URL, script), server.URL)
+			c.await("Home")
+			c.typeKeys(ctrlZ)
+			c.await(notice)
+			c.typeKeys(ctrlC)
+			go io.Copy(io.Discard, c.screen)
+			c.wantEnd(0)
+		})
+	}
+	for name, script := range map[string]string{
+		"shell":           `set -m; "$0" "$@"; echo in the shell; fg; exit $?`,
+		"script in shell": `set -m; sh -c '"$0" "$@"; exit $?' "$0" "$@"; echo in the shell; fg; exit $?`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := startCommandOnTerminal(t, screensInShell(t, server.URL, script), server.URL)
+			c.await("Home")
+			c.typeKeys(ctrlZ)
+			const stopped = "in the shell"
+			c.await(stopped)
+			_, resumed, _ := bytes.Cut(c.seen, []byte(stopped))
+			c.seen = resumed
+			c.await(alternateScreen)
+			c.typeKeys(ctrlC)
+			go io.Copy(io.Discard, c.screen)
+			c.wantEnd(0)
 		})
 	}
 }

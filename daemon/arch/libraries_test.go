@@ -160,8 +160,8 @@ var libraries = []library{
 	},
 	{
 		module: "golang.org/x/sys",
-		users:  []string{"daemon/datadir", "daemon/service", "daemon/spill"},
-		why:    "the protocol of Windows services, the monotonic clock for systemd, and locks, free space and temporary files on Windows",
+		users:  []string{"daemon/datadir", "daemon/service", "daemon/spill", "tui"},
+		why:    "the protocol of Windows services, the monotonic clock for systemd, locks, free space and temporary files on Windows, and the session of a terminal",
 	},
 	{
 		module: "golang.org/x/term",

@@ -65,7 +65,7 @@ func (k *Keyboard) Key(m tea.KeyMsg) tea.Cmd {
 	}
 	b, _ := ui.Binding([]keymap.Scope{keymap.Everywhere}, m)
 	if b.Action == keymap.Suspend && m.Type == tea.KeyCtrlZ { // during input, too: ctrl+z is never text
-		return tea.Suspend
+		return k.host.Do(b, m.String())
 	}
 	isQuit := b.Action == keymap.Quit || b.Action == keymap.QuitOrBack
 	if !isQuit {

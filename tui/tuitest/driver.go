@@ -76,6 +76,9 @@ func Drive(t testing.TB, c *client.Client, o tui.Options) *Driver {
 		}()
 		return nil
 	}
+	if o.Loop.CanSuspend == nil {
+		o.Loop.CanSuspend = func() bool { return true }
+	}
 	d.App = tui.New(t.Context(), c, o)
 	t.Cleanup(d.App.Wait)
 	d.Run(d.App.Init())
