@@ -88,12 +88,20 @@ func (t *Tabs) Denied(tab int) string {
 
 // Open switches to a tab, if the user may open it.
 func (t *Tabs) Open(tab int) tea.Cmd {
-	if why := t.Denied(tab); why != "" {
-		t.host.Notify(ui.Warning, TabNames[tab]+": "+why)
+	if t.refuse(tab) {
 		return nil
 	}
 	t.rememberPlace()
 	return t.Show(tab)
+}
+
+// refuse notifies the user if they may not open a tab.
+func (t *Tabs) refuse(tab int) (refused bool) {
+	why := t.Denied(tab)
+	if why != "" {
+		t.host.Notify(ui.Warning, TabNames[tab]+": "+why)
+	}
+	return why != ""
 }
 
 // Show switches to a tab.
@@ -166,6 +174,9 @@ func (t *Tabs) GoToPrevious() tea.Cmd {
 	previous := t.previous
 	if len(previous.stack) == 0 {
 		t.host.Notify(ui.Info, "no previous location")
+		return nil
+	}
+	if t.refuse(previous.tab) {
 		return nil
 	}
 	t.rememberPlace()

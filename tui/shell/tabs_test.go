@@ -80,6 +80,23 @@ func TestTabsRespectRole(t *testing.T) {
 	}
 }
 
+// The previous location is not opened if the role no longer allows its tab.
+func TestTabsRespectRoleOfPreviousLocation(t *testing.T) {
+	h := newFakeHost()
+	tabs := NewTabs(h)
+	tabs.Start()
+	tabs.Open(MessagesTab)
+	tabs.Open(RecordsTab)
+	h.session.Access.Role = "reader"
+	tabs.GoToPrevious()
+	if tabs.Current() != RecordsTab {
+		t.Errorf("previous location of a reader: got the tab %s, want Records", TabNames[tabs.Current()])
+	}
+	if want := []string{"Messages: requires the role admin; yours is reader"}; !slices.Equal(h.notices, want) {
+		t.Errorf("previous location of a reader: got notices %q, want %q", h.notices, want)
+	}
+}
+
 // The names of the tabs behind the visible one are short in a narrow terminal.
 func TestTabNamesFitWidth(t *testing.T) {
 	tabs := NewTabs(newFakeHost())
