@@ -72,7 +72,7 @@ func openMessages(t *shell.Tabs, h ui.Host, to ui.MessagesTarget) tea.Cmd {
 		return t.PushIn(shell.MessagesTab, list)
 	}
 	list.SelectID = to.Message.MessageID
-	return tea.Batch(t.PushIn(shell.MessagesTab, list), t.Push(messages.NewDetail(list, *to.Message)))
+	return t.PushIn(shell.MessagesTab, list, messages.NewDetail(list, *to.Message))
 }
 
 // openSubscription opens the subscription of a queue. Until the subscription and its
@@ -94,7 +94,7 @@ func openSubscription(t *shell.Tabs, h ui.Host, q wire.Queue) tea.Cmd {
 		Ordered:        q.Ordered,
 		OrderedByKey:   q.OrderedByKey,
 	}
-	return tea.Batch(t.PushIn(shell.SubscribersTab, list), t.Push(webhooks.NewSubscription(list, subscription)))
+	return t.PushIn(shell.SubscribersTab, list, webhooks.NewSubscription(list, subscription))
 }
 
 // openView opens a saved view.

@@ -128,14 +128,18 @@ func (t *Tabs) pushScreen(s ui.Screen) tea.Cmd {
 	return tea.Batch(s.Start(), s.Shown())
 }
 
-// PushIn opens a screen in another tab, on top of its first screen.
-func (t *Tabs) PushIn(tab int, s ui.Screen) tea.Cmd {
+// PushIn opens screens in another tab, on top of its first screen. The previous location is the
+// one before all of them.
+func (t *Tabs) PushIn(tab int, screens ...ui.Screen) tea.Cmd {
 	t.rememberPlace()
-	cmd := t.Show(tab)
+	cmds := []tea.Cmd{t.Show(tab)}
 	for len(t.stacks[tab]) > 1 {
 		t.dropScreen()
 	}
-	return tea.Batch(cmd, t.pushScreen(s))
+	for _, s := range screens {
+		cmds = append(cmds, t.pushScreen(s))
+	}
+	return tea.Batch(cmds...)
 }
 
 // dropScreen closes the screen in front of the current tab.

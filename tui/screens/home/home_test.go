@@ -179,6 +179,25 @@ func TestHomeOpensSubscription(t *testing.T) {
 	d.WantText("Subscribers › acme-shop › debtor.*")
 }
 
+// A screen that was opened from Home has Home as its previous location, not the list below it, which
+// the user has not seen.
+func TestHomeIsPreviousLocation(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	for _, c := range []struct{ key, opened string }{
+		{"enter", "Messages › "},
+		{"i", "Subscribers › acme-shop › debtor.*"},
+	} {
+		d.Press("G", c.key)
+		d.WantText(c.opened)
+		d.Press("-")
+		d.WantText("Recent failures")
+		d.Press("-")
+		d.WantText(c.opened)
+		d.Press("1")
+	}
+}
+
 // Missing or shorter series of the chart are padded.
 func TestChartPadsShortSeries(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
