@@ -479,14 +479,14 @@ func (p *palette) viewNames() []string {
 func (p *palette) saveView(name string) tea.Cmd {
 	v, ok := p.tabs.Front().(ui.Viewer)
 	if !ok {
-		p.host.Notify(ui.Warning, ui.NoView)
+		p.host.Notify(ui.Warning, ui.ErrNoView.Error())
 		return nil
 	}
-	if why := v.WhyNotSaved(); why != "" {
-		p.host.Notify(ui.Warning, why)
+	view, err := v.AsView()
+	if err != nil {
+		p.host.Notify(ui.Warning, err.Error())
 		return nil
 	}
-	view := v.AsView()
 	view.Name = name
 	_, replaced := p.session.State.View(name)
 	p.session.State.SetView(view)

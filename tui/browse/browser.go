@@ -102,17 +102,12 @@ func (b *Browser) Remember() {
 	}
 }
 
-// WhyNotSaved explains that groups cannot be saved.
-func (b *Browser) WhyNotSaved() string {
+// AsView returns the view to store. Groups cannot be saved.
+func (b *Browser) AsView() (state.View, error) {
 	if b.Selection.options.groups != nil {
-		return ui.NoView
+		return state.View{}, ui.ErrNoView
 	}
-	return ""
-}
-
-// AsView returns the view to store.
-func (b *Browser) AsView() state.View {
-	return state.View{Record: b.Selection.Kind.Name, Arrangement: b.Arrangement()}
+	return state.View{Record: b.Selection.Kind.Name, Arrangement: b.Arrangement()}, nil
 }
 
 // SetViewName marks the browser as showing a view.

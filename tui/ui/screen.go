@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -99,14 +100,12 @@ func (b *Base) SetSize(width, height int) { b.Width, b.Height = width, height }
 
 // Viewer is implemented by screens that can be saved as a view.
 type Viewer interface {
-	AsView() state.View
-	// WhyNotSaved explains why the screen cannot be saved, "" if it can.
-	WhyNotSaved() string
-	SetViewName(name string) // marks the screen as showing this view
+	AsView() (state.View, error) // the error is the reason why the screen cannot be saved
+	SetViewName(name string)     // marks the screen as showing this view
 }
 
-// NoView explains that a screen cannot be saved as a view.
-const NoView = "only lists of records and messages can be saved as a view"
+// ErrNoView is the error of a screen that cannot be saved as a view.
+var ErrNoView = errors.New("only lists of records and messages can be saved as a view")
 
 // Dimensions of the terminal and the header, in cells.
 const (

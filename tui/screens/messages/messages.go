@@ -5,6 +5,7 @@ package messages
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"strconv"
 	"strings"
@@ -117,17 +118,15 @@ func (s *List) Commands() []string {
 	}
 }
 
-// WhyNotSaved explains that the messages of one subscriber cannot be saved.
-func (s *List) WhyNotSaved() string {
-	if s.Query.Filter.Subscriber != "" {
-		return "a list of one subscriber cannot be saved: its SubscriberID is a secret"
-	}
-	return ""
-}
+// errSecretView is the error of a list that cannot be saved as a view.
+var errSecretView = errors.New("a list of one subscriber cannot be saved: its SubscriberID is a secret")
 
 // AsView returns the view to store.
-func (s *List) AsView() state.View {
+func (s *List) AsView() (state.View, error) {
 	f := s.Query.Filter
+	if f.Subscriber != "" {
+		return state.View{}, errSecretView
+	}
 	arrangement := s.Columns.arrangement()
 	arrangement.Where = s.Query.Typed.Texts(f.Conditions)
 	arrangement.OrderBy = browse.OrderText(s.Query.Order)
@@ -138,7 +137,7 @@ func (s *List) AsView() state.View {
 		Problems:     f.Problems,
 		Undelivered:  f.Undelivered,
 		Arrangement:  arrangement,
-	}
+	}, nil
 }
 
 // ShowView shows a stored view. Conditions that are no longer valid are left out.
