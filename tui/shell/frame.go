@@ -252,10 +252,11 @@ func undoSpans(u *session.Undo, now time.Time) []theme.Span {
 		return nil
 	}
 	name, due := u.Next()
+	key, words := ui.UndoAction()
 	return []theme.Span{
 		{Text: ui.DelayedText(name, due.Sub(now)) + "  ", Role: theme.Waiting},
-		{Text: keymap.KeyFor(keymap.Everywhere, keymap.Undo), Role: theme.Key},
-		{Text: " undo ", Role: theme.Dim},
+		{Text: key, Role: theme.Key},
+		{Text: " " + words + " ", Role: theme.Dim},
 	}
 }
 

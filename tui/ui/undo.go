@@ -9,9 +9,15 @@ import (
 // UndoDelay is the time during which a delayed change can be undone; see Host.Delay.
 const UndoDelay = 5 * time.Second
 
+// UndoAction returns the key that undoes a delayed change, and the words for it.
+func UndoAction() (key, words string) {
+	return keymap.KeyFor(keymap.Everywhere, keymap.Undo), "undo"
+}
+
 // UndoHint explains in a confirmation how to undo the change.
 func UndoHint() string {
-	return "Press " + keymap.KeyFor(keymap.Everywhere, keymap.Undo) + " within " + Age(UndoDelay) + " to undo."
+	key, words := UndoAction()
+	return "Press " + key + " within " + Age(UndoDelay) + " to " + words + "."
 }
 
 // NothingToUndo explains that no change is delayed.
