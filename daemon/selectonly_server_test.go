@@ -168,8 +168,8 @@ func TestSelectOnly(t *testing.T) {
 	if after := o.catalogue(dsn); after != before {
 		t.Errorf("the ERP's database has changed from\n%s\nto\n%s", before, after)
 	}
-	if left, err := fs.Glob(os.DirFS(u.dir), "records.db*"); err != nil || len(left) > 0 {
-		t.Errorf("files of demo records: %q, %v", left, err)
+	if files, err := fs.Glob(os.DirFS(u.dir), "records.db*"); err != nil || len(files) > 0 {
+		t.Errorf("files of demo records: got %q, %v, want none", files, err)
 	}
 
 	mssqltest.Exec(t, o.dsn, want) // without a restart

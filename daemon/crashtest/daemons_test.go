@@ -162,8 +162,8 @@ func (p *cluster) finish(t *testing.T) {
 	var taken []time.Time
 	for _, post := range p.nodes {
 		post.Stop(t)
-		for _, at := range post.LogTimes(t, "took over partitions") {
-			taken = append(taken, at.Add(-post.clockOffset))
+		for _, logged := range post.LogTimes(t, "took over partitions") {
+			taken = append(taken, logged.Add(-post.clockOffset))
 		}
 	}
 	t.Logf("messages were taken over %d times", len(taken))

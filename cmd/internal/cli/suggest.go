@@ -108,8 +108,8 @@ func commandWithFlag(commands []*cli.Command, flag, path string) string {
 		if (FlagTable{}).Add(c.Flags).Has(flag) {
 			return name
 		}
-		if found := commandWithFlag(c.Subcommands, flag, name); found != "" {
-			return found
+		if command := commandWithFlag(c.Subcommands, flag, name); command != "" {
+			return command
 		}
 	}
 	return ""
