@@ -197,6 +197,24 @@ func TestKeyInURLIsOffByDefaultInLogin(t *testing.T) {
 		wantHeader(t, "Location", "/login?redirect=%2FQueries%2FDB_Class%3FTake%3D1")
 }
 
+// TestLoginLinkHasNoSecrets checks that the link "Log in" of a page, which leads back to it, repeats
+// neither keys nor passwords.
+func TestLoginLinkHasNoSecrets(t *testing.T) {
+	i := demo.start(t)
+	const secret = "n0t-to-be-repeated"
+	for _, line := range []string{
+		"GET /auth?UserName=x&Password=" + secret,
+		"GET /metadata?op=DB_ClassQuery&P%61ssword=" + secret,
+		"GET /metadata?apikey=" + secret,
+	} {
+		a := anonymous(t, i).do(line, "", browserPage...)
+		a.wantNoKey(t, line, secret)
+		if !strings.Contains(a.body, "/login?redirect=") {
+			t.Errorf("the response to %s has no link to the login page: %d %s", line, a.status, a.body)
+		}
+	}
+}
+
 // TestNoKeyInURLReachesALog sends keys in URLs, and searches all logs for their text.
 func TestNoKeyInURLReachesALog(t *testing.T) {
 	for _, setting := range []string{"false", "true"} {

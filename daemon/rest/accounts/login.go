@@ -12,7 +12,6 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
-	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/form"
 )
@@ -139,10 +138,7 @@ func SendToLogin(x *edge.Context, f *fault.Error) bool {
 		return false
 	}
 	edge.ClearResponse(x.Response.Header())
-	u := edge.WithoutPairs(x.Request.URL, func(pair string) bool {
-		text, err := url.QueryUnescape(pair)
-		return err != nil || requestlog.IsSecret(text)
-	})
+	u := edge.WithoutSecrets(x.Request.URL)
 	back := "/" + strings.TrimLeft(u.RequestURI(), "/") // two slashes would name another host
 	_ = x.Redirect(http.StatusFound, x.Base+"/login?"+MemberRedirect+"="+url.QueryEscape(back))
 	return true

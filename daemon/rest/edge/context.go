@@ -388,7 +388,8 @@ func SiteOf(x *Context) encode.Site {
 		site.Operation = OperationOf(x)
 	}
 	if x.Request.Method == http.MethodGet || x.Request.Method == http.MethodHead {
-		site.Location = LocalPath(x.Request.URL)
+		u := WithoutSecrets(x.Request.URL)
+		site.Location = LocalPath(&u)
 	}
 	return site
 }

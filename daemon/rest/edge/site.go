@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/bizhook/whd/daemon/requestlog"
 )
 
 // HTMLType is the Content-Type of pages.
@@ -28,6 +30,15 @@ func WithoutPairs(u *url.URL, drop func(pair string) bool) url.URL {
 	kept := *u
 	kept.RawQuery = strings.Join(slices.DeleteFunc(strings.Split(u.RawQuery, "&"), drop), "&")
 	return kept
+}
+
+// WithoutSecrets returns a URL without the pairs of its query string that may be secret or cannot be
+// decoded, for links and redirects.
+func WithoutSecrets(u *url.URL) url.URL {
+	return WithoutPairs(u, func(pair string) bool {
+		text, err := url.QueryUnescape(pair)
+		return err != nil || requestlog.IsSecret(text)
+	})
 }
 
 // Truncate limits the length of a text in a log line.
