@@ -17,38 +17,6 @@ import (
 	"github.com/bizhook/whd/daemon/datadir"
 )
 
-// otherUser is the number of a user other than root.
-const otherUser = 65534
-
-// dirOfOtherUser returns an empty directory that otherUser owns and can enter, unlike those of
-// t.TempDir.
-func dirOfOtherUser(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "whd-owner")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chown(dir, otherUser, otherUser); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// asOtherUser calls work as otherUser.
-func asOtherUser(t *testing.T, work func()) {
-	t.Helper()
-	if err := syscall.Seteuid(otherUser); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := syscall.Seteuid(0); err != nil {
-			t.Fatal(err)
-		}
-	}()
-	work()
-}
-
 // serveUntil runs whd serve on a data directory until it listens and the directory contains these
 // files. It returns the log.
 func serveUntil(t *testing.T, dir string, files []string, args ...string) string {
@@ -117,10 +85,10 @@ func TestOwnerOfServedFiles(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := dirOfOtherUser(t)
+			dir := roottest.DirOfOtherUser(t)
 			serveUntil(t, dir, c.files, c.args...)
 			wantOwner(t, dir)
-			asOtherUser(t, func() {
+			roottest.AsOtherUser(t, func() {
 				log := serveUntil(t, dir, c.files, c.args...)
 				if strings.Contains(log, "permission denied") {
 					t.Errorf("the owner of the directory cannot use all files:\n%s", log)
@@ -130,7 +98,7 @@ func TestOwnerOfServedFiles(t *testing.T) {
 	}
 }
 
-// wantOwner expects that everything in a directory belongs to otherUser.
+// wantOwner expects that everything in a directory belongs to roottest.OtherUser.
 func wantOwner(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -142,8 +110,9 @@ func wantOwner(t *testing.T, dir string) {
 			return err
 		}
 		owner := info.Sys().(*syscall.Stat_t)
-		if owner.Uid != otherUser || owner.Gid != otherUser {
-			t.Errorf("%s belongs to %d:%d, want %d:%d", path, owner.Uid, owner.Gid, otherUser, otherUser)
+		if owner.Uid != roottest.OtherUser || owner.Gid != roottest.OtherUser {
+			t.Errorf("%s belongs to %d:%d, want %d:%d",
+				path, owner.Uid, owner.Gid, roottest.OtherUser, roottest.OtherUser)
 		}
 		return nil
 	})
@@ -158,8 +127,8 @@ func TestCheckOfFilesOfRoot(t *testing.T) {
 	roottest.Need(t)
 	for _, name := range []string{"shadow.db", "requestlog.db", "admin-password"} {
 		t.Run(name, func(t *testing.T) {
-			dir := dirOfOtherUser(t)
-			asOtherUser(t, func() { serveUntil(t, dir, []string{"requestlog.db"}, "--erp", "demo") })
+			dir := roottest.DirOfOtherUser(t)
+			roottest.AsOtherUser(t, func() { serveUntil(t, dir, []string{"requestlog.db"}, "--erp", "demo") })
 			checkOf(t, dir, 0, "data directory", "ok", "free")
 			path := filepath.Join(dir, name)
 			if err := datadir.Create(path); err != nil {
@@ -171,7 +140,7 @@ func TestCheckOfFilesOfRoot(t *testing.T) {
 
 			problem := path + " belongs to the user root"
 			checkOf(t, dir, 0, "data directory", "warning", problem)
-			asOtherUser(t, func() {
+			roottest.AsOtherUser(t, func() {
 				if name == "admin-password" {
 					checkOf(t, dir, 0, "data directory", "warning", problem)
 				} else {
@@ -186,13 +155,13 @@ func TestCheckOfFilesOfRoot(t *testing.T) {
 // a first start by root that was cut short.
 func TestPasswordFileOfRoot(t *testing.T) {
 	roottest.Need(t)
-	dir := dirOfOtherUser(t)
-	asOtherUser(t, func() { serveUntil(t, dir, nil, "--erp", "demo") })
+	dir := roottest.DirOfOtherUser(t)
+	roottest.AsOtherUser(t, func() { serveUntil(t, dir, nil, "--erp", "demo") })
 	path := filepath.Join(dir, "admin-password.new")
 	if err := os.WriteFile(path, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	asOtherUser(t, func() {
+	roottest.AsOtherUser(t, func() {
 		log := serveUntil(t, dir, nil, "--erp", "demo")
 		if want := path + " belongs to the user root"; !strings.Contains(log, want) {
 			t.Errorf("the log does not contain %q:\n%s", want, log)

@@ -9,23 +9,6 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest/roottest"
 )
 
-// otherUser is the number of a user other than root.
-const otherUser = 65534
-
-// dataDir returns a data directory that otherUser owns and can enter, unlike those of t.TempDir.
-func dataDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "whd-spill")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chown(dir, otherUser, otherUser); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // spilled adds a file to a new space in a directory.
 func spilled(t *testing.T, dir string) {
 	t.Helper()
@@ -41,15 +24,15 @@ func spilled(t *testing.T, dir string) {
 	s.remove(file)
 }
 
-// wantOwner expects that otherUser owns a directory.
+// wantOwner expects that roottest.OtherUser owns a directory.
 func wantOwner(t *testing.T, dir string) {
 	t.Helper()
 	info, err := os.Stat(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != otherUser {
-		t.Errorf("%s belongs to the user %d, want %d", dir, owner, otherUser)
+	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != roottest.OtherUser {
+		t.Errorf("%s belongs to the user %d, want %d", dir, owner, roottest.OtherUser)
 	}
 }
 
@@ -57,7 +40,7 @@ func wantOwner(t *testing.T, dir string) {
 // directory.
 func TestOwnerOfDirectory(t *testing.T) {
 	roottest.Need(t)
-	dir := filepath.Join(dataDir(t), "spill")
+	dir := filepath.Join(roottest.DirOfOtherUser(t), "spill")
 	spilled(t, dir)
 	wantOwner(t, dir)
 }
@@ -65,18 +48,10 @@ func TestOwnerOfDirectory(t *testing.T) {
 // TestDirectoryOfRoot checks that a directory of root is replaced.
 func TestDirectoryOfRoot(t *testing.T) {
 	roottest.Need(t)
-	dir := filepath.Join(dataDir(t), "spill")
+	dir := filepath.Join(roottest.DirOfOtherUser(t), "spill")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Seteuid(otherUser); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := syscall.Seteuid(0); err != nil {
-			t.Fatal(err)
-		}
-	}()
-	spilled(t, dir)
+	roottest.AsOtherUser(t, func() { spilled(t, dir) })
 	wantOwner(t, dir)
 }

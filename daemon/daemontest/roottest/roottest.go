@@ -85,3 +85,35 @@ func SmallDisk(t *testing.T, size string) string {
 	})
 	return dir
 }
+
+// OtherUser is the number of a user other than root.
+const OtherUser = 65534
+
+// DirOfOtherUser returns an empty directory that OtherUser owns and can enter, unlike those of
+// t.TempDir.
+func DirOfOtherUser(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "whd-owner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chown(dir, OtherUser, OtherUser); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// AsOtherUser calls work as OtherUser.
+func AsOtherUser(t *testing.T, work func()) {
+	t.Helper()
+	if err := syscall.Seteuid(OtherUser); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Seteuid(0); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	work()
+}
