@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
@@ -70,13 +71,16 @@ func (d *Daemon) openWebhooks(context.Context) error {
 		MaxConnections: connections,
 		TestTarget:     c.TestTarget(),
 	})
-	streams := live.New(live.Config{Shared: d.config.Store.OnServer()})
-	engine := delivery.New(d.engineConfig(rules, attempts, httpSender, streams))
 
 	// Streams and engine need each other: changes go to the streams, and their readers get
-	// statistics of the engine.
-	throughput := engine.Throughput()
-	streams.SetStatsSource(func() (any, bool) { return throughput() })
+	// statistics of the engine. There are no readers before the start.
+	var throughput func() (wire.Throughput, bool)
+	streams := live.New(live.Config{
+		Shared: d.config.Store.OnServer(),
+		Stats:  func() (any, bool) { return throughput() },
+	})
+	engine := delivery.New(d.engineConfig(rules, attempts, httpSender, streams))
+	throughput = engine.Throughput()
 
 	d.webhooks = &webhooks{
 		settings: d.settings,

@@ -39,17 +39,11 @@ func (h *Hub) Broadcast(topic Topics, name string, data any) {
 // statsInterval is the time between two stats events.
 const statsInterval = time.Second
 
-// SetStatsSource sets the source of stats events. While there are readers of stats,
-// source is called once a second. Its data is broadcast if it has changed, or if a
-// reader has joined.
-func (h *Hub) SetStatsSource(source func() (data any, changed bool)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.statsSource = source
-}
-
 // setStatsRunning starts or stops broadcasting stats. The lock is held.
 func (h *Hub) setStatsRunning(isRead bool) {
+	if h.config.Stats == nil {
+		return
+	}
 	if !isRead && h.stopStats != nil {
 		h.stopStats()
 		h.stopStats = nil
@@ -77,16 +71,11 @@ func (h *Hub) broadcastStats(ctx context.Context) {
 // broadcastStatsOnce broadcasts stats if they have changed, or if a reader has joined.
 func (h *Hub) broadcastStatsOnce() {
 	h.mu.Lock()
-	source := h.statsSource
-	if source == nil { // a request stays open until there is one
-		h.mu.Unlock()
-		return
-	}
 	isRequested := h.statsRequested
 	h.statsRequested = false
 	h.mu.Unlock()
 
-	data, changed := source()
+	data, changed := h.config.Stats()
 	if changed || isRequested {
 		h.Broadcast(Stats, wire.EventStats, data)
 	}

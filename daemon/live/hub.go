@@ -20,10 +20,14 @@ import (
 // MaxReaders is the maximum number of concurrent readers.
 const MaxReaders = 64
 
-// Config configures a Hub. The zero value suits a single daemon.
+// Config configures a Hub. The zero value suits a single daemon without statistics.
 type Config struct {
 	Shared bool          // changes of other daemons are only published while the hub is watched
 	Check  time.Duration // interval of checking a reader's permission; 15 s if zero
+
+	// Stats is the source of stats events; nil for none. While there are readers of stats, it is
+	// called once a second. Its data is broadcast if it has changed, or if a reader has joined.
+	Stats func() (data any, changed bool)
 }
 
 // Errors that end a reader.
@@ -51,7 +55,6 @@ type Hub struct {
 	ring           ring
 	readers        []*Reader
 	counts         Counts
-	statsSource    func() (any, bool) // set by SetStatsSource
 	statsRequested bool               // a reader of stats has joined and has not received any yet
 	stopStats      context.CancelFunc // not nil while there are readers of stats
 }

@@ -233,15 +233,13 @@ func TestBroadcast(t *testing.T) {
 // changed or a reader has joined.
 func TestStatsSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHub(t, Config{})
 		var calls atomic.Int32
 		var changed atomic.Bool
 		source := func() (any, bool) { return map[string]int32{"Calls": calls.Add(1)}, changed.Load() }
+		h := newHub(t, Config{Stats: source})
 		time.Sleep(10 * time.Second)
 		first := listen(t, h, Stats, "")
-		time.Sleep(3*statsInterval + 1) // no source yet
-		h.SetStatsSource(source)
-		time.Sleep(3 * statsInterval)
+		time.Sleep(3*statsInterval + 1)
 		second := listen(t, h, Stats, "") // gets them even if unchanged
 		time.Sleep(3 * statsInterval)
 		changed.Store(true)
