@@ -32,7 +32,6 @@ type Captures interface {
 // captures has the handlers of the capture of changes.
 type captures struct {
 	manager Captures // nil if no kind's changes are captured
-	queries *queries.Handler
 }
 
 // measured returns the list of the captures in /metrics. On the service's own address, where
@@ -65,7 +64,7 @@ func (h *captures) list(x *edge.Context) error {
 
 // resume resumes the capture of a kind.
 func (h *captures) resume(x *edge.Context) error {
-	kind, err := h.queries.KindOf(x)
+	kind, err := queries.KindOf(x)
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func (o *operation) byName(name string, plain []edge.Route) []edge.Route {
 			r.Status = form.Status
 		}
 		if hasPathNames {
-			r.Serve = membersAsPath(plain)
+			r.Serve = o.membersAsPath(plain)
 		}
 		routes = append(routes, r)
 	}
@@ -161,7 +161,8 @@ func pathNames(r edge.Route) []string {
 // membersAsPath returns a handler that takes the values of path parameters from the
 // members and calls the handler of a plain route. It is the route with the most parameters among
 // those for which the request has all of them, or else the first one.
-func membersAsPath(plain []edge.Route) func(*edge.Context) error {
+func (o *operation) membersAsPath(plain []edge.Route) func(*edge.Context) error {
+	kindOf := o.kindOf
 	return func(x *edge.Context) error {
 		f := form.Read(x)
 		if f.Err != nil {
@@ -175,12 +176,18 @@ func membersAsPath(plain []edge.Route) func(*edge.Context) error {
 				r = candidate
 			}
 		}
+		params := slices.Clone(x.Params)
 		for _, name := range pathNames(r) {
-			x.Params = append(x.Params, edge.Param{Name: name, Value: f.Required(name)})
+			params = append(params, edge.Param{Name: name, Value: f.Required(name)})
 		}
 		if err := f.Fault(); err != nil {
 			return err
 		}
+		kind, err := kindOf(x.Options, x.Route, params)
+		if err != nil {
+			return err
+		}
+		x.Call = x.Call.WithPath(params, kind)
 		return r.Serve(x)
 	}
 }

@@ -25,7 +25,11 @@ type operation struct {
 	formats  []string          // formats of responses; nil for all
 	routes   []edge.Route      // without the fields common to all routes; Summary if it differs
 	named    []edge.Route      // the routes by name that routes lacks
+	kindOf   kindResolver      // for calls by name
 }
+
+// kindResolver returns the record kind of a route or in its path, nil if there is none.
+type kindResolver func(*edge.Options, *edge.CompiledRoute, edge.Params) (*record.Kind, error)
 
 // The groups of operations, in addition to the areas of the record kinds.
 const (

@@ -25,6 +25,7 @@ func newTable(h *handlers) []operation {
 	)
 	for i := range table {
 		o := &table[i]
+		o.kindOf = h.queries.Kind
 		o.members = append(pathMembers(o), o.members...)
 		o.completeRoutes()
 		if o.isNamed() {

@@ -200,7 +200,7 @@ func newHandlers(c Config, m *metrics.Metrics, access *accounts.Access, s *shutd
 		bills:    bills{c.Bills},
 		queries:  records,
 		feeds:    feeds.Handlers{Queries: records, Store: c.Store},
-		captures: captures{c.Captures, records},
+		captures: captures{c.Captures},
 		assistant: assistants{
 			access:  access,
 			queries: records,

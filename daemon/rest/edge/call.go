@@ -9,8 +9,8 @@ import (
 // the settings, before it authenticates the caller and reads the body. A call that cannot be
 // resolved is as complete as possible: the response to the error has its format.
 //
-// Some of it may be in the body, and is added when that is read: the kind and the path parameters
-// of an operation that is called by its name, and the byte order mark of CSV.
+// Some of it may be in the body, and is added when that is read: the path of an operation that is
+// called by its name, see WithPath, and the byte order mark of CSV.
 type Call struct {
 	Route  *CompiledRoute // nil for an unknown path, or a method that it does not have
 	Params Params
@@ -28,4 +28,11 @@ type Call struct {
 	IsForm bool // a page's filter form may have sent the query string, see queries.FormAddress
 	IsList bool // the body is a list of requests
 	IsFeed bool // the path is below those of Exact routes
+}
+
+// WithPath returns the call with these path parameters and the kind that they name, nil for none.
+func (c Call) WithPath(params Params, kind *record.Kind) Call {
+	c.Params = params
+	c.Kind = kind
+	return c
 }

@@ -64,7 +64,7 @@ const (
 
 // Changes returns the changes of a kind since a token, or the token of the present.
 func (h *Handler) Changes(x *edge.Context) error {
-	kind, err := h.KindOf(x)
+	kind, err := KindOf(x)
 	if err != nil {
 		return err
 	}
@@ -153,16 +153,9 @@ func shapeOfCopy(kind *record.Kind, key, captured []int) []encode.Pair {
 	}
 }
 
-// KindOf returns the kind that an operation on kinds is about: it is in the path, or, if the
-// operation is called by its name, a member.
-func (h *Handler) KindOf(x *edge.Context) (*record.Kind, error) {
-	if x.Kind == nil {
-		var err error
-		x.Kind, err = h.Kind(x.Options, x.Route, x.Params)
-		if err != nil {
-			return nil, err
-		}
-	}
+// KindOf returns the kind that an operation on kinds is about. It fails if the caller may not read
+// the records of the kind.
+func KindOf(x *edge.Context) (*record.Kind, error) {
 	if !MayRead(x, x.Kind) {
 		return nil, errMayNotRead(x.Kind)
 	}
