@@ -11,35 +11,35 @@ import (
 // listTimeout limits the time that a scrape waits for the state of captures.
 const listTimeout = 3 * time.Second
 
-// captures collects the metrics of the capture of changes at each scrape.
-type captures struct {
+// captureCollector collects the metrics of the capture of changes at each scrape.
+type captureCollector struct {
 	list                func(context.Context) ([]wire.Capture, error)
 	lag, changes, swept *prometheus.Desc
 }
 
-// WatchChanges exports the metrics of the capture of changes.
-func (m *Metrics) WatchChanges(list func(context.Context) ([]wire.Capture, error)) {
+// newCaptureCollector returns the collector of captures that a function lists.
+func newCaptureCollector(list func(context.Context) ([]wire.Capture, error)) *captureCollector {
 	describe := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, append([]string{"kind"}, labels...), nil)
 	}
-	m.registry.MustRegister(&captures{
+	return &captureCollector{
 		list: list,
 		lag: describe("whd_changes_lag_seconds",
 			"Time since the start of the last look that found all changes of a kind."),
 		changes: describe("whd_changes_total", "Changes captured.", "op"),
 		swept:   describe("whd_changes_swept_rows_total", "Rows read by sweeps."),
-	})
+	}
 }
 
 // Describe implements prometheus.Collector.
-func (c *captures) Describe(to chan<- *prometheus.Desc) {
+func (c *captureCollector) Describe(to chan<- *prometheus.Desc) {
 	to <- c.lag
 	to <- c.changes
 	to <- c.swept
 }
 
 // Collect implements prometheus.Collector. Without the state there are no values.
-func (c *captures) Collect(to chan<- prometheus.Metric) {
+func (c *captureCollector) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
 	defer cancel()
 	list, _ := c.list(ctx)

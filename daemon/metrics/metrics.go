@@ -2,14 +2,17 @@
 package metrics
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/spill"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -30,10 +33,31 @@ type Metrics struct {
 	Misdirected prometheus.Counter
 }
 
-// Config describes the program and the readers of its metrics.
+// Config describes the program, the readers of its metrics, and the parts of the service that are
+// measured at each scrape. A part that is nil has no metrics.
 type Config struct {
 	Version string
 	Public  bool // readable without a login at the service's own address: no names of accounts
+
+	RequestLog *requestlog.Recorder
+	Engine     *delivery.Engine
+	Streams    *live.Hub
+	Clients    Clients
+	Spill      *spill.Space
+	Captures   func(context.Context) ([]wire.Capture, error)
+	Bodies     func() float64 // bytes held by request bodies
+	Replies    func() float64 // bytes held by responses
+	LostLines  func() int64   // lines of the log that were dropped; nil if none are
+}
+
+// Clients counts the connections from clients.
+type Clients interface {
+	// Open returns the number of open connections.
+	Open() int
+	// Closed returns the number of those that were closed to make room for others.
+	Closed() int64
+	// Refused returns the number of new ones for which there was no room.
+	Refused() int64
 }
 
 // New returns Metrics without values.
@@ -79,7 +103,38 @@ func New(c Config) *Metrics {
 	build.WithLabelValues(c.Version).Set(1)
 	m.registry.MustRegister(build, m.InFlight, m.requests, m.seconds, m.aborted, m.bytes, m.ignored, m.Misdirected,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registerParts(c)
 	return m
+}
+
+// registerParts registers the metrics of the parts of the service.
+func (m *Metrics) registerParts(c Config) {
+	if c.RequestLog != nil {
+		m.registerRequestLog(c.RequestLog)
+	}
+	if c.Engine != nil {
+		m.registry.MustRegister(newEngineCollector(c.Engine))
+	}
+	if c.Streams != nil {
+		m.registerStreams(c.Streams)
+	}
+	if c.Clients != nil {
+		m.registerClients(c.Clients)
+	}
+	if c.Spill != nil {
+		m.registerSpill(c.Spill)
+	}
+	if c.Captures != nil {
+		m.registry.MustRegister(newCaptureCollector(c.Captures))
+	}
+	if c.Bodies != nil {
+		m.gauge("whd_http_body_bytes", "Bytes of http.body_memory in use by request bodies.", c.Bodies)
+	}
+	if c.Replies != nil {
+		m.gauge("whd_http_reply_memory_bytes",
+			"Bytes of http.reply_memory in use by responses that clients are reading.", c.Replies)
+	}
+	m.registerLines(c.LostLines)
 }
 
 // Handler returns the handler of /metrics.
@@ -157,30 +212,18 @@ func (m *Metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
-// WatchBodies exports the number of bytes held by request bodies.
-func (m *Metrics) WatchBodies(held func() float64) {
-	m.gauge("whd_http_body_bytes", "Bytes of http.body_memory in use by request bodies.", held)
-}
-
-// WatchReplies exports the number of bytes held by responses.
-func (m *Metrics) WatchReplies(held func() float64) {
-	m.gauge("whd_http_reply_memory_bytes",
-		"Bytes of http.reply_memory in use by responses that clients are reading.", held)
-}
-
-// WatchClients exports the number of connections from clients, of those that were closed to make
-// room for others, and of those that were refused.
-func (m *Metrics) WatchClients(open func() int, closed, refused func() int64) {
+// registerClients registers the metrics of connections from clients.
+func (m *Metrics) registerClients(c Clients) {
 	m.gauge("whd_http_connections", "Open connections from clients.",
-		func() float64 { return float64(open()) })
+		func() float64 { return float64(c.Open()) })
 	m.counter("whd_http_connections_closed_total",
-		"Silent connections closed because there were too many.", nil, closed)
+		"Silent connections closed because there were too many.", nil, c.Closed)
 	m.counter("whd_http_connections_refused_total",
-		"New connections refused because there were too many, all with a request in progress.", nil, refused)
+		"New connections refused because there were too many, all with a request in progress.", nil, c.Refused)
 }
 
-// WatchSpill adds the metrics of responses that clients have not read yet.
-func (m *Metrics) WatchSpill(s *spill.Space) {
+// registerSpill registers the metrics of responses that clients have not read yet.
+func (m *Metrics) registerSpill(s *spill.Space) {
 	m.gauge("whd_http_spill_bytes",
 		"Disk space taken by responses from SQL Server that clients have not read yet.",
 		func() float64 { return float64(s.Held()) })
@@ -189,8 +232,9 @@ func (m *Metrics) WatchSpill(s *spill.Space) {
 		nil, s.Aborted)
 }
 
-// WatchLines adds the metric of lines of the daemon's own log; lost is nil if none are dropped.
-func (m *Metrics) WatchLines(lost func() int64) {
+// registerLines registers the metric of lines of the daemon's own log; lost is nil if none are
+// dropped.
+func (m *Metrics) registerLines(lost func() int64) {
 	if lost == nil {
 		lost = func() int64 { return 0 }
 	}
@@ -198,8 +242,8 @@ func (m *Metrics) WatchLines(lost func() int64) {
 		"Lines of the log dropped because standard error was not read.", nil, lost)
 }
 
-// WatchLog exports the counters and the buffer size of the request log.
-func (m *Metrics) WatchLog(r *requestlog.Recorder) {
+// registerRequestLog registers the counters and the buffer size of the request log.
+func (m *Metrics) registerRequestLog(r *requestlog.Recorder) {
 	m.counter("whd_requestlog_entries_written_total",
 		"Request log entries written.",
 		nil, func() int64 { return r.Counts().Written })
@@ -214,9 +258,9 @@ func (m *Metrics) WatchLog(r *requestlog.Recorder) {
 		func() float64 { return float64(r.Depth().Entries) })
 }
 
-// WatchStreams exports the metrics of live streams, and why the service dropped or
+// registerStreams registers the metrics of live streams, and why the service dropped or
 // refused them.
-func (m *Metrics) WatchStreams(h *live.Hub) {
+func (m *Metrics) registerStreams(h *live.Hub) {
 	m.gauge("whd_streams", "Open live streams.",
 		func() float64 { return float64(h.Counts().Readers) })
 	dropped := func(cause string, value func() int64) {

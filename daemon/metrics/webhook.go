@@ -325,6 +325,3 @@ func (c *engineCollector) read() *snapshot {
 		daemons:       c.engine.Daemons(),
 	}
 }
-
-// WatchEngine exports the metrics of webhook delivery.
-func (m *Metrics) WatchEngine(e *delivery.Engine) { m.registry.MustRegister(newEngineCollector(e)) }

@@ -88,19 +88,20 @@ func New(c Config) *Server {
 	c.Edge.BasePath = edge.BasePath(c.Edge.BasePath)
 
 	e := c.Edge
-	m := metrics.New(metrics.Config{Version: c.Version, Public: c.ServeMetrics})
+	bodies := edge.NewBodyBudget(e.MaxBody, e.BodyMemory)
+	replies := edge.NewReplies(e.ReplyMemory)
+	m := newMetrics(c, bodies, replies)
 	access := newAccess(c, m)
 	// Clients with valid credentials have larger shares of the memory and the slots.
 	recognize := access.Recognize
-	replies := edge.NewReplies(e.ReplyMemory)
 	admission := edge.NewAdmission(e.MaxRequests, replies, recognize)
 	shutdown := newShutdown(admission)
 	h := newHandlers(c, m, access, shutdown)
-	s := &Server{
+	return &Server{
 		config:    c,
 		router:    edge.NewRouter(routesOf(h.table), e.BasePath),
 		admission: admission,
-		bodies:    edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, recognize),
+		bodies:    edge.NewBodies(e.MaxBody, bodies, e.BodyTimeout, recognize),
 		proxies:   e.TrustedProxies,
 		cors:      e.CORSOrigins,
 		metrics:   m,
@@ -114,8 +115,29 @@ func New(c Config) *Server {
 		shutdown: shutdown,
 		handlers: h,
 	}
-	s.watch(c, replies)
-	return s
+}
+
+// newMetrics returns the metrics of the parts of the service, with the memory of request bodies and
+// responses.
+func newMetrics(c Config, bodies, replies *edge.Budget) *metrics.Metrics {
+	parts := metrics.Config{
+		Version:    c.Version,
+		Public:     c.ServeMetrics,
+		RequestLog: c.RequestLog,
+		Engine:     c.Engine,
+		Streams:    c.Streams,
+		Spill:      c.Spill,
+		Bodies:     bodies.Held,
+		Replies:    replies.Held,
+		LostLines:  c.LostLines,
+	}
+	if c.Edge.Clients != nil {
+		parts.Clients = c.Edge.Clients
+	}
+	if c.Captures != nil {
+		parts.Captures = measured(c)
+	}
+	return metrics.New(parts)
 }
 
 // newAccess returns the access control.
@@ -126,29 +148,6 @@ func newAccess(c Config, m *metrics.Metrics) *accounts.Access {
 		MachineNames: c.Edge.HostNames,
 	}
 	return accounts.NewAccess(c.Accounts, hosts, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected)
-}
-
-// watch adds the state of the parts of the service to the metrics.
-func (s *Server) watch(c Config, replies *edge.Budget) {
-	if c.RequestLog != nil {
-		s.metrics.WatchLog(c.RequestLog)
-	}
-	if c.Engine != nil {
-		s.metrics.WatchEngine(c.Engine)
-	}
-	s.metrics.WatchStreams(c.Streams)
-	s.metrics.WatchLines(c.LostLines)
-	s.metrics.WatchBodies(s.bodies.Held)
-	s.metrics.WatchReplies(replies.Held)
-	if clients := c.Edge.Clients; clients != nil {
-		s.metrics.WatchClients(clients.Open, clients.Closed, clients.Refused)
-	}
-	if c.Captures != nil {
-		s.metrics.WatchChanges(measured(c))
-	}
-	if c.Spill != nil {
-		s.metrics.WatchSpill(c.Spill)
-	}
 }
 
 // handlers has the handlers of all routes.

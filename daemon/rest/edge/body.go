@@ -34,11 +34,16 @@ type Bodies struct {
 	joining   chan struct{} // has an element while a body is joined
 }
 
-// NewBodies returns Bodies with a limit for each body and one for the memory of all. The memory
+// NewBodyBudget returns the budget of all bodies, with a limit for each of them. The memory
 // includes the copy of a body that is being joined.
-func NewBodies(limit, memory int64, timeout time.Duration, recognize Recognizer) *Bodies {
+func NewBodyBudget(limit, memory int64) *Budget {
+	return NewBudget(max(memory-EventFactor*limit, minBodyFactor*limit))
+}
+
+// NewBodies returns Bodies with a limit for each body and the budget of all.
+func NewBodies(limit int64, budget *Budget, timeout time.Duration, recognize Recognizer) *Bodies {
 	return &Bodies{
-		budget:    NewBudget(max(memory-EventFactor*limit, minBodyFactor*limit)),
+		budget:    budget,
 		max:       limit,
 		timeout:   timeout,
 		recognize: recognize,

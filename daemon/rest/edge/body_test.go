@@ -61,7 +61,7 @@ func TestBodyDeadline(t *testing.T) {
 // more when its pieces are joined. The announced length reserves nothing.
 func TestMemoryOfABody(t *testing.T) {
 	const size = 4 << 20
-	b := NewBodies(size, 64<<20, time.Minute, nil)
+	b := NewBodies(size, NewBodyBudget(size, 64<<20), time.Minute, nil)
 	receive := func(announced, sent int64) (allocated uint64, body []byte, err error) {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.ContentLength = announced
@@ -103,7 +103,7 @@ func bodyContext(r *http.Request) *Context {
 func TestBodiesAreJoinedInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const bodies, size = 3, 2 * bodyStep
-		b := NewBodies(size, 64<<20, time.Minute, nil)
+		b := NewBodies(size, NewBodyBudget(size, 64<<20), time.Minute, nil)
 		b.joining <- struct{}{} // another body is being joined
 		var read atomic.Int64
 		for range bodies {
@@ -137,7 +137,7 @@ func TestMemoryIncludesJoining(t *testing.T) {
 		{memory: 20 << 20, want: 16 << 20},
 		{memory: 16 << 20, want: 16 << 20}, // the minimum
 	} {
-		if got := NewBodies(limit, tt.memory, time.Minute, nil).budget.size; got != tt.want {
+		if got := NewBodyBudget(limit, tt.memory).size; got != tt.want {
 			t.Errorf("of %d bytes, %d are for bodies that arrive, want %d", tt.memory, got, tt.want)
 		}
 	}
