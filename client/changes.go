@@ -215,14 +215,20 @@ func (c *Client) Captures(ctx context.Context) ([]wire.Capture, error) {
 	return get[[]wire.Capture](ctx, c, "/Changes")
 }
 
-// ResumeCapture resumes the capture of a kind that has stopped: it delivers all
-// changes since then, or with silent forgets the rows known so far, so that followers must
-// load them again.
+// ResumeCaptureWith resumes the capture of a kind that has stopped. The mode of the request
+// determines whether the changes since then are published.
+func (c *Client) ResumeCaptureWith(ctx context.Context, kind string, request wire.ResumeRequest) error {
+	path := "/Changes/" + url.PathEscape(kind) + "/Resume"
+	return c.do(ctx, call{method: http.MethodPost, path: path, body: request}, nil)
+}
+
+// ResumeCapture resumes the capture of a kind with wire.ResumeSilent or wire.ResumePublish.
+//
+// Deprecated: use ResumeCaptureWith.
 func (c *Client) ResumeCapture(ctx context.Context, kind string, silent bool) error {
 	request := wire.ResumeRequest{Mode: wire.ResumePublish}
 	if silent {
 		request.Mode = wire.ResumeSilent
 	}
-	path := "/Changes/" + url.PathEscape(kind) + "/Resume"
-	return c.do(ctx, call{method: http.MethodPost, path: path, body: request}, nil)
+	return c.ResumeCaptureWith(ctx, kind, request)
 }

@@ -190,14 +190,10 @@ func setStatus(capture *wire.Capture, s changes.Status) {
 }
 
 // Resume resumes the capture of a kind, and records that in the audit trail.
-func (c *capture) Resume(ctx context.Context, actor audit.Actor, kind *record.Kind, silent bool) error {
+func (c *capture) Resume(ctx context.Context, actor audit.Actor, kind *record.Kind, mode string) error {
 	f, err := c.feed()
 	if err != nil {
 		return err
-	}
-	mode := changes.Publish
-	if silent {
-		mode = changes.Silent
 	}
 	if err := f.CanResume(kind.Name); err != nil {
 		return err
@@ -207,10 +203,10 @@ func (c *capture) Resume(ctx context.Context, actor audit.Actor, kind *record.Ki
 		At:      time.Now().UTC(),
 		Action:  audit.ResumeCapture,
 		Subject: kind.Name,
-		Detail:  string(mode),
+		Detail:  mode,
 	}
 	if err := c.store.Webhooks.Admin.AddAuditEntry(ctx, entry); err != nil {
 		return err
 	}
-	return f.Resume(kind.Name, mode)
+	return f.Resume(kind.Name, changes.Resumption(mode))
 }

@@ -166,10 +166,10 @@ func (s *captureStory) replaceERP() {
 func (s *captureStory) resumeBoth(left, right string, deletions int) {
 	s.t.Helper()
 	ctx := s.t.Context()
-	resume := func(kind string, silent bool) {
+	resume := func(kind, mode string) {
 		s.t.Helper()
 		s.until(kind, "resumed", func(wire.Capture) bool {
-			err := s.admin.ResumeCapture(ctx, kind, silent)
+			err := s.admin.ResumeCaptureWith(ctx, kind, wire.ResumeRequest{Mode: mode})
 			if err == nil {
 				return true
 			}
@@ -180,13 +180,13 @@ func (s *captureStory) resumeBoth(left, right string, deletions int) {
 			return false
 		})
 	}
-	resume("Left", false)
+	resume("Left", wire.ResumePublish)
 	s.awaitChanges("Left", int64(deletions))
 	if c := s.capture("Right"); c.Phase != "stopped" || c.Kept != 0 {
 		s.t.Errorf("Right was resumed with Left: %+v", c)
 	}
 
-	resume("Right", true)
+	resume("Right", wire.ResumeSilent)
 	s.capturing("Left", "Right")
 	s.sweeps(1, "Left", "Right")
 	s.expect(int64(deletions), "Left")
@@ -203,7 +203,7 @@ func (s *captureStory) resumeBoth(left, right string, deletions int) {
 	}
 
 	s.gone("after a silent resumption", "Right", right)
-	err = s.admin.ResumeCapture(ctx, "Right", true)
+	err = s.admin.ResumeCaptureWith(ctx, "Right", wire.ResumeRequest{Mode: wire.ResumeSilent})
 	if err == nil || !strings.Contains(err.Error(), "is not stopped") {
 		s.t.Errorf("resumed twice: %v", err)
 	}

@@ -23,10 +23,10 @@ const memberMode = "Mode"
 type Captures interface {
 	// List returns the state of all captures, by kind.
 	List(ctx context.Context) ([]wire.Capture, error)
-	// Resume resumes the capture of a kind and records that in the audit trail. It delivers all
-	// changes since the stop, or, if silent is set, forgets the rows known so far. It fails with a
-	// fault of kind Conflict if the capture has not stopped.
-	Resume(ctx context.Context, actor audit.Actor, kind *record.Kind, silent bool) error
+	// Resume resumes the capture of a kind and records that in the audit trail. The mode is
+	// wire.ResumePublish or wire.ResumeSilent. It fails with a fault of kind Conflict if the
+	// capture has not stopped.
+	Resume(ctx context.Context, actor audit.Actor, kind *record.Kind, mode string) error
 }
 
 // captures has the handlers of the capture of changes.
@@ -70,20 +70,20 @@ func (h *captures) resume(x *edge.Context) error {
 	}
 	f := form.Read(x)
 	f.Knows(edge.ParamKind)
-	silent := form.Require(f, memberMode, parseMode)
+	mode := form.Require(f, memberMode, parseMode)
 	if err := f.Done(x); err != nil {
 		return err
 	}
 	if h.manager == nil || !kind.Captured() {
 		return fault.New(fault.Conflict, "the changes of %s are not captured", kind.Name)
 	}
-	return x.NoContent(h.manager.Resume(x.Request.Context(), accounts.Actor(x), kind, silent))
+	return x.NoContent(h.manager.Resume(x.Request.Context(), accounts.Actor(x), kind, mode))
 }
 
-// parseMode reports whether the mode is silent.
-func parseMode(text string) (silent bool, err error) {
+// parseMode checks the mode of a resumption.
+func parseMode(text string) (string, error) {
 	if text != wire.ResumePublish && text != wire.ResumeSilent {
-		return false, errors.New("must be " + wire.ResumePublish + " or " + wire.ResumeSilent)
+		return "", errors.New("must be " + wire.ResumePublish + " or " + wire.ResumeSilent)
 	}
-	return text == wire.ResumeSilent, nil
+	return text, nil
 }

@@ -157,11 +157,11 @@ func (c *captures) List(context.Context) ([]wire.Capture, error) {
 	}}, nil
 }
 
-func (c *captures) Resume(_ context.Context, actor audit.Actor, kind *record.Kind, silent bool) error {
+func (c *captures) Resume(_ context.Context, actor audit.Actor, kind *record.Kind, mode string) error {
 	if kind.Name != "CR_Classification" {
 		return fault.New(fault.Conflict, "the capture of %s has not stopped", kind.Name)
 	}
-	c.resumed = append(c.resumed, fmt.Sprint(actor.Name, " ", kind.Name, " ", silent))
+	c.resumed = append(c.resumed, fmt.Sprint(actor.Name, " ", kind.Name, " ", mode))
 	return nil
 }
 
@@ -546,7 +546,7 @@ func TestCaptures(t *testing.T) {
 		t.Errorf("by name: %d %s", a.status, a.body)
 	}
 
-	want := []string{"admin CR_Classification true", "admin CR_Classification false"}
+	want := []string{"admin CR_Classification silent", "admin CR_Classification raise"}
 	if !slices.Equal(f.captures.resumed, want) {
 		t.Errorf("resumed %q, want %q", f.captures.resumed, want)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
@@ -116,19 +117,20 @@ var captureTable = output.Table{
 // resume runs whctl changes resume.
 func resume(c *cli.Context, _ *command.Session) (command.Change, error) {
 	kind := c.Args().First()
-	silent := c.Bool("silent")
-	if silent == c.Bool("publish") {
+	if c.Bool("silent") == c.Bool("publish") {
 		return command.Change{}, cmdline.Usagef("give --publish or --silent")
 	}
+	request := wire.ResumeRequest{Mode: wire.ResumePublish}
 	effect := "deliver all changes since the stop"
-	if silent {
+	if c.Bool("silent") {
+		request.Mode = wire.ResumeSilent
 		effect = "forget its known rows"
 	}
 	return command.Change{
 		Text:     fmt.Sprintf("resume the capture of %s and %s", kind, effect),
 		Sweeping: true,
 		Do: func(out *output.Printer, service *client.Client) error {
-			if err := service.ResumeCapture(c.Context, kind, silent); err != nil {
+			if err := service.ResumeCaptureWith(c.Context, kind, request); err != nil {
 				return err
 			}
 			out.Notice("capture of %s resumed", kind)
