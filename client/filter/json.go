@@ -13,21 +13,15 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// ParseJSON adds the members of a JSON object, named as in requests, to a query. Members
-// unknown to the registry are errors unless unchecked; the query is then not strict.
-func (f Reader) ParseJSON(q *client.Query, text string, unchecked bool) error {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var members map[string]json.RawMessage
-	if err := decoder.Decode(&members); err != nil || members == nil || decoder.More() {
-		return errors.New(`must be an object such as {"InvoiceTotalGreaterThan":1000}`)
+// AddJSON adds the members of a JSON object, named as in requests, to a query. Members that are
+// not valid filters of the kind are errors.
+func (f Reader) AddJSON(q *client.Query, text string) error {
+	members, err := decodeMembers(text)
+	if err != nil {
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		filter, err := f.member(name, members[name])
-		if err != nil && unchecked {
-			addUnchecked(q, name, members[name])
-			continue
-		}
 		if err != nil {
 			return err
 		}
@@ -37,6 +31,48 @@ func (f Reader) ParseJSON(q *client.Query, text string, unchecked bool) error {
 		}
 	}
 	return nil
+}
+
+// AddUncheckedJSON is like AddJSON, but members that are not valid filters of the kind are sent
+// unchanged. The query is not strict then.
+func (f Reader) AddUncheckedJSON(q *client.Query, text string) error {
+	members, err := decodeMembers(text)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		filter, err := f.member(name, members[name])
+		if err != nil {
+			addUnchecked(q, name, members[name])
+			continue
+		}
+		q.Where, err = Append(q.Where, filter)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ParseJSON is AddJSON or AddUncheckedJSON.
+//
+// Deprecated: use AddJSON or AddUncheckedJSON.
+func (f Reader) ParseJSON(q *client.Query, text string, unchecked bool) error {
+	if unchecked {
+		return f.AddUncheckedJSON(q, text)
+	}
+	return f.AddJSON(q, text)
+}
+
+// decodeMembers returns the members of a JSON object.
+func decodeMembers(text string) (map[string]json.RawMessage, error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var members map[string]json.RawMessage
+	if err := decoder.Decode(&members); err != nil || members == nil || decoder.More() {
+		return nil, errors.New(`must be an object such as {"InvoiceTotalGreaterThan":1000}`)
+	}
+	return members, nil
 }
 
 // addUnchecked adds a member that is sent unchanged, and makes the service ignore it if it is

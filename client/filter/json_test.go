@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// TestParseJSONSortsMembers: filters have the order of the sorted member names.
-func TestParseJSONSortsMembers(t *testing.T) {
+// TestAddJSONSortsMembers: filters have the order of the sorted member names.
+func TestAddJSONSortsMembers(t *testing.T) {
 	for _, c := range []struct {
 		kind, text string
 		want       []client.Filter
@@ -72,7 +72,7 @@ func TestParseJSONSortsMembers(t *testing.T) {
 		},
 	} {
 		var q client.Query
-		if err := readerOf(t, c.kind).ParseJSON(&q, c.text, false); err != nil {
+		if err := readerOf(t, c.kind).AddJSON(&q, c.text); err != nil {
 			t.Errorf("%s: %v", c.text, err)
 		}
 		if !reflect.DeepEqual(q.Where, c.want) {
@@ -84,7 +84,7 @@ func TestParseJSONSortsMembers(t *testing.T) {
 	}
 }
 
-func TestParseJSONRefused(t *testing.T) {
+func TestAddJSONRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                    "must be an object",
 		`null`:                                "must be an object",
@@ -109,16 +109,16 @@ func TestParseJSONRefused(t *testing.T) {
 		`{"InvoiceTotalIsNull":null}`:               "must be a text, a number or a bool",
 	} {
 		var q client.Query
-		err := readerOf(t, "SO_Totals").ParseJSON(&q, text, false)
+		err := readerOf(t, "SO_Totals").AddJSON(&q, text)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
 	}
 }
 
-func TestParseJSONUnchecked(t *testing.T) {
+func TestAddUncheckedJSON(t *testing.T) {
 	q := client.Query{Strict: true}
-	err := readerOf(t, "SO_Totals").ParseJSON(&q, `{"Colour":{"a":1},"InvoiceTotal":1}`, true)
+	err := readerOf(t, "SO_Totals").AddUncheckedJSON(&q, `{"Colour":{"a":1},"InvoiceTotal":1}`)
 	if err != nil {
 		t.Fatal(err)
 	}

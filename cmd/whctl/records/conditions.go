@@ -250,7 +250,11 @@ func ReadFilters(c *cli.Context, q *client.Query, today time.Time) error {
 	if err != nil {
 		return fmt.Errorf("--filter-json: %w", err)
 	}
-	if err := reader.ParseJSON(q, text, c.Bool("unchecked")); err != nil {
+	add := reader.AddJSON
+	if c.Bool("unchecked") {
+		add = reader.AddUncheckedJSON
+	}
+	if err := add(q, text); err != nil {
 		return fmt.Errorf("--filter-json: %w", err)
 	}
 	return nil
