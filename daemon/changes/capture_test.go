@@ -3,8 +3,10 @@ package changes_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bizhook/whd/daemon/changes"
@@ -189,4 +191,166 @@ func TestDamagedSchemeStopsTheKind(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestWithoutChangesThereIsSilence(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		r.sweeps(8)
+		r.silent()
+		r.restart()
+		r.sweeps(2)
+		r.silent()
+
+		r.store.mu.Lock()
+		r.store.fence++ // another daemon takes over
+		r.store.mu.Unlock()
+		r.sweeps(2)
+		r.silent()
+
+		defer changes.WithHashVersion()()
+		r.restart()
+		r.sweeps(2)
+		r.silent()
+		r.store.mu.Lock()
+		for _, e := range r.store.kind("Item").entries {
+			if e.Scheme != 2 {
+				t.Errorf("%q has scheme %d after a sweep with another hash", e.Key, e.Scheme)
+			}
+		}
+		r.store.mu.Unlock()
+
+		r.table.mu.Lock()
+		for _, cells := range r.table.rows { // decimal(18,2) becomes decimal(18,4)
+			cells[itemAmount].Data = append(slices.Clone(cells[itemAmount].Data), "00"...)
+		}
+		r.table.mu.Unlock()
+		r.sweeps(2)
+		r.silent()
+	})
+}
+
+func TestStampsAlonePublishNoEvent(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		time.Sleep(time.Second) // for another stamp
+		r.table.mu.Lock()
+		cells := slices.Clone(r.table.rows["b"])
+		cells[itemChanged], cells[itemVersion], _ = r.table.stamps()
+		r.table.rows["b"] = cells
+		r.table.mu.Unlock()
+		r.sweeps(2)
+		if r.table.info.Version { // no captured field has changed
+			r.silent()
+			return
+		}
+		list := r.changes(0)
+		if len(list) != 1 || list[0].String() != "updated b [ChangedAt]" {
+			t.Fatalf("the changes are %v, want the update of ChangedAt", list)
+		}
+		wantEvent := r.table.info.Stamp != itemChanged // ChangedAt is a field like any other
+		if hasEvent := list[0].event != ""; hasEvent != wantEvent {
+			t.Errorf("the change has the event %q, want an event: %v", list[0].event, wantEvent)
+		}
+	})
+}
+
+func TestKeysAreExact(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		copied := make(map[string]bool) // a copy with the source's equality of keys
+		for key := range r.table.rows {
+			copied[fold(key)] = true
+		}
+		for from, to := range map[string]string{"b": "B", "c ": "c", "co-op": "coop"} {
+			r.table.move(from, to)
+		}
+		r.sweeps(2)
+
+		var got []string
+		for _, c := range r.changes(0) {
+			copied[fold(c.key)] = c.op != changes.Deleted
+			if c.op != changes.Updated { // repeated after the deletion
+				got = append(got, fmt.Sprintf("%s %q", c.op, c.key))
+			}
+		}
+		for key := range r.table.rows {
+			if !copied[fold(key)] {
+				t.Errorf("a copy that ignores case, blanks and hyphens has lost %q: %v", key, got)
+			}
+		}
+		if slices.Index(got, `deleted "b"`) > slices.Index(got, `created "B"`) {
+			t.Errorf("a key in another case: %v, want the deletion first", got)
+		}
+		slices.Sort(got)
+		want := []string{
+			`created "B"`,
+			`created "c"`,
+			`created "coop"`,
+			`deleted "b"`,
+			`deleted "c "`,
+			`deleted "co-op"`,
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("changed keys published %v, want %v", got, want)
+		}
+	})
+}
+
+// move changes the key of a row.
+func (t *table) move(from, to string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	cells := slices.Clone(t.rows[from])
+	cells[itemID] = text(to)
+	cells[itemChanged], cells[itemVersion], _ = t.stamps()
+	delete(t.rows, from)
+	t.rows[to] = cells
+}
+
+func TestWithoutAProvenKeyNothingIsCaptured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTable(newKind("Item"))
+		table.info.Key = nil
+		r := newRig(t, table)
+		r.Capturer, r.end = r.start(nil)
+		defer r.end()
+		r.until("it has stopped", func() bool { return r.status().Phase == changes.Stopped })
+		time.Sleep(time.Hour)
+		if got, want := r.status().Reason, "no key of Item is proven"; got != want {
+			t.Errorf("the capture has stopped since %q, want %q", got, want)
+		}
+		if n := table.readCount(); n > 0 {
+			t.Errorf("the table was read %d times, want never", n)
+		}
+		if n := len(r.store.kind("Item").epochs); n != 1 {
+			t.Errorf("an hour has made %d epochs, want 1", n)
+		}
+	})
+}
+
+// Each cause is a warning once, however often it is met, and another time after it was gone.
+func TestFailuresOfCaptureAreLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTable(newKind("Item"))
+		table.set("a", "1", "x")
+		r := newRig(t, table)
+		r.run()
+		defer func() { r.end() }()
+		fails := func(text string) {
+			table.mu.Lock()
+			defer table.mu.Unlock()
+			table.fail = nil
+			if text != "" {
+				table.fail = func(changes.Read) error { return fault.New(fault.Unavailable, "%s", text) }
+			}
+		}
+		for _, text := range []string{"the server is away", "the login failed", "", "the login failed"} {
+			fails(text)
+			time.Sleep(time.Hour)
+		}
+		synctest.Wait()
+		for text, want := range map[string]int{"the server is away": 1, "the login failed": 2} {
+			if n := strings.Count(r.log.String(), text); n != want {
+				t.Errorf("logged %q %d times, want %d", text, n, want)
+			}
+		}
+	})
 }

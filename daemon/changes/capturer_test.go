@@ -1,6 +1,7 @@
 package changes_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,5 +61,54 @@ func TestNeedOfManyRequestsIsNoted(t *testing.T) {
 		if phase := r.status().Phase; phase != changes.Capturing {
 			t.Errorf("after requests for %v, the phase is %q, want %q", 2*r.config.Keep, phase, changes.Capturing)
 		}
+	})
+}
+
+// 100 kinds without changes: the statements of some minutes.
+func TestIdleCost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tables := make([]*table, 100)
+		kinds := make([]*record.Kind, 100)
+		source := make(sources)
+		for i := range kinds {
+			kinds[i] = newKind(fmt.Sprint("Kind", i))
+			tables[i] = newTable(kinds[i]).byVersion()
+			tables[i].set("a", "1", "x")
+			source[kinds[i].Name] = tables[i]
+		}
+		r := newRig(t, tables[0])
+		r.config.Share = 0.1
+		r.kinds = kinds
+		r.source = source
+		r.Capturer, r.end = r.start(nil)
+		defer r.end()
+		time.Sleep(5 * time.Minute)
+		if n := len(r.Status()); n != 100 {
+			t.Errorf("%d kinds are captured, want 100", n)
+		}
+
+		const minutes = 15
+		count := func() (reads, identified int) {
+			for _, t := range tables {
+				t.mu.Lock()
+				reads += t.reads
+				identified += t.identified
+				t.mu.Unlock()
+			}
+			return reads, identified
+		}
+		readsBefore, identifiedBefore := count()
+		time.Sleep(minutes * time.Minute)
+		reads, identified := count()
+		reads -= readsBefore
+		identified -= identifiedBefore
+		if reads < 100*(minutes-1) || reads > 100*(minutes+1) {
+			t.Errorf("%d reads of 100 kinds in %d minutes, want one sweep a minute and no poll", reads, minutes)
+		}
+		maxIdentified := minutes*60*2 + 100*(minutes+1) // by polls, which share readings, and by each sweep
+		if identified > maxIdentified {
+			t.Errorf("%d readings of the database in %d minutes, want at most %d", identified, minutes, maxIdentified)
+		}
+		t.Log(reads, "reads,", identified, "readings of the database")
 	})
 }

@@ -1,6 +1,7 @@
 package changes_test
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -55,6 +56,27 @@ func TestPollLooksAtTheTimeOfItsReading(t *testing.T) {
 			if r.count() == 0 && !change.IsZero() && looked.After(change) {
 				t.Fatalf("looked at the kind %v after a change, which is not captured yet", looked.Sub(change))
 			}
+		}
+	})
+}
+
+// A row that a poll reads twice, since it changes in between, is one change.
+func TestRowsThatChangeDuringAPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTable(newKind("Item")).byTime()
+		table.set("a", "1", "x")
+		r := newRig(t, table)
+		r.run()
+		defer r.end()
+		time.Sleep(time.Second)
+		table.mu.Lock()
+		table.moving = map[string]string{"new": "3"}
+		table.mu.Unlock()
+		table.set("new", "4", "x")
+		r.sweeps(2)
+		list := r.changes(0)
+		if len(list) != 1 || fmt.Sprint(list[0].record["Amount"]) != "4" {
+			t.Errorf("the changes are %+v, want one with the amount 4", list)
 		}
 	})
 }

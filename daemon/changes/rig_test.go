@@ -245,3 +245,79 @@ func (r *rig) load(token string) (map[string]string, *changes.Copy) {
 		}
 	}
 }
+
+// filled runs a test with n rows.
+func filled(t *testing.T, n int, sort func(*table) *table, test func(t *testing.T, r *rig)) {
+	synctest.Test(t, func(t *testing.T) {
+		table := sort(newTable(newKind("Item")))
+		for i := range n {
+			table.set(fmt.Sprintf("k%05d", i), "1.00", "x")
+		}
+		r := newRig(t, table)
+		r.run()
+		defer func() { r.end() }()
+		test(t, r)
+	})
+}
+
+// update updates n rows and returns their keys.
+func (r *rig) update(n int, amount string) {
+	for i := range n {
+		r.table.set(fmt.Sprintf("k%05d", i), amount, "x")
+	}
+}
+
+// swept returns the number of rows that sweeps have read.
+func (r *rig) swept() int64 { return r.status().Swept }
+
+// counts counts changes by their operation.
+func counts(list []feedChange) map[changes.Op]int {
+	n := make(map[changes.Op]int)
+	for _, c := range list {
+		n[c.op]++
+	}
+	return n
+}
+
+// restartDaemon starts another daemon without waiting for a phase.
+func (r *rig) restartDaemon() {
+	r.end()
+	r.Capturer, r.end = r.start(nil)
+	r.feed = changes.Feed{Capturer: r.Capturer}
+	r.until("the state is read", func() bool { return r.status().Phase != "" })
+}
+
+// sorts are the ways to find changes.
+var sorts = map[string]func(*table) *table{
+	"sweeps":     func(t *table) *table { return t },
+	"time":       (*table).byTime,
+	"rowversion": (*table).byVersion,
+}
+
+// each runs a test in a bubble with each of the ways, with rows that keys and texts make
+// hard.
+func each(t *testing.T, test func(t *testing.T, r *rig)) {
+	for name, sort := range sorts {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				table := sort(newTable(newKind("Item")))
+				for i, key := range []string{"b", "c ", "co-op", "", "6F9619FF-8B86-D011-B42D-00C04FC964FF", "é"} {
+					table.set(key, fmt.Sprint(i, ".50"), "x")
+				}
+				table.set("n", "", "")
+				r := newRig(t, table)
+				r.run()
+				defer func() { r.end() }()
+				test(t, r)
+			})
+		})
+	}
+}
+
+// silent checks that nothing was published.
+func (r *rig) silent() {
+	r.t.Helper()
+	if list := r.changes(0); len(list) > 0 {
+		r.t.Errorf("got %d changes, the first is %q, want none", len(list), list[0])
+	}
+}
