@@ -2,8 +2,8 @@ package rest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -11,92 +11,82 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// Lists that are not queries have pages, too, and say how many items there are in all.
-func TestPagesOfLists(t *testing.T) {
-	c := asAdmin(t, daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8"))
-	shop := read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
-	subscriptions := "/Webhooks/Subscribers/" + shop.RecID + "/Subscriptions"
-	for i := range 3 {
-		name := strconv.Itoa(i)
-		c.do("POST /Users", `{"UserName":"u`+name+`","Role":"reader","Password":"a long password"}`).want(t, 201)
-		c.do("POST /ApiKeys", `{"Name":"k`+name+`","Role":"reader"}`).want(t, 201)
-		c.do("POST "+subscriptions, `{"EventName":"*","URL":"http://127.0.0.1/`+name+`"}`).want(t, 201)
-	}
-
-	for _, path := range []string{"/Users", "/ApiKeys", subscriptions} {
-		whole := c.do("GET "+path, "").want(t, 200)
-		all := read[[]json.RawMessage](t, whole)
-		for _, test := range []struct {
-			query    string
-			from, to int
-		}{
-			{query: "Skip=0", from: 0, to: len(all)},
-			{query: "Skip=1", from: 1, to: len(all)},
-			{query: "Take=2", from: 0, to: 2},
-			{query: "skip=1&take=1", from: 1, to: 2},
-			{query: "Take=0", from: 0, to: 0},
-			{query: "Take=", from: 0, to: len(all)},
-			{query: "Skip=2&Take=2147483647", from: 2, to: len(all)},
-			{query: "Skip=9", from: len(all), to: len(all)},
-		} {
-			a := c.do("GET "+path+"?"+test.query, "").want(t, 200).wantHeader(t, "X-Total", strconv.Itoa(len(all)))
-			got := read[[]json.RawMessage](t, a)
-			if !slices.EqualFunc(got, all[test.from:test.to],
-				func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
-				t.Errorf("%s?%s: %s of %s", path, test.query, a.body, whole.body)
-			}
-		}
-		for _, wrong := range []string{"Take=-1", "Skip=x", "Skip=2147483648", "Take=1&Take=2"} {
-			name, _, _ := strings.Cut(wrong, "=")
-			if got := c.do("GET "+path+"?"+wrong, "").want(t, 400).fieldNames(t); got != name {
-				t.Errorf("%s?%s: members %s", path, wrong, got)
-			}
-		}
-	}
-
-	c.do("POST /json/reply/Subscriptions", `{"SubscriberID":"`+shop.RecID+`","Skip":1,"Take":1}`).want(t, 200).
-		wantHeader(t, "X-Total", "3")
-	c.do("GET /Webhooks/Subscribers/00000000-0000-4000-8000-000000000000/Subscriptions?Take=1", "").want(t, 404).
-		wantHeader(t, "X-Total", "")
-}
-
+// completed is the header with the number of requests of a list that have succeeded.
 const completed = "X-AutoBatch-Completed"
 
+// jsonItems returns the items of a response that is a JSON array.
+func jsonItems(t *testing.T, a answer) []string {
+	t.Helper()
+	var items []string
+	for _, item := range read[[]json.RawMessage](t, a) {
+		items = append(items, string(item))
+	}
+	return items
+}
+
+// TestListsOfQueries checks that the response to a list has the responses to its queries, by each
+// path to which a list can be sent.
 func TestListsOfQueries(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
-	const requests = `[{"Take":1,"OrderBy":"InvoiceID"},{"InvoiceID":"00120"},{"Take":0}]`
+	requests := []string{`{"Take":1,"OrderBy":"InvoiceID"}`, `{"InvoiceID":"00120"}`, `{"Take":0}`}
+	var want []string
+	for _, request := range requests {
+		want = append(want, c.do("POST /json/reply/SO_TotalsQuery", request).want(t, 200).body)
+	}
+
+	list := "[" + strings.Join(requests, ",") + "]"
 	for _, line := range []string{
 		"POST /json/reply/SO_TotalsQuery[]",
 		"PUT /json/reply/so_totalsquery%5B%5D",
 		"POST /api/SO_TotalsQuery[]",
 		"POST /api/SO_TotalsQuery%5b%5d.json",
 	} {
-		a := c.do(line, requests, "Content-Type: application/json").want(t, 200).wantHeader(t, completed, "3").
-			wantHeader(t, "Content-Type", "application/json; charset=utf-8")
-		all := read[[]json.RawMessage](t, a)
-		for i, request := range []string{
-			`{"Take":1,"OrderBy":"InvoiceID"}`,
-			`{"InvoiceID":"00120"}`,
-			`{"Take":0}`,
-		} {
-			want := c.do("POST /json/reply/SO_TotalsQuery", request).want(t, 200).body
-			if len(all) != 3 || string(all[i]) != want {
-				t.Errorf("%s: item %d is %s, want %s", line, i, all, want)
-			}
+		a := c.do(line, list, "Content-Type: application/json").want(t, 200)
+		a.wantHeader(t, completed, "3")
+		a.wantHeader(t, "Content-Type", "application/json; charset=utf-8")
+		if got := jsonItems(t, a); !slices.Equal(got, want) {
+			t.Errorf("%s: got the responses %s, want %s", line, got, want)
 		}
 	}
-
-	c.do("POST /json/reply/DB_ClassQuery[]", "[]").want(t, 200).wantHeader(t, completed, "0").wantText(t, "[]")
-	c.do("POST /json/reply/DB_ClassQuery[]?Take=1", `[{"Take":5}]`).want(t, 200).wantHeader(t, completed, "1")
-	c.do("POST /xml/reply/DB_ClassQuery[]", `[{"Take":1}]`).want(t, 200).
-		wantHeader(t, "Content-Type", "application/xml; charset=utf-8").
-		wantText(t, "<Results>")
-	c.do("POST /json/oneway/DB_ClassQuery[]", `[{"Take":1},{"Take":2}]`).want(t, 204).wantHeader(t, completed, "2")
-	c.do("POST /json/oneway/DB_ClassQuery[]", `[{"Take":1},{"Take":-2}]`).want(t, 400).wantHeader(t, completed, "1")
-	c.do("POST /json/reply/DB_ClassQuery[]", `[{"Nope":1}]`).want(t, 200).wantHeader(t, "X-Ignored-Members", "Nope")
-	c.do("POST /json/reply/WebhooksEventsGETRequest[]", `[{},{}]`).want(t, 200).wantHeader(t, completed, "2")
-	c.do("POST /json/reply/TypeScript[]", `[{}]`).want(t, 200).wantText(t, `["/*`)
 }
+
+// TestCompletedRequestsOfLists checks how many requests of a list are reported as completed.
+func TestCompletedRequestsOfLists(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	for _, tt := range []struct {
+		line      string
+		body      string
+		status    int
+		completed string
+		text      string // part of the response
+	}{
+		{"POST /json/reply/DB_ClassQuery[]", "[]", 200, "0", "[]"},
+		{"POST /json/reply/DB_ClassQuery[]?Take=1", `[{"Take":5}]`, 200, "1", ""},
+		{"POST /xml/reply/DB_ClassQuery[]", `[{"Take":1}]`, 200, "1", "<Results>"},
+		{"POST /json/oneway/DB_ClassQuery[]", `[{"Take":1},{"Take":2}]`, 204, "2", ""},
+		{"POST /json/oneway/DB_ClassQuery[]", `[{"Take":1},{"Take":-2}]`, 400, "1", ""},
+		{"POST /json/reply/WebhooksEventsGETRequest[]", `[{},{}]`, 200, "2", ""},
+		{"POST /json/reply/TypeScript[]", `[{}]`, 200, "1", `["/*`},
+	} {
+		t.Run(tt.line+" "+tt.body, func(t *testing.T) {
+			a := c.do(tt.line, tt.body).want(t, tt.status)
+			a.wantHeader(t, completed, tt.completed)
+			a.wantText(t, tt.text)
+		})
+	}
+}
+
+// TestHeadersOfLists checks headers that depend on the requests of a list.
+func TestHeadersOfLists(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	c.do("POST /xml/reply/DB_ClassQuery[]", `[{"Take":1}]`).
+		wantHeader(t, "Content-Type", "application/xml; charset=utf-8")
+	c.do("POST /json/reply/DB_ClassQuery[]", `[{"Nope":1}]`).want(t, 200).
+		wantHeader(t, "X-Ignored-Members", "Nope")
+}
+
+// requestList returns a list of n empty requests.
+func requestList(n int) string { return "[{}" + strings.Repeat(",{}", n-1) + "]" }
 
 func TestInvalidLists(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
@@ -107,97 +97,127 @@ func TestInvalidLists(t *testing.T) {
 		{"DB_ClassQuery", `null`, "JSON array"},
 		{"DB_ClassQuery", `[{"Take":1},2]`, "item 1"},
 		{"DB_ClassQuery", `[null]`, "item 0"},
-		{"DB_ClassQuery", "[{}" + strings.Repeat(",{}", 100) + "]", "the maximum is 100"},
-		{"SO_TotalsQuery", "[{}" + strings.Repeat(",{}", 19) + "]", "a smaller Take"},
+		{"DB_ClassQuery", requestList(101), "the maximum is 100"},
+		{"SO_TotalsQuery", requestList(20), "a smaller Take"},
 		{"Stream", "[{}]", "Stream"},
 		{"Health", "[{}]", "Health"},
 	} {
 		c.do("POST /json/reply/"+test.path+"[]", test.body).want(t, 400).wantText(t, test.text)
 	}
-	c.do("POST /json/reply/DB_ClassQuery[]", "[{}"+strings.Repeat(",{}", 99)+"]").want(t, 200).
-		wantHeader(t, completed, "100")
+	c.do("POST /json/reply/DB_ClassQuery[]", requestList(100)).want(t, 200).wantHeader(t, completed, "100")
 	c.do("POST /json/reply/NoQuery[]", "[{}]").want(t, 404).wantText(t, "unknown operation NoQuery;")
+}
+
+// TestErrorInListHasItsFormat checks that a list with an invalid request is responded to by an error
+// document in the format of the path.
+func TestErrorInListHasItsFormat(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
 	a := c.do("POST /csv/reply/DB_ClassQuery[]", `[{"Take":1},{"Take":-1},{"Take":-2}]`).want(t, 400)
 	a.wantHeader(t, completed, "1")
 	if !strings.HasPrefix(a.body, "ErrorCode,") {
-		t.Error(a.body)
+		t.Errorf("got the error %s, want CSV that starts with ErrorCode", a.body)
 	}
+}
+
+// userJSON returns the request to add user n.
+func userJSON(n int, role string) string {
+	return fmt.Sprintf(`{"UserName":"user%d","Password":"%s","Role":"%s"}`, n, annPassword, role)
 }
 
 // TestListsWithoutDocument checks formats that cannot hold the responses.
 func TestListsWithoutDocument(t *testing.T) {
-	i := daemontest.Start(t)
-	c := asAdmin(t, i)
-	const user = `[{"UserName":"ann","Password":"` + annPassword + `","Role":"reader"}]`
+	c := asAdmin(t, daemontest.Start(t))
+	list := "[" + userJSON(1, "reader") + "]"
 	for _, line := range []string{"POST /api/AddUser[]?format=xlsx", "POST /api/AddUser[].xlsx"} {
-		c.do(line, user).want(t, 400).wantHeader(t, completed, "").wantMessage(t, "json, ndjson, csv")
+		c.do(line, list).want(t, 400).wantHeader(t, completed, "").wantMessage(t, "json, ndjson, csv")
 	}
-	c.do("POST /api/AddUser[]", user, "Accept: "+xlsxType).want(t, 400)
-	c.do("POST /api/AddUser[]?format=csv&bom=maybe", user).want(t, 400).wantText(t, "bom")
-	c.do("POST /json/oneway/AddUser[]?format=xlsx", user).want(t, 204)
-	var list strings.Builder
-	for n := range 50_000 {
-		separator := ","
-		if n%500 == 0 {
-			separator = "},{"
-		}
-		list.WriteString(separator + `"` + strconv.Itoa(n) + `":0`)
-	}
-	wide := "[" + list.String()[2:] + "}]"
-	for _, format := range []string{"csv", "html"} {
-		anonymous(t, i).do("POST /api/TestTarget[]?format="+format, wide).want(t, 400).wantText(t, "columns")
-	}
-	anonymous(t, i).do("POST /api/TestTarget[]", wide).want(t, 200).wantHeader(t, completed, "100")
+	c.do("POST /api/AddUser[]", list, "Accept: "+xlsxType).want(t, 400)
+	c.do("POST /api/AddUser[]?format=csv&bom=maybe", list).want(t, 400).wantText(t, "bom")
+	c.do("POST /json/oneway/AddUser[]?format=xlsx", list).want(t, 204)
 }
 
-// TestListsOfChanges checks that a list stops at the first error and does not undo
-// earlier requests.
-func TestListsOfChanges(t *testing.T) {
-	i := daemontest.Start(t)
-	c := asAdmin(t, i)
-	user := func(n int, role string) string {
-		return `{"UserName":"user` + strconv.Itoa(n) + `","Password":"` + annPassword + `","Role":"` + role + `"}`
-	}
-	a := c.do("POST /api/AddUser[]", "["+user(1, "reader")+","+user(2, "writer")+"]").want(t, 200).
-		wantHeader(t, completed, "2").
-		wantHeader(t, "Location", "")
-	made := read[[]wire.User](t, a)
-	if len(made) != 2 || made[1].UserName != "user2" || made[1].Role != "writer" {
-		t.Errorf("got %+v, want two users, the second one user2 with the role writer", made)
-	}
-
-	a = c.do("POST /json/reply/AddUser[]",
-		"["+user(3, "reader")+","+user(4, "king")+","+user(5, "reader")+"]").want(t, 400).
-		wantHeader(t, completed, "1")
-	s := a.failure(t)
-	if s.Meta["AutoBatchIndex"] != "1" || len(s.Errors) != 1 || s.Errors[0].FieldName != "Role" {
-		t.Errorf("got %+v, want an error for Role in the item 1", s)
-	}
-
-	users := func(want int) {
-		t.Helper()
-		if all := read[[]wire.User](t, c.do("GET /Users", "").want(t, 200)); len(all) != want {
-			t.Errorf("got the users %+v, want %d", all, want)
+// TestListsWithTooManyColumns sends 100 requests with 500 members of their own each. Together the
+// responses have more columns than a table can.
+func TestListsWithTooManyColumns(t *testing.T) {
+	var requests []string
+	for i := range 100 {
+		var members []string
+		for n := range 500 {
+			members = append(members, fmt.Sprintf(`"%d":0`, 500*i+n))
 		}
+		requests = append(requests, "{"+strings.Join(members, ",")+"}")
 	}
-	users(4)
+	list := "[" + strings.Join(requests, ",") + "]"
+
+	c := anonymous(t, daemontest.Start(t))
+	for _, format := range []string{"csv", "html"} {
+		c.do("POST /api/TestTarget[]?format="+format, list).want(t, 400).wantText(t, "columns")
+	}
+	c.do("POST /api/TestTarget[]", list).want(t, 200).wantHeader(t, completed, "100")
+}
+
+// wantUsers checks the number of users.
+func wantUsers(t *testing.T, c client, want int) {
+	t.Helper()
+	users := read[[]wire.User](t, c.do("GET /Users", "").want(t, 200))
+	if len(users) != want {
+		t.Errorf("got the users %+v, want %d", users, want)
+	}
+}
+
+// TestListsOfChanges checks that a list adds and removes users. The first one is admin.
+func TestListsOfChanges(t *testing.T) {
+	c := asAdmin(t, daemontest.Start(t))
+	a := c.do("POST /api/AddUser[]", "["+userJSON(1, "reader")+","+userJSON(2, "writer")+"]").want(t, 200)
+	a.wantHeader(t, completed, "2").wantHeader(t, "Location", "")
+	added := read[[]wire.User](t, a)
+	if len(added) != 2 || added[1].UserName != "user2" || added[1].Role != "writer" {
+		t.Errorf("got %+v, want two users, the second one user2 with the role writer", added)
+	}
+	wantUsers(t, c, 3)
+
 	c.do("POST /json/reply/RemoveUser[]", `[{"UserName":"user1"},{"UserName":"user2"}]`).want(t, 200).
 		wantText(t, "[null,null]")
-	users(2)
+	wantUsers(t, c, 1)
+	c.do("POST /json/oneway/AddUser[]", "["+userJSON(3, "reader")+"]").want(t, 204)
+	wantUsers(t, c, 2)
+}
+
+// TestListStopsAtFirstError checks that a list stops at the first error and does not undo earlier
+// requests.
+func TestListStopsAtFirstError(t *testing.T) {
+	c := asAdmin(t, daemontest.Start(t))
+	list := "[" + userJSON(1, "reader") + "," + userJSON(2, "king") + "," + userJSON(3, "reader") + "]"
+	a := c.do("POST /json/reply/AddUser[]", list).want(t, 400).wantHeader(t, completed, "1")
+	failure := a.failure(t)
+	if failure.Meta["AutoBatchIndex"] != "1" || len(failure.Errors) != 1 || failure.Errors[0].FieldName != "Role" {
+		t.Errorf("got %+v, want an error for Role in the item 1", failure)
+	}
+	wantUsers(t, c, 2)
+}
+
+// TestListsRequireRights checks that a list requires the rights of its operation, and a request that
+// is not forged.
+func TestListsRequireRights(t *testing.T) {
+	i := daemontest.Start(t)
+	c := asAdmin(t, i)
+	reader := addUser(t, i, "reader")
 	for _, line := range []string{
 		"POST /json/reply/AddUser[]",
 		"POST /json/oneway/AddUser[]",
 		"POST /api/AddUser[]",
 	} {
-		anonymous(t, i).do(line, "["+user(6, "reader")+"]").want(t, 401)
-		anonymous(t, i).with(basic("user3", annPassword)).do(line, "["+user(6, "admin")+"]").want(t, 403)
-		c.do(line, "["+user(6, "reader")+"]", "Origin: http://evil.example").want(t, 403)
+		anonymous(t, i).do(line, "["+userJSON(1, "reader")+"]").want(t, 401)
+		reader.do(line, "["+userJSON(1, "admin")+"]").want(t, 403)
+		c.do(line, "["+userJSON(1, "reader")+"]", "Origin: http://evil.example").want(t, 403)
 	}
+	wantUsers(t, c, 2)
+}
 
-	users(2)
-	c.do("POST /json/oneway/AddUser[]", "["+user(7, "reader")+"]").want(t, 204)
-	users(3)
-	login := c.do("POST /json/reply/Authenticate[]", "["+loginJSON()+"]").want(t, 200)
+// TestListOfLogins checks that a login in a list sets the cookie of its session.
+func TestListOfLogins(t *testing.T) {
+	i := daemontest.Start(t)
+	login := asAdmin(t, i).do("POST /json/reply/Authenticate[]", "["+loginJSON()+"]").want(t, 200)
 	anonymous(t, i).do("GET /Sessions/Current", "", "Cookie: ss-id="+login.cookie(t).Value).want(t, 200)
 }
 
