@@ -18,13 +18,22 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-func TestStatementTimeLimit(t *testing.T) {
+// startWithTimeLimits runs a daemon that reads SY_Filters from a view that returns no row in time.
+// The limits are in a settings file, so that tests can change them.
+func startWithTimeLimits(t *testing.T) *daemontest.Instance {
+	t.Helper()
 	settings := filepath.Join(t.TempDir(), "whd.toml")
 	err := os.WriteFile(settings, []byte("[query]\ntimeout = '100ms'\ncount_timeout = '100ms'\n"), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := startWithView(t, "SY_Filters", noRows, "--config", settings)
+	return startWithView(t, "SY_Filters", noRows, "--config", settings)
+}
+
+// TestStatementTimeLimit checks that a statement ends after query.timeout, with status 504, and that
+// its connection can be used again.
+func TestStatementTimeLimit(t *testing.T) {
+	i := startWithTimeLimits(t)
 	c := asAdmin(t, i)
 	for _, line := range []string{
 		"GET /json/reply/SY_FiltersQuery",
@@ -37,26 +46,35 @@ func TestStatementTimeLimit(t *testing.T) {
 		}
 		checkNoInternals(t, a)
 	}
+
+	i.Set(t, "query.timeout", "0s")
+	c.do("GET /json/reply/IN_ColoursQuery", "").want(t, 200)
+}
+
+// TestCountTimeLimit checks that a total that takes too long is left out, unless the request
+// includes it.
+func TestCountTimeLimit(t *testing.T) {
+	c := asAdmin(t, startWithTimeLimits(t))
 	a := c.do("GET /json/reply/SY_FiltersQuery?Take=0", "").want(t, 200)
 	if e := a.envelope(t); *e.Total != 0 || !strings.Contains(e.Meta["Total"], "not counted") {
 		t.Errorf("got %s, want the total 0 with a note that it was not counted", a.body)
 	}
 	c.do("GET /json/reply/SY_FiltersQuery?Take=0&Include=Total", "").want(t, 504)
-	// The connections of interrupted statements can be used again.
-	i.Set(t, "query.timeout", "0s")
-	c.do("GET /json/reply/IN_ColoursQuery", "").want(t, 200)
 }
 
+// TestStatementTimeLimitIsResetByRows checks that query.timeout limits the time of each row, not that
+// of all. A busy machine may need long for a row, so that longer limits are tried, too.
 func TestStatementTimeLimitIsResetByRows(t *testing.T) {
 	i := startWithView(t, "SY_Filters", endless, "--query-total", "asked")
 	var err error
-	for limit := time.Second; limit <= 16*time.Second; limit *= 2 { // a busy machine may need longer for a row
+	for limit := time.Second; limit <= 16*time.Second; limit *= 2 {
 		i.Set(t, "query.timeout", limit.String())
-		if err = readFor(asAdmin(t, i), 2*limit); err == nil {
+		err = readFor(asAdmin(t, i), 2*limit)
+		if err == nil {
 			return
 		}
 	}
-	t.Error(err)
+	t.Errorf("reading rows for twice the limit: got error %v, want none", err)
 }
 
 // readFor reads endless rows for a while, with pauses in which the service waits too.
@@ -76,6 +94,8 @@ func readFor(c client, span time.Duration) error {
 	return nil
 }
 
+// TestDisconnectCancelsStatement checks that the statement of a client that has disconnected ends,
+// which releases its slot and its connection to the records.
 func TestDisconnectCancelsStatement(t *testing.T) {
 	for name, view := range map[string]string{"before the first row": noRows, "amid the rows": endless} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +109,6 @@ func TestDisconnectCancelsStatement(t *testing.T) {
 			}
 			w.conn.Close()
 			i.Log.Await(t, "msg=request", "aborted=true")
-			// Its slot and its connection to the records are released.
 			asAdmin(t, i).do("GET /json/reply/IN_ColoursQuery", "").want(t, 200)
 			if err := i.Stop(); err != nil {
 				t.Error(err)
@@ -98,6 +117,8 @@ func TestDisconnectCancelsStatement(t *testing.T) {
 	}
 }
 
+// TestWriteStallDisconnects checks that a client that reads nothing receives the buffered data, and
+// that its connection is closed then.
 func TestWriteStallDisconnects(t *testing.T) {
 	i := startWithView(t, "SY_Filters", endless, "--http-write-stall", "150ms")
 	w := dial(t, i)
@@ -106,32 +127,38 @@ func TestWriteStallDisconnects(t *testing.T) {
 	if !strings.Contains(line, "status=200") {
 		t.Errorf("the log has %s, want status=200", line)
 	}
-	// The client receives the buffered data, then the connection is closed.
 	if a, err := w.readResponse(); err == nil {
 		t.Errorf("a response of %d bytes looks complete", len(a.body))
 	}
 }
 
+// TestWriteStallWithPipelinedRequests sends requests without reading the responses, so that the
+// server's writes block between two requests, until it disconnects.
 func TestWriteStallWithPipelinedRequests(t *testing.T) {
 	i := daemontest.Start(t, "--http-write-stall", "150ms")
 	w := dial(t, i)
-	// Thousands of pipelined requests without reading the responses: the server's
-	// writes block between two requests.
-	request := "GET /json/reply/DB_ClassQuery?callback=" + strings.Repeat("x", 30000) + " HTTP/1.1\r\nHost: whd\r\n" + basic("admin", daemontest.AdminPassword) + "\r\n\r\n"
-	for {
-		if _, err := io.WriteString(w.conn, request); err != nil {
-			break // disconnected
-		}
+	request := strings.Join([]string{
+		"GET /json/reply/DB_ClassQuery?callback=" + strings.Repeat("x", 30000) + " HTTP/1.1",
+		"Host: whd",
+		basic("admin", daemontest.AdminPassword),
+		"",
+		"",
+	}, "\r\n")
+	var err error
+	for err == nil {
+		_, err = io.WriteString(w.conn, request)
 	}
 	if err := i.Stop(); err != nil {
 		t.Error(err)
 	}
 }
 
+// TestWriteStallDoesNotLimitKeepAlive checks that the time before the first byte of a response does
+// not count.
 func TestWriteStallDoesNotLimitKeepAlive(t *testing.T) {
 	i := startWithView(t, "SY_Filters", noRows, "--http-write-stall", "500ms", "--query-timeout", "700ms")
 	w := dial(t, i)
-	for range 2 { // each takes longer than the stall before the first byte
+	for range 2 { // each takes longer than the stall
 		w.send("", "GET /json/reply/SY_FiltersQuery HTTP/1.1")
 		a, err := w.readResponse()
 		if err != nil || a.status != 504 {
@@ -154,9 +181,12 @@ func (slowLog) Handle(context.Context, slog.Record) error {
 	return nil
 }
 
+// TestWriteStallDoesNotIncludeTheLog checks that a response is complete although its line of the log
+// takes longer than the stall.
 func TestWriteStallDoesNotIncludeTheLog(t *testing.T) {
 	server, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
-		c.Log, c.Edge.WriteStall = slog.New(slowLog{slog.DiscardHandler}), time.Second
+		c.Log = slog.New(slowLog{slog.DiscardHandler})
+		c.Edge.WriteStall = time.Second
 		c.Options = func() *edge.Options { return &edge.Options{Registry: record.Builtin(), LogLines: true} }
 	})
 	s := httptest.NewServer(server)
