@@ -2,7 +2,6 @@ package daemon_test
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,45 +28,61 @@ Text = "string?"
 // copiedRow returns the text of a row, without its long value.
 func copiedRow(row client.Row) string { return row.Text("ID") + " " + row.Text("Amount") }
 
-// A copy is exact at its token although rows were inserted, deleted and changed forth and
-// back between two looks of capture, while the copy was read: capture sees them again only
-// because the copy differs from the shadow. The rows are longer than the buffers of a
-// connection, so that the service is still sending them when they change.
-func TestCopyIsExactBetweenLooks(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	long := strings.Repeat("x", 30_000)
+// createItems creates the table of itemKind with rows D000, D001 and so on.
+func createItems(t *testing.T, dir string, rows int, text string) {
+	t.Helper()
 	statements := []string{"CREATE TABLE Items (ID TEXT PRIMARY KEY, Amount INTEGER, Text TEXT)"}
-	for n := range 900 {
-		statements = append(statements, fmt.Sprintf("INSERT INTO Items VALUES ('D%03d', 1, '%s')", n, long))
+	for n := range rows {
+		row := fmt.Sprintf("INSERT INTO Items VALUES ('D%03d', 1, '%s')", n, text)
+		statements = append(statements, row)
 	}
-
 	makeRecords(t, dir, statements...)
-	writeKinds(t, filepath.Join(dir, "kinds"), "items", itemKind)
-	i := daemontest.StartIn(t, dir, "--erp", "demo", "--erp-kinds", filepath.Join(dir, "kinds"),
-		"--changes-sweep", "24h")
+}
+
+// captureItems starts a daemon that captures the items, and returns a client and the kind after the
+// first look.
+func captureItems(t *testing.T, dir string) (*client.Client, *record.Kind) {
+	t.Helper()
+	kinds := filepath.Join(dir, "kinds")
+	writeKinds(t, kinds, "items", itemKind)
+	i := daemontest.StartIn(t, dir, "--erp", "demo", "--erp-kinds", kinds, "--changes-sweep", "24h")
 	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "reader")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	t.Cleanup(c.Close)
 	list, err := c.KindList(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	registry, err := list.Registry()
 	if err != nil {
 		t.Fatal(err)
 	}
+	kind, ok := registry.Lookup("Item")
+	if !ok {
+		t.Fatal("the service does not list the kind Item")
+	}
 
-	kind, _ := registry.Lookup("Item")
-	for _, err := range c.FollowChanges(t.Context(), kind, "") { // after the first look
+	for _, err := range c.FollowChanges(t.Context(), kind, "") {
 		if err != nil {
 			t.Fatal(err)
 		}
-		break
+		break // the first page is of the time after the first look
 	}
+	return c, kind
+}
+
+// TestCopyIsExactBetweenLooks checks that a copy is exact at its token although rows were inserted,
+// deleted and changed back and forth between two looks of capture, while the copy was read: capture
+// sees them again only because the copy differs from the shadow. The rows are longer than the
+// buffers of a connection, so that the service is still sending them when they change.
+func TestCopyIsExactBetweenLooks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	longText := strings.Repeat("x", 30_000)
+	createItems(t, dir, 900, longText)
+	c, kind := captureItems(t, dir)
 
 	makeRecords(t, dir,
 		"INSERT INTO Items VALUES ('inserted', 1, NULL), ('inserted and deleted', 1, NULL)",
@@ -78,44 +93,51 @@ func TestCopyIsExactBetweenLooks(t *testing.T) {
 		makeRecords(t, dir,
 			"DELETE FROM Items WHERE ID = 'inserted and deleted'",
 			"UPDATE Items SET Amount = 1 WHERE ID = 'D002'", // and back
-			"INSERT INTO Items VALUES ('D004', 1, '"+long+"')",
+			"INSERT INTO Items VALUES ('D004', 1, '"+longText+"')",
 			"UPDATE Items SET ID = 'D005' WHERE ID = 'd005'")
 	})
-
 	for id, want := range map[string]bool{
 		"inserted and deleted": true,
 		"d005":                 true,
 		"D004":                 false,
 		"D005":                 false,
 	} {
-		if _, has := copied[id]; has != want {
-			t.Fatalf("the copy was read after the changes: %s", id)
+		if _, isCopied := copied[id]; isCopied != want {
+			t.Fatalf("the copy has %q: %t, want %t: it must be read before the changes", id, isCopied, want)
 		}
 	}
 
 	apply(t, c, kind, copied, last)
-	want := itemsOf(t, dir)
-	if !maps.Equal(copied, want) {
-		t.Errorf("%d rows, want %d", len(copied), len(want))
-		for id, text := range want {
-			if copied[id] != text {
-				t.Errorf("%q: %q, want %q", id, copied[id], text)
-			}
+	compareItems(t, copied, itemsOf(t, dir))
+}
+
+// compareItems compares rows by key.
+func compareItems(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("got %d rows, want %d", len(got), len(want))
+	}
+	for id, text := range want {
+		if got[id] != text {
+			t.Errorf("%q: got %q, want %q", id, got[id], text)
 		}
 	}
 }
 
-// copyWhile reads a copy, and calls between after its first page. It returns the rows by key
+// copyWhile reads a copy, and calls change after its first page. It returns the rows by key
 // and the last page.
-func copyWhile(t *testing.T, c *client.Client, kind *record.Kind, between func()) (copied map[string]string, last *client.CopyPage) {
+func copyWhile(
+	t *testing.T, c *client.Client, kind *record.Kind, change func(),
+) (map[string]string, *client.CopyPage) {
 	t.Helper()
-	copied = make(map[string]string)
+	copied := make(map[string]string)
+	var last *client.CopyPage
 	for page, err := range c.Copy(t.Context(), kind) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if last == nil {
-			between()
+			change()
 		}
 		for _, row := range page.Rows {
 			copied[row.Text("ID")] = copiedRow(row)
@@ -126,7 +148,9 @@ func copyWhile(t *testing.T, c *client.Client, kind *record.Kind, between func()
 }
 
 // apply applies the changes of a copy from Since to Exact.
-func apply(t *testing.T, c *client.Client, kind *record.Kind, copied map[string]string, last *client.CopyPage) {
+func apply(
+	t *testing.T, c *client.Client, kind *record.Kind, copied map[string]string, last *client.CopyPage,
+) {
 	t.Helper()
 	exact, err := wire.TokenPosition(last.Exact)
 	if err != nil {
@@ -151,12 +175,17 @@ func apply(t *testing.T, c *client.Client, kind *record.Kind, copied map[string]
 			}
 			copied[key.Text("ID")] = copiedRow(row)
 		}
-		if at, err := wire.TokenPosition(page.Next); err != nil || at >= exact {
+		reached, err := wire.TokenPosition(page.Next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reached >= exact {
 			return
 		}
 	}
 }
 
+// itemsOf returns the rows of the table by key.
 func itemsOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	conn, err := sqlite.Open(filepath.Join(dir, "records.db"), sqlite.Options{ReadOnly: true})
