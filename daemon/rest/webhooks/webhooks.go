@@ -21,7 +21,9 @@ type Config struct {
 	Queries  *queries.Handler
 	Accounts *account.Service
 	Access   *accounts.Access
-	Changes  edge.Rate // limit of changes of subscriptions by clients with the SubscriberID only, by subscriber
+
+	// Changes limits changes of subscriptions by clients with the SubscriberID only, by subscriber.
+	Changes edge.Rate
 
 	Streams  *live.Hub
 	Stall    time.Duration // a reader of a live stream receives nothing for at most this time
@@ -38,7 +40,7 @@ type Gauge interface {
 type Handlers struct {
 	Events        events
 	Subscribers   subscribers
-	Subscriptions subscriptions
+	Subscriptions *subscriptions
 	Messages      messages
 	Bulk          bulk
 	Stats         statistics
@@ -48,7 +50,8 @@ type Handlers struct {
 
 // New returns the handlers of webhooks.
 func New(c Config) Handlers {
-	s := subscriptions{
+	// Subscribers and messages use the handlers of subscriptions, too.
+	shared := &subscriptions{
 		admin:    c.Admin,
 		access:   c.Access,
 		accounts: c.Accounts,
@@ -59,13 +62,24 @@ func New(c Config) Handlers {
 		changes:  edge.NewLimiter(c.Changes),
 	}
 	return Handlers{
-		Events:        events{c.Admin, c.Engine, c.Access},
-		Subscribers:   subscribers{c.Admin, &s},
-		Subscriptions: s,
-		Messages:      messages{c.Admin, c.Engine, c.Access, c.Queries, &s},
-		Bulk:          bulk{c.Admin, c.Queries},
-		Stats:         statistics{c.Engine},
-		Why:           explanations{c.Admin, c.Engine, c.Captures},
-		Streams:       streams{c.Streams, c.Accounts, c.Stall, c.InFlight},
+		Events:        events{admin: c.Admin, engine: c.Engine, access: c.Access},
+		Subscribers:   subscribers{admin: c.Admin, subscriptions: shared},
+		Subscriptions: shared,
+		Messages: messages{
+			admin:         c.Admin,
+			engine:        c.Engine,
+			access:        c.Access,
+			queries:       c.Queries,
+			subscriptions: shared,
+		},
+		Bulk:  bulk{admin: c.Admin, queries: c.Queries},
+		Stats: statistics{engine: c.Engine},
+		Why:   explanations{admin: c.Admin, engine: c.Engine, captures: c.Captures},
+		Streams: streams{
+			hub:      c.Streams,
+			accounts: c.Accounts,
+			stall:    c.Stall,
+			inFlight: c.InFlight,
+		},
 	}
 }
