@@ -40,7 +40,7 @@ func rotateSecret(c *cli.Context, s *command.Session) (command.Change, error) {
 		}
 		out.Notice("messages are now signed with the new secret%s", oldSecrets(rotated))
 		if c.IsSet("secret-file") {
-			return hideSecret(c, out, rotated.Secret, s.Prompter.Watches)
+			return passSecret(c, out, rotated.Secret, s.Prompter.Watches)
 		}
 		return out.Created(rotated.Secret, rotated)
 	}
@@ -62,23 +62,31 @@ func oldSecrets(rotated *wire.RotatedSecret) string {
 	return " and until " + until.UTC().Format(time.RFC3339) + " with the old one"
 }
 
-// hideSecret writes a new secret to --secret-file, or to standard error if a user watches it. With
-// --json the caller prints the secret.
-func hideSecret(c *cli.Context, out *output.Printer, secret string, isWatched bool) error {
-	path := c.String("secret-file")
-	switch {
-	case path != "":
-		if err := output.ReplaceFile(path, []byte(secret+"\n"), output.PrivateFile); err != nil {
-			return fmt.Errorf(
-				"cannot write the secret: %w; create another with whctl subscriptions rotate-secret", err)
-		}
-		out.Notice("signing secret written to %s", path)
-	case c.Bool("json"):
-	case isWatched:
-		out.Notice("signing secret (not shown again): %s", secret)
-	default:
-		out.Notice("signing secret not shown; use --secret-file or --json, " +
-			"or create another with whctl subscriptions rotate-secret")
+// passSecret writes a new secret to --secret-file, or to standard error if a user watches it: logs
+// must not contain it. With --json the caller prints the secret.
+func passSecret(c *cli.Context, out *output.Printer, secret string, isWatched bool) error {
+	if path := c.String("secret-file"); path != "" {
+		return writeSecret(out, path, secret)
 	}
+	if c.Bool("json") {
+		return nil
+	}
+	if isWatched {
+		out.Notice("signing secret (not shown again): %s", secret)
+		return nil
+	}
+	out.Notice("signing secret not shown; use --secret-file or --json, " +
+		"or create another with whctl subscriptions rotate-secret")
+	return nil
+}
+
+// writeSecret writes a new secret to a file that only the user can read.
+func writeSecret(out *output.Printer, path, secret string) error {
+	err := output.ReplaceFile(path, []byte(secret+"\n"), output.PrivateFile)
+	if err != nil {
+		return fmt.Errorf(
+			"cannot write the secret: %w; create another with whctl subscriptions rotate-secret", err)
+	}
+	out.Notice("signing secret written to %s", path)
 	return nil
 }

@@ -288,7 +288,7 @@ func createSubscription(c *cli.Context, s *command.Session) (command.Change, err
 		out.Notice("subscription created: %s to %s%s",
 			created.EventName, created.URL, command.UnlessEnabled(created.IsEnabled))
 		printNotice(out, created)
-		if err := hideSecret(c, out, created.Secret, s.Prompter.Watches); err != nil {
+		if err := passSecret(c, out, created.Secret, s.Prompter.Watches); err != nil {
 			return err
 		}
 		return out.Created(created.RecID, created)
