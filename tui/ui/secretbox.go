@@ -18,13 +18,19 @@ type Secret struct {
 
 func (s *Secret) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InSecret} }
 
+// isNew reports whether ConfirmPause has not elapsed yet. The time is that of the current session,
+// since a secret outlives its own.
+func (s *Secret) isNew() bool {
+	return s.Host.CurrentSession().Now.Sub(s.ShownAt) < ConfirmPause
+}
+
 func (s *Secret) Do(b keymap.Binding) tea.Cmd {
-	switch {
-	case s.Host.CurrentSession().Now.Sub(s.ShownAt) < ConfirmPause: // a secret outlives its session
-	case b.Action == keymap.GoBack:
-		s.Host.CloseOverlay(s)
-	default:
-		return s.Text.Do(b)
+	if s.isNew() {
+		return nil
 	}
-	return nil
+	if b.Action == keymap.GoBack {
+		s.Host.CloseOverlay(s)
+		return nil
+	}
+	return s.Text.Do(b)
 }
