@@ -56,6 +56,7 @@ type Dialect struct {
 	Page       string // the same, after @Skip rows
 	InList     string // the numbers of the parameter @List, see ListArg
 	Size       string // function that returns a column's length in bytes without reading it
+	Exact      string // follows a text that is compared exactly, not by the collation of its column
 	document   func([]byte) any
 }
 
@@ -67,6 +68,7 @@ var FileDialect = Dialect{
 	Page:       ` LIMIT +@Limit OFFSET @Skip`,
 	InList:     `(SELECT j.value FROM json_each(@List) j)`,
 	Size:       `octet_length`,
+	Exact:      ` COLLATE BINARY`,
 	document:   func(text []byte) any { return string(text) },
 }
 
@@ -77,6 +79,7 @@ var serverDialect = Dialect{
 	Page:       ` OFFSET @Skip ROWS FETCH NEXT @Limit ROWS ONLY`,
 	InList:     `(SELECT j.ID FROM OPENJSON(@List) WITH (ID bigint '$') j)`,
 	Size:       `DATALENGTH`,
+	Exact:      ` COLLATE Latin1_General_BIN2`,
 	document:   mssql.Document,
 }
 

@@ -376,7 +376,7 @@ WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.Parti
 // ChangeSubscription changes a subscription. It fails with Conflict if the row hash
 // is not the current one.
 func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (webhook.Subscription, error) {
-	u := changesOf(c)
+	u := a.changesOf(c)
 	limits := a.limits(c.Limits, c.Pattern, c.Headers)
 	condition, args := conditionOf(limits, subscriptionArgs(subscriber, guid))
 	steps := []appdb.Step{
@@ -408,15 +408,16 @@ func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string,
 	return current, a.exceeded(ctx, limits, subscriptionArgs(subscriber, guid))
 }
 
-func changesOf(c admin.SubscriptionChange) *changes {
+func (a *Admin) changesOf(c admin.SubscriptionChange) *changes {
 	u := &changes{}
+	isSameURL := "URL" + a.db.Exact + " = @URL"
 	setIf(u, "EventName", c.Pattern)
 	setIf(u, "URL", c.URL)
 	if c.URL != nil { // step sets LastSavedDateTime
-		u.sets = append(u.sets, "MovedDateTime = CASE WHEN URL = @URL THEN MovedDateTime ELSE @LastSavedDateTime END")
+		u.sets = append(u.sets, "MovedDateTime = CASE WHEN "+isSameURL+" THEN MovedDateTime ELSE @LastSavedDateTime END")
 	}
 	if c.URL != nil && c.Enabled == nil { // the failures were those of the old URL
-		u.sets = append(u.sets, "FailingSince = CASE WHEN URL = @URL THEN FailingSince END")
+		u.sets = append(u.sets, "FailingSince = CASE WHEN "+isSameURL+" THEN FailingSince END")
 	}
 	setIf(u, "Ordered", c.Ordered)
 	setIf(u, "OrderedByKey", c.ByKey)

@@ -222,7 +222,8 @@ func (e *Engine) MakeDue(
 	due := sql.Named("Now", appdb.Timestamp(now))
 	messages, err := appdb.QueryAll(ctx, e.db, appdb.ScanInt, `SELECT m.ID FROM whd.SY_WebhookMessage m
 WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime > @Now
-AND (m.LastSavedDateTime <= @Moved OR m.URL <> (SELECT s.URL FROM whd.SY_WebhookSubscription s WHERE s.ID = @Subscription))
+AND (m.LastSavedDateTime <= @Moved
+	OR m.URL`+e.db.Exact+` <> (SELECT s.URL FROM whd.SY_WebhookSubscription s WHERE s.ID = @Subscription))
 ORDER BY m.NextAttemptDateTime, m.ID`+e.db.Limit,
 		due,
 		sql.Named("Moved", appdb.Timestamp(moved)),

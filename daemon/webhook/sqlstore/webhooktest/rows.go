@@ -730,6 +730,8 @@ func movedURL(h hooks) {
 		{admin.SubscriptionChange{URL: new("https://shop.example/other")}, noon.Add(2 * time.Hour)},
 		{admin.SubscriptionChange{URL: new("https://shop.example/other"), Enabled: new(false)}, noon.Add(2 * time.Hour)},
 		{admin.SubscriptionChange{URL: &sub.URL}, noon.Add(4 * time.Hour)},
+		{admin.SubscriptionChange{URL: new("https://shop.example/HOOK")}, noon.Add(5 * time.Hour)},
+		{admin.SubscriptionChange{URL: new("https://shop.example/hook")}, noon.Add(6 * time.Hour)},
 	} {
 		savedAt := noon.Add(time.Duration(i) * time.Hour)
 		got, err := h.Admin.ChangeSubscription(h.t.Context(), sub.Subscriber, sub.GUID, step.change, savedAt)
