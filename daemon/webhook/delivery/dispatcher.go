@@ -301,7 +301,11 @@ func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
 	m := a.message
 	now := d.Now()
 	sub := d.queues.Subscriptions().Subscription(m.Subscription)
-	after := webhook.Decide(m.State, o, d.policyFor(sub), now, rand.Float64())
+	policy := d.policyFor(sub)
+	if sub != nil && hasOrder(sub, m) { // the queue waits for it
+		policy.RetryAfterMax = min(policy.RetryAfterMax, maxRetryAfter)
+	}
+	after := webhook.Decide(m.State, o, policy, now, rand.Float64())
 	moved := sub != nil && a.isAtOldURL()
 	if moved && !o.Success() {
 		after.Status = webhook.RetryPending

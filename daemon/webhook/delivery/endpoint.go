@@ -94,8 +94,9 @@ func (e *endpoint) requestedWait(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// maxRetryAfter is the longest time that an endpoint can hold back its queue. A single message
-// waits longer if its policy allows that.
+// maxRetryAfter is the longest time that an endpoint can hold back its queue, or in an order the
+// message that others wait for. A message for which no other waits is held back longer if its policy
+// allows that.
 const maxRetryAfter = time.Hour
 
 // observeRetryAfter holds back the queue if a response has requested that by Retry-After. After the

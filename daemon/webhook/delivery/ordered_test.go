@@ -267,3 +267,39 @@ func TestOrderedBacklog(t *testing.T) {
 		})
 	}
 }
+
+// TestRetryAfterInOrder lets the first message be answered with a Retry-After of a day. In an order
+// its next attempt is within an hour, since others wait for it.
+func TestRetryAfterInOrder(t *testing.T) {
+	for name, test := range map[string]struct {
+		order  webhook.Order
+		key    string
+		status int
+		want   time.Duration
+	}{
+		"no order":                {webhook.Order{}, "a", 429, 24 * time.Hour},
+		"by subscription":         {webhook.Order{All: true}, "a", 429, time.Hour},
+		"by subscription, failed": {webhook.Order{All: true}, "a", 500, time.Hour},
+		"by key":                  {webhook.Order{ByKey: true}, "a", 503, time.Hour},
+		"by key, failed":          {webhook.Order{ByKey: true}, "a", 500, time.Hour},
+		"without a key":           {webhook.Order{ByKey: true}, "", 500, 24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				x.policy.RetryAfterMax = 24 * time.Hour
+				x.fakeSender.setStatus(inTurn(test.status, 200))
+				x.fakeSender.retryAfter = 24 * time.Hour
+				x.subscribe("https://shop.example/", "debtor.*", func(s *webhook.Subscription) { s.Order = test.order })
+				x.publishAbout(test.key, "first")
+				x.advance(time.Second)
+				x.expect("SY_WebhookMessage WHERE Status = 2", 1)
+				x.fakeSender.setStatus(inTurn(200))
+				x.publishAbout(test.key, "second")
+				x.advance(test.want - time.Minute)
+				x.expect("SY_WebhookMessage WHERE Status = 2 AND Attempts = 1", 1)
+				x.advance(time.Minute)
+				x.expect("SY_WebhookMessage WHERE Status = 1", 2)
+			})
+		})
+	}
+}

@@ -194,7 +194,8 @@ func (x *simulation) exec(statement string) {
 
 // fakeSender is a delivery.Sender that records attempts instead of sending.
 type fakeSender struct {
-	status func(n int, m *webhook.Message) int // returns the status code of a message's nth attempt; 0 for no response
+	status     func(n int, m *webhook.Message) int // returns the status code of a message's nth attempt; 0 for no response
+	retryAfter time.Duration                       // requested by each response that is no success
 
 	mu        sync.Mutex
 	sent      map[string]int // attempts by message
@@ -228,6 +229,9 @@ func (p *fakeSender) Send(ctx context.Context, m *webhook.Message, sub *webhook.
 	o := webhook.Outcome{Code: status(n, &sent), Began: began.UTC(), Took: attemptTime}
 	if o.Code == 0 {
 		o.Cause = webhook.ConnectionRefused
+	}
+	if !o.Success() {
+		o.RetryAfter = p.retryAfter
 	}
 	if o.Success() {
 		p.mu.Lock()
