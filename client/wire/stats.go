@@ -116,6 +116,10 @@ type Queue struct {
 	GivenUp             int64
 	P99                 TimeSpan `json:",omitzero"` // 99th percentile of attempts
 	LastFailure         *Failed  `json:",omitempty"`
+
+	// HeldEvents has the events of which messages are held, because the owner of the subscription
+	// may not read their records. An event is listed once a message was about to be sent.
+	HeldEvents []string `json:",omitempty"`
 }
 
 // Failed is a failed attempt.

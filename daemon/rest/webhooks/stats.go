@@ -140,6 +140,7 @@ func queueDocument(q *stats.Queue) wire.Queue {
 		P99:                 wire.TimeSpan(q.P99),
 		LastFailure:         q.Last,
 		WaitUntilDateTime:   wire.Timestamp(q.WaitUntil),
+		HeldEvents:          q.HeldEvents,
 	}
 	if q.BreakerOpen {
 		d.Breaker = wire.BreakerOpen

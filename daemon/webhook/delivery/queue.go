@@ -41,6 +41,8 @@ type queue struct {
 	probes           probes         // probes of a queue without an order
 	holds            int            // operations during which a queue with an order sends nothing
 	timer            *time.Timer
+	// events of messages that were withheld, since messages were last deleted
+	withheld map[string]bool
 }
 
 // newQueue returns a queue with at most limit concurrent attempts.
@@ -54,6 +56,7 @@ func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
 		window:     window{known: make(map[int64]*webhook.Message)},
 		unsettled:  make(map[int64]*webhook.Message),
 		moved:      make(map[int64]bool),
+		withheld:   make(map[string]bool),
 	}
 	q.sequences = sequences{q: q, byKey: make(map[string]*sequence)}
 	return q
@@ -255,6 +258,7 @@ const withheldPause = time.Minute
 
 // withhold puts back a message that must not be sent now. Those that must not precede it wait, too.
 func (q *queue) withhold(m *webhook.Message, now time.Time) {
+	q.withheld[m.Event.Name] = true
 	m.Next = now.Add(withheldPause)
 	s, isHead := q.sequences.heads(m)
 	if isHead { // it is due in the store: if the cursor went back, it would be read again at once
@@ -323,7 +327,20 @@ func (q *queue) invalidate() {
 	for id := range q.unsettled {
 		q.stale[id] = true
 	}
+	clear(q.withheld)
 	q.drop()
+}
+
+// heldEvents returns the events of which messages were withheld and still are.
+func (q *queue) heldEvents() []string {
+	var events []string
+	for event := range q.withheld {
+		if q.sub.Withholds(event) {
+			events = append(events, event)
+		}
+	}
+	slices.Sort(events)
+	return events
 }
 
 // expedite makes the queue read messages that were made due on request, closes the circuit
@@ -376,6 +393,7 @@ func (q *queue) stats(now time.Time, backlog stats.Backlog) stats.Queue {
 		NotSent:      backlog.NotSent,
 		RetryPending: backlog.RetryPending,
 		Oldest:       backlog.Oldest,
+		HeldEvents:   q.heldEvents(),
 	}
 }
 

@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -54,11 +55,29 @@ func TestWithheldMessageWaits(t *testing.T) {
 					delivered = 0 // it waits for the first one
 				}
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", delivered)
+				x.expectHeld("debtor.updated")
 
 				allowed.Store(true)
 				x.advance(5 * time.Second)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 2)
+				x.expectHeld()
 			})
 		})
+	}
+}
+
+// expectHeld compares the events of which messages are held.
+func (x *simulation) expectHeld(want ...string) {
+	x.t.Helper()
+	open, err := x.engine.Backlog(x.t.Context(), 0)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	var held []string
+	for _, queue := range x.engine.Stats(1, 10, open.Subscriptions).Queues {
+		held = append(held, queue.HeldEvents...)
+	}
+	if !slices.Equal(held, want) {
+		x.t.Errorf("messages of the events %q are held, want %q", held, want)
 	}
 }

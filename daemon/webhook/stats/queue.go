@@ -23,6 +23,7 @@ type Queue struct {
 	NotSent      int64
 	RetryPending int64
 	Oldest       time.Time // publication of the oldest open message
+	HeldEvents   []string  // events of messages that are withheld, as the owner may not read them
 	Traffic      Traffic   // within the reported minutes
 	P99          time.Duration
 	Last         *wire.Failed // the last failed attempt; nil for none
