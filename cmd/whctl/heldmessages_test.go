@@ -34,6 +34,20 @@ func TestHeldMessages(t *testing.T) {
 	}
 	f.wantOutput("message "+m.MessageID+" remains held: the subscription was last changed",
 		"messages", "retry", m.MessageID)
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"\nheld ", []string{"messages", "list"}},
+		{"\nretrying", []string{"messages", "list", "--fields", "Status"}}, // as stored
+		{"Held          messages of 1 subscription:", []string{"stats"}},
+		{"messages of 1 subscription are held", []string{"doctor"}},
+	} {
+		screen := f.screen(c.args...)
+		if !strings.Contains(screen, c.want) {
+			t.Errorf("whctl %q with a held message: got %s, want %q", c.args, screen, c.want)
+		}
+	}
 	f.wantOutput(`"HeldMessages":1`, "subscriptions", "show", m.SubscriptionID, "--json")
 	f.wantOutput(`"Notice":"with a SubscriberID alone, the subscription receives no events of changed records (Item)`,
 		"subscriptions", "show", m.SubscriptionID, "--json")

@@ -117,6 +117,16 @@ func (d *statsDrawing) problems(stats *wire.Stats) {
 		disabled := display.Count(stats.Disabled, "subscription disabled", "subscriptions disabled")
 		d.line("Problems", "%s", d.screen.Paint(theme.Failure, breakers+", "+disabled))
 	}
+	held := 0 // subscriptions with messages that are held
+	for _, q := range stats.Queues {
+		if len(q.HeldEvents) > 0 {
+			held++
+		}
+	}
+	if held > 0 {
+		text := "messages of " + display.Count(held, "subscription", "subscriptions") + ": the owner may not read their records"
+		d.line("Held", "%s", d.screen.Paint(theme.Warning, text))
+	}
 	if inHand.Paused != "" {
 		d.line("Deliveries", "%s", d.screen.Paint(theme.Failure, display.Sanitize(inHand.Paused)))
 	}

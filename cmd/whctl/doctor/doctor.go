@@ -292,7 +292,30 @@ func (d *Diagnosis) checkDeliveries() check.Result {
 	if err != nil {
 		return failed(err.Error(), "look at the log of the service")
 	}
-	return deliveryResult(stats.InHand)
+	result := deliveryResult(stats.InHand)
+	held := heldSubscriptions(stats.Queues)
+	if result.Status == check.OK && len(held) > 0 {
+		return heldResult(held)
+	}
+	return result
+}
+
+// heldSubscriptions returns the IDs of subscriptions with messages that are held.
+func heldSubscriptions(queues []wire.Queue) (ids []string) {
+	for _, q := range queues {
+		if len(q.HeldEvents) > 0 {
+			ids = append(ids, q.SubscriptionID)
+		}
+	}
+	return ids
+}
+
+// heldResult warns of messages that are not sent, because the owners of their subscriptions may not
+// read the records.
+func heldResult(ids []string) check.Result {
+	subscriptions := display.Count(len(ids), "subscription", "subscriptions")
+	return warning("messages of "+subscriptions+" are held: the owner may not read their records",
+		"let a user with the right save the subscription; see whctl subscriptions show "+display.Sanitize(ids[0]))
 }
 
 // hasWebhooks reports whether the service responds and delivers webhooks.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -57,5 +58,19 @@ func TestDeliveryResult(t *testing.T) {
 		if got.Status != c.status || got.Detail != c.detail {
 			t.Errorf("%+v: %s %q, want %s %q", c.inHand, got.Status, got.Detail, c.status, c.detail)
 		}
+	}
+}
+
+func TestHeldResult(t *testing.T) {
+	queues := []wire.Queue{
+		{SubscriptionID: "A"},
+		{SubscriptionID: "B", HeldEvents: []string{"own.created"}},
+		{SubscriptionID: "C", HeldEvents: []string{"own.created", "own.updated"}},
+	}
+	held := heldSubscriptions(queues)
+	got := heldResult(held)
+	const want = "messages of 2 subscriptions are held: the owner may not read their records"
+	if got.Status != check.Warning || got.Detail != want || !strings.HasSuffix(got.Fix, "show B") {
+		t.Errorf("%v: got %+v, want a warning %q that names B", held, got, want)
 	}
 }

@@ -3,6 +3,7 @@ package output
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -109,6 +110,17 @@ func showStatus(_ Screen, values []string) cell {
 		return cell{text: values[0]}
 	}
 	return cell{wire.StatusWords[status], statusRoles[status]}
+}
+
+// showMessageStatus shows the status of a message; see MessageStatus.
+func showMessageStatus(
+	s Screen, values []string, queueOf func(subscriptionID string) wire.Queue,
+) cell {
+	isOpen := values[0] == "0" || values[0] == "2"
+	if isOpen && slices.Contains(queueOf(values[1]).HeldEvents, values[2]) {
+		return cell{"held", theme.Warning}
+	}
+	return showStatus(s, values[:1])
 }
 
 func showHTTPStatus(s Screen, values []string) cell {

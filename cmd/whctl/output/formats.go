@@ -84,6 +84,13 @@ func Delivery(queueOf func(subscriptionID string) wire.Queue) Formatter {
 	}}
 }
 
+// MessageStatus returns a formatter that is like Status, but shows which messages are held. Its fields
+// are the status of a message, the ID of its subscription, and its event.
+func MessageStatus(queueOf func(subscriptionID string) wire.Queue) Formatter {
+	show := func(s Screen, values []string) cell { return showMessageStatus(s, values, queueOf) }
+	return Formatter{show: show, whole: true}
+}
+
 // State returns a formatter of a word that should be the given one.
 func State(healthy string) Formatter {
 	return Formatter{show: func(_ Screen, values []string) cell {

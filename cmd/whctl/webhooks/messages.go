@@ -112,8 +112,11 @@ var messageBrief = []string{
 	"LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime",
 }
 
-// nextTry is the title of the time of the next attempt.
-const nextTry = "Next try"
+// Titles of columns that are replaced in a view.
+const (
+	messageStatus = "Status"
+	nextTry       = "Next try"
+)
 
 // heldView replaces the next attempt of a message that is held.
 var heldView = output.ViewColumn{Title: "Held", Fields: "Held", As: output.Lines, Rank: output.DetailOnly}
@@ -121,7 +124,7 @@ var heldView = output.ViewColumn{Title: "Held", Fields: "Held", As: output.Lines
 // messageView has the columns of messages on a terminal, attemptView those of attempts.
 var (
 	messageView = []output.ViewColumn{
-		{Title: "Status", Fields: "Status", As: output.Status},
+		{Title: messageStatus, Fields: "Status", As: output.Status},
 		{Title: "Event", Fields: "EventName", As: output.Words},
 		{Title: "Key", Fields: "Key", As: output.Words, Rank: 2},
 		{Title: "Endpoint", Fields: "URL", As: output.Endpoint, Rank: 1},
@@ -160,12 +163,31 @@ func listMessages(c *cli.Context, s *command.Session) (records.Listing, error) {
 	if err != nil {
 		return records.Listing{}, err
 	}
-	return records.Listing{
+	listing := records.Listing{
 		Kind:  command.SystemKind("Message"),
 		Brief: messageBrief,
 		View:  messageView,
 		Where: where,
-	}, nil
+	}
+	if !c.IsSet("fields") {
+		var states queueStates
+		listing.View = messageListView(&states)
+		listing.Opened = func(service *client.Client) { states.connect(c.Context, service) }
+	}
+	return listing, nil
+}
+
+// messageListView returns the columns of a list of messages, with the states of their queues.
+func messageListView(q *queueStates) []output.ViewColumn {
+	status := output.ViewColumn{
+		Title:  messageStatus,
+		Fields: "Status SubscriptionID EventName",
+		As:     output.MessageStatus(q.of),
+	}
+	isStatus := func(c output.ViewColumn) bool { return c.Title == messageStatus }
+	view := slices.Clone(messageView)
+	view[slices.IndexFunc(view, isStatus)] = status
+	return view
 }
 
 // endpointConditions returns the conditions of --subscriber and --subscription.
