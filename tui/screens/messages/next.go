@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/client/display"
@@ -38,13 +39,16 @@ func needsQueue(m wire.Message, s *ui.Session) bool {
 }
 
 // next returns the time of the next attempt, or why there is none: noAttempt,
-// subscriptionDisabled or breakerOpen.
+// subscriptionDisabled, withheld or breakerOpen.
 func next(m wire.Message, s *ui.Session) string {
 	if m.Status != ui.StatusNotSent && m.Status != ui.StatusRetrying {
 		return noAttempt
 	}
 	if paused(m, s) {
 		return subscriptionDisabled
+	}
+	if slices.Contains(s.Queues.Known[m.SubscriptionID].HeldEvents, m.EventName) {
+		return withheld
 	}
 	if s.Queues.BreakerOpen(m.SubscriptionID) && late(m, s) {
 		return breakerOpen
@@ -68,6 +72,8 @@ func nextLong(m wire.Message, s *ui.Session) string {
 	switch attempt := next(m, s); attempt {
 	case subscriptionDisabled:
 		return "not sent: the subscription is disabled"
+	case withheld:
+		return "held: the owner may not read the record"
 	case breakerOpen:
 		probe := time.Time(s.Queues.Known[m.SubscriptionID].NextProbeDateTime)
 		return display.BreakerOpen("", s.TimeUntil(probe))

@@ -48,3 +48,20 @@ func TestLateMessageShowsReason(t *testing.T) {
 	d.Advance(0)
 	d.WantText("[breaker]")
 }
+
+// The list and the screen of a message show that its queue holds its event.
+func TestHeldEventIsShown(t *testing.T) {
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
+	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
+	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, ui.StatusRetrying)
+	d := s.Open(t, tui.Options{})
+	d.Press("4")
+	d.WantText("  in ")
+	d.App.Session.Queues.Known = map[string]wire.Queue{
+		id: {SubscriptionID: id, IsEnabled: true, HeldEvents: []string{"debtor.updated"}},
+	}
+	d.Press("j")
+	d.WantText("held")
+	d.Press("enter")
+	d.WantText("[held]", "held: the owner may not read the record")
+}
