@@ -124,7 +124,8 @@ func (d *statsDrawing) problems(stats *wire.Stats) {
 		}
 	}
 	if held > 0 {
-		text := "messages of " + display.Count(held, "subscription", "subscriptions") + ": the owner may not read their records"
+		text := "messages of " + display.Count(held, "subscription", "subscriptions") +
+			": the owner may not read their records"
 		d.line("Held", "%s", d.screen.Paint(theme.Warning, text))
 	}
 	if inHand.Paused != "" {

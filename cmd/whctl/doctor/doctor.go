@@ -314,8 +314,9 @@ func heldSubscriptions(queues []wire.Queue) (ids []string) {
 // read the records.
 func heldResult(ids []string) check.Result {
 	subscriptions := display.Count(len(ids), "subscription", "subscriptions")
+	show := "whctl subscriptions show " + display.Sanitize(ids[0])
 	return warning("messages of "+subscriptions+" are held: the owner may not read their records",
-		"let a user with the right save the subscription; see whctl subscriptions show "+display.Sanitize(ids[0]))
+		"let a user with the right save the subscription; see "+show)
 }
 
 // hasWebhooks reports whether the service responds and delivers webhooks.
