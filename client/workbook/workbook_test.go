@@ -82,3 +82,12 @@ func TestErrorNamesRowWithLongText(t *testing.T) {
 		t.Errorf("error %v, want ErrText with row 2", err)
 	}
 }
+
+func TestNewReturnsErrorOfLongHeader(t *testing.T) {
+	columns := []Column{{Name: strings.Repeat("a", xlsx.MaxText+1), Type: record.Text}}
+	w, err := New(io.Discard, "rows", columns)
+	if w != nil || !errors.Is(err, xlsx.ErrText) {
+		t.Errorf("New with a name of %d characters: got %v, %v, want ErrText",
+			len(columns[0].Name), w, err)
+	}
+}
