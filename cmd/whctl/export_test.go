@@ -125,7 +125,7 @@ var gcTrace = regexp.MustCompile(`(?m)^gc \d+ @.* \d+->\d+->(\d+) MB, `)
 // Memory use does not depend on the number of rows: an export that kept 25 bytes of each
 // row would exceed the limit.
 func TestMemoryOfExports(t *testing.T) {
-	whctl := program(t) // the tests' own contains the service too
+	whctl := builtProgram(t) // the tests' own contains the service too
 	for _, format := range []string{"csv", "xlsx", "json", "table"} {
 		const limit = 15 // MiB
 		if size := heapMemory(t, whctl, format, 1_000_000); size > limit {

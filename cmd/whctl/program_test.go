@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -38,9 +39,23 @@ var built = sync.OnceValues(func() (path string, err error) {
 	return daemontest.BuildWhctl(programDir, flags...)
 })
 
-// program returns the path of whctl. It takes a third of the processor time of the tests' own
-// program to start, since that contains the service too, and is started hundreds of times.
+// program returns the path of whctl. If coverage is measured, it is the tests' own program, since
+// the statements that another one runs do not count.
 func program(t testing.TB) (path string) {
+	t.Helper()
+	if testing.CoverMode() == "" {
+		return builtProgram(t)
+	}
+	path, err := exec.LookPath("whctl") // by testscript.Main
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// builtProgram returns the path of whctl. It takes a third of the processor time of the tests' own
+// program to start, since that contains the service too, and is started hundreds of times.
+func builtProgram(t testing.TB) (path string) {
 	t.Helper()
 	path, err := built()
 	if err != nil {

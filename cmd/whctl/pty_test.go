@@ -32,7 +32,7 @@ import (
 // builds the program, because a test binary initializes its packages in another order.
 func TestNoEscapeSequencesOnUnresponsiveTerminal(t *testing.T) {
 	t.Parallel()
-	binary := program(t)
+	binary := builtProgram(t)
 	for _, args := range [][]string{
 		{"--version"},
 		{"records"},
