@@ -302,6 +302,35 @@ func TestGrowingGridMeasuresNewRows(t *testing.T) {
 	}
 }
 
+// TestDrawnRowsAreLimited checks that scrolling keeps the drawn cells of few rows, among them those
+// on the screen.
+func TestDrawnRowsAreLimited(t *testing.T) {
+	g := New(plainTheme, true)
+	g.Columns.Set(columns("ID"), 1)
+	g.SetSize(20, 12)
+	g.SetRows(NewList(numberedRows(1000, 1)))
+	isPruned := false
+	for range 60 {
+		before := len(g.Columns.cellCache)
+		_ = g.View()
+		isPruned = isPruned || len(g.Columns.cellCache) < before
+		if limit := cachedScreens * g.body(); len(g.Columns.cellCache) > limit {
+			t.Fatalf("the grid keeps %d drawn rows at row %d, want at most %d",
+				len(g.Columns.cellCache), g.Index(), limit)
+		}
+		for i := range g.body() {
+			shown := g.rows.Row(g.top + i)
+			if _, ok := g.Columns.cellCache[shown]; !ok {
+				t.Fatalf("the cells of %s are not kept although it is shown", shown.ID)
+			}
+		}
+		g.Move(g.PageSize())
+	}
+	if !isPruned {
+		t.Error("no drawn rows were removed in 60 screens")
+	}
+}
+
 // A column with MinGridWidth can be reached by moving the selection in a narrower grid.
 func TestMinGridWidthColumnIsReachable(t *testing.T) {
 	g := New(&theme.Theme{Glyphs: theme.Glyphs{Ellipsis: "…", Less: "‹", More: "›"}}, false)
