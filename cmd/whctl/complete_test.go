@@ -95,6 +95,15 @@ func TestComplete(t *testing.T) {
 		{shell: "fish", line: []string{"version", ""}},
 		{shell: "fish", line: []string{"nonsense", ""}},
 		{shell: "fish", line: []string{"query", "SO_Totals", "-o", "x"}},
+		{shell: "fish", line: []string{"query", "SO_Totals", "--lim"}, want: "--limit"},
+		{shell: "fish", line: []string{"query", "--limit", "3", "SO_To"}, want: "SO_Totals"},
+		{shell: "fish", line: []string{"query", "SO_Totals", "--sort", "InvoiceT"}, want: "InvoiceTotal"},
+		{shell: "fish", line: []string{"query", "SO_Totals", "--select=InvoiceT"}, want: "--select=InvoiceTotal"},
+		{shell: "fish", line: []string{"messages", "desc"}, want: "describe"},
+		{shell: "fish", line: []string{"messages", "ls", "--status", "fa"}, want: "failed"},
+		{shell: "fish", line: []string{"get", "mess"}, want: "messages"},
+		{shell: "fish", line: []string{"get", "messages", "--status", "fa"}, want: "failed"},
+		{shell: "fish", line: []string{"describe", "SO_To"}, want: "SO_Totals"},
 	} {
 		candidates := completions(t, invocation{config: config}, c.shell, c.line...)
 		if got := strings.Join(candidates, " "); got != c.want {

@@ -1,64 +1,124 @@
 package main
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// Words of other programs suggest the command or flag that does the same here.
+// Words of other programs with one meaning are understood, in every place where the own ones are.
 func TestFamiliarWordsAreUnderstood(t *testing.T) {
+	for line, equivalent := range map[string]string{
+		"messages ls":                              "messages list",
+		"messages get":                             "messages list",
+		"messages get 01a1":                        "messages show 01a1",
+		"get messages":                             "messages list",
+		"get message 01a1":                         "messages show 01a1",
+		"-o x.json get messages":                   "messages list -o x.json",
+		"get hooks":                                "subscriptions list",
+		"describe subscription 1f0c":               "subscriptions show 1f0c",
+		"delete subscription 1f0c":                 "subscriptions delete 1f0c",
+		"rm key nightly":                           "keys delete nightly",
+		"create subscriber shop":                   "subscribers create shop",
+		"edit subscription 1f0c --to x":            "subscriptions update 1f0c --to x",
+		"get SO_Totals":                            "query SO_Totals",
+		"describe SO_Totals":                       "records SO_Totals",
+		"records ls":                               "records",
+		"records describe SO_Totals":               "records SO_Totals",
+		"show tables":                              "records",
+		"kinds":                                    "records",
+		"api-resources":                            "records",
+		"count SO_Totals":                          "query SO_Totals --count",
+		"export SO_Totals -o x.csv":                "query SO_Totals -o x.csv",
+		"auth login":                               "login",
+		"auth status":                              "whoami",
+		"contexts":                                 "profile",
+		"context use prod":                         "profile use prod",
+		"config get-contexts":                      "profile list",
+		"config use-context prod":                  "profile use prod",
+		"config view":                              "config show",
+		"deliveries":                               "messages",
+		"hooks pause 1f0c":                         "subscriptions disable 1f0c",
+		"subscriptions resume 1f0c":                "subscriptions enable 1f0c",
+		"subscriptions add":                        "subscriptions create",
+		"retry 01a1":                               "messages retry 01a1",
+		"retry message 01a1":                       "messages retry 01a1",
+		"messages rerun 01a1":                      "messages retry 01a1",
+		"messages watch":                           "messages tail",
+		"tail requests":                            "requests tail",
+		"publish invoice.paid --data {}":           "events publish invoice.paid --body {}",
+		"emit invoice.paid -d {}":                  "events publish invoice.paid --body {}",
+		"trigger invoice.paid --data {}":           "trigger invoice.paid --body {}",
+		"tokens revoke shop":                       "keys delete shop",
+		"users passwd ann":                         "users update ann --new-password",
+		"passwd ann":                               "users update ann --new-password",
+		"dashboard":                                "tui",
+		"bill get":                                 "bill show",
+		"bill edit --value 1":                      "bill update --contents 1",
+		"completion -s bash":                       "completion bash",
+		"stats --since 2h":                         "stats --window 2h",
+		"query SO_Totals --limit 3 --offset 4":     "query SO_Totals --take 3 --skip 4",
+		"--limit=3 query SO_Totals":                "query SO_Totals --take 3",
+		"query SO_Totals -L 3":                     "query SO_Totals --take 3",
+		"query SO_Totals --sort InvoiceID":         "query SO_Totals --order-by InvoiceID",
+		"query SO_Totals --group-by InvoiceID":     "query SO_Totals --by InvoiceID",
+		"query SO_Totals --columns InvoiceID":      "query SO_Totals --fields InvoiceID",
+		"query SO_Totals --filter InvoiceTotal>1":  "query SO_Totals --where InvoiceTotal>1",
+		"query SO_Totals --expanded":               "query SO_Totals --format vertical",
+		"query SO_Totals --json A,B":               "query SO_Totals --json --fields A,B",
+		"query --json A,B SO_Totals":               "query SO_Totals --json --fields A,B",
+		"query --json SO_Totals":                   "query SO_Totals --json",
+		"messages list --json MessageID --limit 1": "messages list --json --take 1 --fields MessageID",
+		"messages list --failed":                   "messages list --status failed",
+		"messages list --after 2h":                 "messages list --since 2h",
+		"requests list --failed --ip 10.0.0.7":     "requests list --errors --client 10.0.0.7",
+		"subscriptions create --condition Status":  "subscriptions create --when Status",
+		"subscriptions create -H X-Shop:1":         "subscriptions create --header X-Shop:1",
+		"login --hostname http://erp01 -U ann":     "login --url http://erp01 --user ann",
+		"query SO_Totals --context prod":           "query SO_Totals --profile prod",
+	} {
+		got, err := cmdline.ReorderArgs(testApp(), strings.Fields(line))
+		if err != nil {
+			t.Errorf("whctl %s: %v; want the same as whctl %s", line, err, equivalent)
+			continue
+		}
+		want, err := cmdline.ReorderArgs(testApp(), strings.Fields(equivalent))
+		if err != nil {
+			t.Fatalf("whctl %s: %v", equivalent, err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("whctl %s: got %+v; want that of whctl %s, %+v", line, got, equivalent, want)
+		}
+	}
+}
+
+// Words of other programs with several meanings suggest the commands or flags here.
+func TestFamiliarWordsLeadToOwn(t *testing.T) {
 	for line, want := range map[string]string{
-		"kinds":                                "records?",
-		"ls":                                   "records?",
-		"get SO_Totals":                        "query?",
-		"queries":                              "query?",
-		"auth login":                           "login or whoami?",
-		"context use prod":                     "profile?",
-		"health":                               "doctor or stats?",
-		"deliveries":                           "messages?",
-		"webhooks list":                        "subscriptions?",
-		"pause 1f0c":                           "subscriptions disable?",
-		"resume 1f0c":                          "subscriptions enable?",
-		"resend 01a1":                          "messages retry?",
-		"watch":                                "listen or messages tail?",
-		"logs":                                 "requests?",
-		"emit invoice.paid":                    "events publish?",
-		"trace D100512":                        "why?",
-		"sync SO_Totals":                       "mirror?",
-		"tokens":                               "keys?",
-		"dashboard":                            "tui?",
-		"changes status":                       "list?",
-		"bill get":                             "show?",
-		"bill edit":                            "update?",
-		"subscriptions add":                    "create?",
-		"subscriptions pause 1f0c":             "disable?",
-		"subscriptions resume 1f0c":            "enable?",
-		"keys revoke shop":                     "delete?",
-		"messages resend 01a1":                 "retry?",
-		"messages watch":                       "tail?",
-		"query SO_Totals --limit 3":            "--take?",
-		"query SO_Totals -L 3":                 "--take?",
-		"query SO_Totals --sort InvoiceID":     "--order-by?",
-		"query SO_Totals --group-by InvoiceID": "--by?",
-		"query SO_Totals --columns InvoiceID":  "--fields?",
-		"query SO_Totals -l InvoiceID=1":       "--where?",
-		"query SO_Totals --expanded":           "--format vertical?",
-		"query SO_Totals --follow":             "whctl follow?",
-		"messages list --failed":               "--status failed?",
-		"messages list --follow":               "whctl messages tail?",
-		"messages list --after 2h":             "--since?",
-		"requests list --failed":               "--errors?",
-		"requests list --ip 10.0.0.7":          "--client?",
-		"subscriptions create --condition Status":  "--when?",
-		"subscriptions update 1f0c --disable":      "whctl subscriptions disable?",
-		"subscriptions update 1f0c --enable":       "whctl subscriptions enable?",
-		"subscriptions update 1f0c --target x":     "--to?",
-		"subscriptions delete 1f0c --force":        "--yes?",
-		"bill update --value 1":                    "--contents?",
-		"mirror SO_Totals -o copy.db":              "--to?",
+		"changes SO_Totals":                      "whctl follow SO_Totals?",
+		"config set-context prod":                "whctl profile create?",
+		"logs":                                   "requests or messages tail?",
+		"send":                                   "events publish or trigger?",
+		"messages list --json MessageID -q .[0]": "--jq '.[0]'?",
+		"help ls":                                "records?",
+		"ls":                                     "records?",
+		"health":                                 "doctor or stats?",
+		"pause 1f0c":                             "subscriptions disable?",
+		"resume 1f0c":                            "subscriptions enable?",
+		"watch":                                  "listen or messages tail?",
+		"trace D100512":                          "why?",
+		"sync SO_Totals":                         "mirror?",
+		"changes status":                         "list?",
+		"query SO_Totals -l InvoiceID=1":         "--where?",
+		"query SO_Totals --follow":               "whctl follow?",
+		"messages list --follow":                 "whctl messages tail?",
+		"subscriptions update 1f0c --disable":    "whctl subscriptions disable?",
+		"subscriptions update 1f0c --enable":     "whctl subscriptions enable?",
+		"subscriptions delete 1f0c --force":      "--yes?",
+		"mirror SO_Totals -o copy.db":            "--to?",
 		"keys create shop --role reader -o secret": "--secret-file?",
-		"login --hostname erp01":                   "--url?",
-		"subscriptions create -H X-Shop:1":         "--header?",
 		"subscriptions update 1f0c http://x":       "--to http://x?",
 	} {
 		got := invocation{}.run(t, strings.Fields(line)...)

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
@@ -29,7 +30,7 @@ func (t topic) write(to io.Writer) {
 }
 
 // topics returns all topics, in the order of the help.
-func topics() []topic {
+func topics(app *cli.App) []topic {
 	return []topic{
 		{"filters", "conditions of --where", helpFilters},
 		{"formats", "output formats", helpFormats},
@@ -37,6 +38,7 @@ func topics() []topic {
 		{"environment", "environment variables", helpEnvironment},
 		{"auth", "authentication and storage of secrets", helpAuth},
 		{"powershell", "quoting and files on Windows", helpPowerShell},
+		{"words", "words of gh, kubectl and psql that are understood", cmdline.FamiliarTopic(app)},
 	}
 }
 
@@ -45,11 +47,9 @@ func helpCommands() []*cli.Command {
 	return []*cli.Command{
 		{
 			Name:      "completion",
-			ArgsUsage: "SHELL",
-			Usage:     "print the completion script for bash, zsh, fish or powershell",
-			Action: func(c *cli.Context) error {
-				return cmdline.PrintCompletion(c.App.Writer, c.App.Name, c.Args().First())
-			},
+			ArgsUsage: "[SHELL]",
+			Usage:     "print the completion script for bash, zsh, fish or powershell; default: the shell of SHELL",
+			Action:    command.With(printCompletion),
 			Description: `eval "$(whctl completion bash)"
 whctl completion zsh >"${fpath[1]}/_whctl"
 whctl completion fish >~/.config/fish/completions/whctl.fish
@@ -61,10 +61,29 @@ whctl completion powershell | Out-String | Invoke-Expression`,
 	}
 }
 
+// printCompletion runs whctl completion. On a terminal, it also prints how to load the script.
+func printCompletion(c *cli.Context, s *command.Session) error {
+	shell := c.Args().First()
+	if shell == "" {
+		shell = cmdline.LoginShell(s.Env)
+		if shell == "" {
+			return cmdline.Usagef("completion needs the name of the shell: %s",
+				strings.Join(cmdline.Shells, ", "))
+		}
+	}
+	if err := cmdline.PrintCompletion(s.Stdout, c.App.Name, shell); err != nil {
+		return err
+	}
+	if s.Terminal.IsTerminal {
+		s.Notice(c, "this is the script for %s; whctl help completion shows how to load it", shell)
+	}
+	return nil
+}
+
 // man runs whctl man.
 func man(c *cli.Context) error {
 	var sections []cmdline.Topic
-	for _, t := range topics() {
+	for _, t := range topics(c.App) {
 		sections = append(sections, cmdline.Topic{Name: t.name, Print: t.write})
 	}
 	return cmdline.PrintManual(c.App, sections)
@@ -76,23 +95,22 @@ func help(c *cli.Context) error {
 	if len(words) == 0 {
 		return helpProgram(c.App)
 	}
-	if command := cmdline.FindCommand(c.App.Commands, words); command != nil {
-		return cmdline.HelpCommand(c.App, words, command,
+	if path, args := cmdline.CommandAt(c.App, words); len(args) == 0 {
+		return cmdline.HelpCommand(c.App, path, cmdline.FindCommand(c.App.Commands, path),
 			"whctl help lists the flags that all commands have.")
 	}
 	name := strings.Join(words, " ")
 	var names []string
-	for _, t := range topics() {
+	for _, t := range topics(c.App) {
 		if t.name == name {
 			t.write(c.App.Writer)
 			return nil
 		}
 		names = append(names, t.name)
 	}
-	for _, command := range c.App.Commands {
-		names = append(names, command.Name)
-	}
-	return cmdline.Usagef("no help for %q%s", name, record.DidYouMean(record.Suggest(name, names)))
+	suggested := cmdline.SuggestCommands(c.App.Commands, name)
+	return cmdline.Usagef("no help for %q%s", name,
+		record.DidYouMean(append(record.Suggest(name, names), suggested...)))
 }
 
 // helpProgram prints the help of the program.
@@ -102,7 +120,7 @@ func helpProgram(app *cli.App) error {
 	page.Line("\nUsage: %s COMMAND [flags]", app.Name)
 	page.Commands("Commands", app.Commands)
 	page.Line("\nTopics (%s help TOPIC):", app.Name)
-	for _, t := range topics() {
+	for _, t := range topics(app) {
 		page.Entry(t.name, t.summary)
 	}
 	page.Flags("Global flags", app.Flags)

@@ -53,7 +53,7 @@ func dispatch(ctx context.Context, app *cli.App, args []string) error {
 	if len(args) > 0 && args[0] == cmdline.CompleteCommand {
 		return completeLine(ctx, app, args[1:])
 	}
-	return cmdline.Run(ctx, app, args)
+	return explainSQL(cmdline.Run(ctx, app, args), args)
 }
 
 // completeLine completes a command line.
@@ -63,7 +63,7 @@ func completeLine(ctx context.Context, app *cli.App, args []string) error {
 	values := map[string][]complete.Candidate{
 		"progress": complete.Plain(records.ProgressModes),
 		"role":     complete.Plain(command.Roles),
-		"TOPIC":    complete.Candidates(topics(), describe),
+		"TOPIC":    complete.Candidates(topics(app), describe),
 	}
 	words := complete.Words{App: app, Env: s.Env, Values: values, Objects: objects(ctx, s, app)}
 	return words.Complete(args)

@@ -336,7 +336,7 @@ func commandNames() []string {
 			names = append(names, l.String())
 		}
 	}
-	for _, t := range topics() {
+	for _, t := range topics(testApp()) {
 		names = append(names, t.name)
 	}
 	return names

@@ -160,7 +160,7 @@ var sampleArguments = map[string]string{
 	"NAME":               "new",
 	"PROFILE":            "other",
 	"[PROFILE]":          "other",
-	"SHELL":              "fish",
+	"[SHELL]":            "fish",
 	"SETTING":            "format",
 	"[SETTING]":          "format",
 	"VALUE":              "json",

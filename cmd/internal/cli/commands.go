@@ -99,6 +99,10 @@ func flagFor(c *cli.Context, extra string) string {
 	flags := FlagTable{}
 	flags.Add(c.App.Flags)
 	flags.Add(c.Command.Flags)
+	isExpression := extra != "" && strings.ContainsAny(extra[:1], ".[")
+	if isExpression && flags.Has("jq") {
+		return record.DidYouMean([]string{"--jq '" + extra + "'"})
+	}
 	if extra != "" && flags.Has("where") {
 		return record.DidYouMean(filterFlags(c, flags, extra))
 	}
@@ -116,6 +120,10 @@ func flagFor(c *cli.Context, extra string) string {
 // filterFlags returns the flags of a query that an argument too many may belong to: a condition
 // to --where, and a single word also to the fields before it.
 func filterFlags(c *cli.Context, flags FlagTable, extra string) []string {
+	if strings.EqualFold(extra, "where") { // as in SQL
+		_, condition, _ := strings.Cut(strings.Join(c.Args().Slice(), " "), extra+" ")
+		return []string{fmt.Sprintf("--where %q", condition)}
+	}
 	isCondition := strings.ContainsAny(extra, "=<>~ ")
 	if isCondition {
 		return []string{fmt.Sprintf("--where %q", extra)}

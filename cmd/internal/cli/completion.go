@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +35,15 @@ const CompleteCommand = "__complete"
 
 // Shells has the shells with a completion script.
 var Shells = []string{"bash", "zsh", "fish", "powershell"}
+
+// LoginShell returns the shell of the variable SHELL; empty if it has no completion script.
+func LoginShell(env func(string) string) string {
+	name := path.Base(filepath.ToSlash(env("SHELL")))
+	if !slices.Contains(Shells, name) {
+		return ""
+	}
+	return name
+}
 
 // PrintCompletion writes the completion script of a program for a shell.
 func PrintCompletion(to io.Writer, program, shell string) error {
@@ -64,8 +75,15 @@ func PrintCompletions(app *cli.App, args []string) error {
 
 	commands, flags := afterWords(app, words[1:cursor])
 	lines := commandLines(commands, current)
+	others := FamiliarCommands(commands)
 	if strings.HasPrefix(current, "-") {
 		lines = flagLines(flags, current)
+		others = FamiliarFlags(FlagTable{}.Add(flags))
+	}
+	if lines == "" {
+		for _, w := range MatchFamiliar(others, current) {
+			lines += fmt.Sprintf("%s\tthe same as %s\n", w.Word, w.Own)
+		}
 	}
 	_, err = io.WriteString(app.Writer, lines)
 	return err
@@ -95,30 +113,48 @@ func flagLines(flags []cli.Flag, prefix string) string {
 	return lines.String()
 }
 
+// MatchFamiliar returns the words of other programs with a prefix; none for an empty one. They
+// complete a line that no own word completes.
+func MatchFamiliar(words []FamiliarWord, prefix string) []FamiliarWord {
+	if prefix == "" {
+		return nil
+	}
+	return slices.DeleteFunc(words, func(w FamiliarWord) bool {
+		return !strings.HasPrefix(w.Word, prefix)
+	})
+}
+
 // afterWords returns the commands and flags that can follow the words of a line. After the
 // name of a flag that takes a value there are none.
 func afterWords(app *cli.App, words []string) (commands []*cli.Command, flags []cli.Flag) {
 	table := (FlagTable{}).Add(app.Flags).AddCommands(app.Commands)
-	commands = app.Commands
-	flags = app.Flags
+	var line []string
 	isValue := false // the next word is the value of a flag
 	for _, word := range words {
-		if isValue {
-			isValue = false
-			continue
-		}
 		name := strings.TrimLeft(word, "-")
-		if name != word {
-			isValue = table[name].TakesValue
-			continue
-		}
-		if command := FindCommand(commands, []string{word}); command != nil {
-			commands = command.Subcommands
-			flags = slices.Concat(flags, command.Flags)
+		switch {
+		case isValue:
+			isValue = false
+		case name == word:
+			line = append(line, word)
+		default:
+			isValue = table.TakesValue(name)
 		}
 	}
 	if isValue {
 		return nil, nil
+	}
+
+	commands = app.Commands
+	flags = app.Flags
+	path, args := CommandAt(app, line)
+	for i := range path {
+		command := FindCommand(app.Commands, path[:i+1])
+		commands = command.Subcommands
+		flags = slices.Concat(flags, command.Flags)
+	}
+	if len(args) > 0 {
+		commands = nil
 	}
 	return commands, flags
 }

@@ -18,6 +18,7 @@ func HelpCommand(app *cli.App, path []string, c *cli.Command, footer string) err
 	if len(c.Subcommands) > 0 {
 		page.Line("\nUsage: %s COMMAND [flags]", name)
 		page.Commands("Commands", c.Subcommands)
+		page.familiar(FamiliarCommands(c.Subcommands))
 		page.Line("\n%s help %s COMMAND shows the flags of a command.",
 			app.Name, strings.TrimPrefix(name, app.Name+" "))
 		return page.Flush()
@@ -30,6 +31,7 @@ func HelpCommand(app *cli.App, path []string, c *cli.Command, footer string) err
 		}
 	}
 	page.Flags("Flags", c.Flags)
+	page.familiar(FamiliarFlags(FlagTable{}.Add(c.Flags)))
 	page.Line("\n%s", footer)
 	return page.Flush()
 }
@@ -76,6 +78,38 @@ func (p Page) Flags(title string, flags []cli.Flag) {
 		if Visible(f) {
 			p.Entry(FlagHelp(f))
 		}
+	}
+}
+
+// familiar lists words of other programs with the names here.
+func (p Page) familiar(words []FamiliarWord) {
+	if len(words) == 0 {
+		return
+	}
+	p.Line("\nWords of other programs that are also understood:")
+	for i, w := range words {
+		isFirst := i == 0 || words[i-1].Own != w.Own
+		if !isFirst {
+			continue
+		}
+		var same []string
+		for _, other := range words[i:] {
+			if other.Own != w.Own {
+				break
+			}
+			same = append(same, other.Word)
+		}
+		p.Entry(w.Own, strings.Join(same, ", "))
+	}
+}
+
+// FamiliarTopic prints all words of other programs that a program understands.
+func FamiliarTopic(app *cli.App) func(Page) {
+	return func(page Page) {
+		page.Line("%s also understands words of gh, kubectl, psql and other programs where they have one", app.Name)
+		page.Line("meaning, such as %s get messages for %s messages list. Other words lead to an", app.Name, app.Name)
+		page.Line("error that names the right one.")
+		page.familiar(familiarWords(app))
 	}
 }
 

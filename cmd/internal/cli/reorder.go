@@ -4,11 +4,14 @@
 package cli
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client/record"
 )
 
 // urfave/cli stops parsing flags at the first positional argument and treats later
@@ -126,7 +129,7 @@ type reorderer struct {
 	local    FlagTable      // flags of the command found so far
 	commands []*cli.Command // candidates for the next word
 	flags    []writtenFlag
-	firstArg int   // position of the first positional argument
+	places   []int // positions of the arguments
 	mistake  error // the first one on the line
 	wrong    int   // position of the mistake
 }
@@ -142,10 +145,12 @@ func ReorderArgs(app *cli.App, args []string) (Line, error) {
 		commands: app.Commands,
 	}
 	r.readWords(args)
+	r.resolve()
 	r.placeFlags()
+	r.moveFields()
 	isGroup := len(r.commands) > 0
 	if isGroup && len(r.Args) > 0 {
-		r.report(r.firstArg, unknownCommand(r.commands, r.command(), r.Args[0]))
+		r.report(r.places[0], unknownCommand(r.app, r.Path, r.Args[0]))
 	}
 	r.IsGroup = isGroup && r.mistake == nil
 	return r.Line, r.mistake
@@ -195,9 +200,33 @@ func (r *reorderer) readWord(position int, word string) {
 			r.commands = c.Subcommands
 			return
 		}
-		r.firstArg = position
 	}
 	r.Args = append(r.Args, word)
+	r.places = append(r.places, position)
+}
+
+// resolve replaces the words of other programs for commands.
+func (r *reorderer) resolve() {
+	found := resolve(r.app, r.Path, r.Args)
+	replaced := len(r.Args) - len(found.args)
+	if replaced == 0 {
+		return
+	}
+	for _, flag := range found.flags {
+		flag.position = r.places[0]
+		r.flags = append(r.flags, flag)
+	}
+	r.Path = found.path
+	r.Args = slices.Clip(found.args)
+	if len(r.Args) == 0 {
+		r.Args = nil
+	}
+	r.places = r.places[replaced:]
+	for i := range r.Path {
+		command := FindCommand(r.app.Commands, r.Path[:i+1])
+		r.local.Add(command.Flags)
+		r.commands = command.Subcommands
+	}
 }
 
 // readFlag reads the flag that words start with, and the next word if that is its value. It
@@ -230,21 +259,58 @@ func (r *reorderer) readFlag(position int, words []string) (count int, err error
 	return count, nil
 }
 
+// fieldList matches a list of fields.
+var fieldList = regexp.MustCompile(`^[A-Za-z_]\w*(,\w+)*$`)
+
+// moveFields moves an argument too many of a command with --json to --fields, as in gh: a list, or
+// else the last one that can be a field.
+func (r *reorderer) moveFields() {
+	if !slices.Contains(r.Flags, "--json") || !r.local.Has("fields") {
+		return
+	}
+	_, maximum := arity(FindCommand(r.app.Commands, r.Path).ArgsUsage)
+	if maximum < 0 || len(r.Args) <= maximum {
+		return
+	}
+	i := -1
+	for n, word := range r.Args {
+		isBetter := i < 0 || !strings.Contains(r.Args[i], ",")
+		if isBetter && fieldList.MatchString(word) {
+			i = n
+		}
+	}
+	if i < 0 {
+		return
+	}
+	r.Flags = append(r.Flags, "--fields="+r.Args[i])
+	r.Args = slices.Delete(r.Args, i, i+1)
+	r.places = slices.Delete(r.places, i, i+1)
+	if len(r.Args) == 0 {
+		r.Args = nil
+	}
+}
+
 // nextValue returns the value of a flag from the words after it.
 func (r *reorderer) nextValue(word, name string, flag Flag, following []string) (string, error) {
-	isKnown := r.local.Has(name) || r.globals.Has(name)
-	if len(following) == 0 && !isKnown {
-		return "", r.unknownFlag(name) // a flag of another command, and no command can follow
+	if len(following) == 0 {
+		r.resolve() // all words of the command have been read
+		if !r.knows(name) {
+			return "", r.unknownFlag(name) // a flag of another command
+		}
 	}
 	isMissing := len(following) == 0 || flag.rejectFlagValue && strings.HasPrefix(following[0], "--")
 	if isMissing {
-		return "", Usagef("%s needs a value: %s %s", word, word, flag.Argument)
+		near := ""
+		if r.local.Has(name) { // in another program it may take none
+			near = record.DidYouMean(r.familiar(word))
+		}
+		return "", Usagef("%s needs a value: %s %s%s", word, word, flag.Argument, near)
 	}
 	return following[0], nil
 }
 
 // find looks a flag up, first among those of the command, then of the program,
-// then of all commands. An unknown flag is empty.
+// then of all commands, then of other programs. An unknown flag is empty.
 func (r *reorderer) find(name string) Flag {
 	if flag, ok := r.local[name]; ok {
 		return flag
@@ -252,20 +318,65 @@ func (r *reorderer) find(name string) Flag {
 	if flag, ok := r.globals[name]; ok {
 		return flag
 	}
-	return FlagTable{}.AddCommands(r.app.Commands)[name]
+	all := FlagTable{}.AddCommands(r.app.Commands)
+	if flag, ok := all[name]; ok {
+		return flag
+	}
+	if flag, ok := all.Add(r.app.Flags).Familiar(name); ok {
+		return flag
+	}
+	row, ok := familiarFlag(dashed(name), familiarRow.isArgument)
+	return Flag{Name: row.own, TakesValue: ok, Argument: row.own}
+}
+
+// knows reports whether the command or the program has a flag, or understands that of another
+// program.
+func (r *reorderer) knows(name string) bool {
+	_, isFamiliar := familiarFlag(dashed(name), r.accepts)
+	return r.local.Has(name) || r.globals.Has(name) || isFamiliar
+}
+
+// accepts reports whether the command or the program has the flag, or the command the argument, of
+// a row.
+func (r *reorderer) accepts(f familiarRow) bool {
+	if f.isArgument() {
+		command := FindCommand(r.app.Commands, r.Path)
+		return command != nil && strings.Trim(command.ArgsUsage, "[].") == f.own
+	}
+	flag, _ := f.flag()
+	return f.isFlag() && (r.local.Has(flag) || r.globals.Has(flag))
 }
 
 // placeFlags sorts the flags into those of the program and those of the command.
 func (r *reorderer) placeFlags() {
 	for _, written := range r.flags {
-		if flag, ok := r.local[written.name]; ok {
-			r.Flags = append(r.Flags, written.word(flag.Name))
-		} else if flag, ok := r.globals[written.name]; ok {
-			r.Globals = append(r.Globals, written.word(flag.Name))
-		} else {
+		if r.placeFlag(written) {
+			continue
+		}
+		row, ok := familiarFlag(dashed(written.name), r.accepts)
+		switch {
+		case !ok:
 			r.report(written.position, r.unknownFlag(written.name))
+		case row.isArgument():
+			r.Args = append(r.Args, written.value)
+			r.places = append(r.places, written.position)
+		default:
+			r.placeFlag(row.translate(written))
 		}
 	}
+}
+
+// placeFlag adds a flag to those of the command or of the program; false if neither has it.
+func (r *reorderer) placeFlag(written writtenFlag) bool {
+	if flag, ok := r.local[written.name]; ok {
+		r.Flags = append(r.Flags, written.word(flag.Name))
+		return true
+	}
+	flag, ok := r.globals[written.name]
+	if ok {
+		r.Globals = append(r.Globals, written.word(flag.Name))
+	}
+	return ok
 }
 
 // command returns the path as written on a command line.

@@ -10,14 +10,19 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// unknownCommand returns the error of a word that does not name a command of the
-// group, or of the program if group is empty. A word close to an alias suggests
-// the command's name.
-func unknownCommand(commands []*cli.Command, group, word string) error {
-	hint := record.DidYouMean(suggestCommands(commands, word))
-	if group == "" {
-		return Usagef("unknown command %q%s", word, hint)
+// unknownCommand returns the error of a word that does not name a command of the group at a path,
+// or of the program if the path is empty. A word close to an alias suggests the command's name.
+func unknownCommand(app *cli.App, path []string, word string) error {
+	if len(path) == 0 {
+		return Usagef("unknown command %q%s", word, record.DidYouMean(SuggestCommands(app.Commands, word)))
 	}
+	group := strings.Join(path, " ")
+	commands := FindCommand(app.Commands, path).Subcommands
+	suggested := suggestPhrases(app, group, word)
+	if suggested == nil {
+		suggested = SuggestCommands(commands, word)
+	}
+	hint := record.DidYouMean(suggested)
 	if hint == "" {
 		var names []string
 		for _, c := range visible(commands) {
@@ -28,10 +33,25 @@ func unknownCommand(commands []*cli.Command, group, word string) error {
 	return Usagef("%s has no command %q%s", group, word, hint)
 }
 
-// suggestCommands returns the names of the commands for a word of another program, or else of
+// suggestPhrases returns the commands for a group and a word of another program, or for a word
+// that is the argument of another command.
+func suggestPhrases(app *cli.App, group, word string) []string {
+	var suggested []string
+	for _, f := range familiar {
+		if f.has(group + " " + word) {
+			suggested = append(suggested, app.Name+" "+f.own)
+		}
+		if f.has(group+" *") && SuggestCommands(FindCommand(app.Commands, strings.Fields(group)).Subcommands, word) == nil {
+			suggested = append(suggested, app.Name+" "+f.own+" "+word)
+		}
+	}
+	return suggested
+}
+
+// SuggestCommands returns the names of the commands for a word of another program, or else of
 // those with a name or alias like the word.
-func suggestCommands(commands []*cli.Command, word string) []string {
-	isCommand := func(name string) bool { return FindCommand(commands, strings.Fields(name)) != nil }
+func SuggestCommands(commands []*cli.Command, word string) []string {
+	isCommand := func(f familiarRow) bool { return FindCommand(commands, f.command()) != nil }
 	if names := familiarNames(word, isCommand); len(names) > 0 {
 		return names
 	}
@@ -56,10 +76,7 @@ func suggestCommands(commands []*cli.Command, word string) []string {
 // unknownFlag returns the error of a flag that the command does not have. It only
 // suggests flags that the command does have.
 func (r *reorderer) unknownFlag(name string) error {
-	written := "--" + name
-	if len(name) == 1 {
-		written = "-" + name
-	}
+	written := dashed(name)
 	if command := commandWithFlag(r.app.Commands, name, ""); command != "" && len(r.Path) == 0 {
 		return Usagef("no command given; did you mean %s %s %s?", r.app.Name, command, written)
 	}
@@ -82,12 +99,11 @@ func (r *reorderer) unknownFlag(name string) error {
 // another program.
 func (r *reorderer) familiar(written string) []string {
 	group := r.Path[:max(0, len(r.Path)-1)]
-	isKnown := func(name string) bool {
-		flag, isFlag := strings.CutPrefix(strings.Fields(name)[0], "--")
-		if isFlag {
-			return r.local.Has(flag) || r.globals.Has(flag)
+	isKnown := func(f familiarRow) bool {
+		if f.isFlag() || f.isArgument() {
+			return r.accepts(f)
 		}
-		return FindCommand(r.app.Commands, append(slices.Clone(group), name)) != nil
+		return FindCommand(r.app.Commands, slices.Concat(group, f.command())) != nil
 	}
 	var commands []string
 	for _, name := range familiarNames(written, isKnown) {

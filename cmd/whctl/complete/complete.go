@@ -4,7 +4,6 @@
 package complete
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -100,6 +99,7 @@ type line struct {
 	Words
 	flags   cmdline.FlagTable // flags of all commands
 	values  map[string]string // values of flags in the line
+	words   []string          // words before the cursor, without flags and their values
 	command *cli.Command      // nil if there is none yet
 	group   string            // the first command, such as messages
 	args    []string          // arguments before the cursor
@@ -116,7 +116,7 @@ func (w Words) read(words []string, cursor int) *line {
 		flags:  (cmdline.FlagTable{}).Add(w.App.Flags).AddCommands(w.App.Commands),
 		values: make(map[string]string),
 	}
-	commands := w.App.Commands
+	var after []string // words after the cursor
 	for i := 0; i < len(words); i++ {
 		if i == cursor {
 			c.setCurrent(words[i])
@@ -124,7 +124,10 @@ func (w Words) read(words []string, cursor int) *line {
 		}
 		word := strings.TrimLeft(words[i], `"'`)
 		name, isFlag := flagName(word)
-		flag := c.flags[name]
+		flag, isKnown := c.flags[name]
+		if isFlag && !isKnown {
+			flag, _ = c.flags.Familiar(name)
+		}
 		_, value, hasValue := strings.Cut(word, "=")
 		needsNextWord := flag.TakesValue && !hasValue
 		switch {
@@ -138,33 +141,32 @@ func (w Words) read(words []string, cursor int) *line {
 			}
 		case isFlag:
 			c.values[flag.Name] = strings.Trim(value, `"'`)
+		case i < cursor:
+			c.words = append(c.words, strings.TrimRight(word, `"'`))
 		default:
-			commands = c.word(commands, strings.TrimRight(word, `"'`), i < cursor)
+			after = append(after, strings.TrimRight(word, `"'`))
 		}
 	}
+	c.findCommand()
+	c.allArgs = slices.Concat(c.args, after)
 	return c
+}
+
+// findCommand finds the command that the words before the cursor name. The words after it are
+// arguments.
+func (c *line) findCommand() {
+	path, args := cmdline.CommandAt(c.App, c.words)
+	c.args = args
+	if len(path) > 0 {
+		c.group = path[0]
+		c.command = cmdline.FindCommand(c.App.Commands, path)
+	}
 }
 
 // setCurrent sets the word at the cursor.
 func (c *line) setCurrent(word string) {
 	c.current = strings.TrimLeft(word, `"'`)
 	c.quoted = c.current != word
-}
-
-// word reads a command or an argument, before or after the cursor, and returns the commands that
-// can follow.
-func (c *line) word(commands []*cli.Command, word string, before bool) []*cli.Command {
-	command := cmdline.FindCommand(commands, []string{word})
-	if command != nil && len(c.allArgs) == 0 && before {
-		c.command = command
-		c.group = cmp.Or(c.group, command.Name)
-		return command.Subcommands
-	}
-	c.allArgs = append(c.allArgs, word)
-	if before {
-		c.args = append(c.args, word)
-	}
-	return commands
 }
 
 // flagName returns the name of the flag in a word.
@@ -185,11 +187,48 @@ func (c *line) candidates() []Candidate {
 	case isFlag && strings.Contains(c.current, "="):
 		head, value, _ := strings.Cut(c.current, "=")
 		c.current = value
-		return c.matching(c.ofFlag(c.flags[name].Name), head+"=")
+		flag, isKnown := c.flags[name]
+		if !isKnown {
+			flag, _ = c.flags.Familiar(name)
+		}
+		return c.matching(c.ofFlag(flag.Name), head+"=")
 	case strings.HasPrefix(c.current, "-"):
-		return c.matching(c.flagNames(), "")
+		return c.orFamiliar(c.matching(c.flagNames(), ""), cmdline.FamiliarFlags(c.flagsHere()))
 	}
-	return c.matching(c.ofArgument(), "")
+	candidates := c.matching(append(c.ofArgument(), c.nouns()...), "")
+	if isCommand := len(c.args) == 0 && len(c.commandsHere()) > 0; isCommand {
+		return c.orFamiliar(candidates, cmdline.FamiliarCommands(c.commandsHere()))
+	}
+	return candidates
+}
+
+// orFamiliar returns the candidates, or if there are none, the words of other programs with the
+// word at the cursor as a prefix.
+func (c *line) orFamiliar(candidates []Candidate, words []cmdline.FamiliarWord) []Candidate {
+	if len(candidates) > 0 {
+		return candidates
+	}
+	for _, w := range cmdline.MatchFamiliar(words, c.current) {
+		candidates = append(candidates, Candidate{w.Word, "the same as " + w.Own})
+	}
+	return candidates
+}
+
+// commandsHere returns the commands that can follow the words before the cursor.
+func (c *line) commandsHere() []*cli.Command {
+	if c.command == nil {
+		return c.App.Commands
+	}
+	return c.command.Subcommands
+}
+
+// flagsHere returns the flags of the command and of the program.
+func (c *line) flagsHere() cmdline.FlagTable {
+	flags := cmdline.FlagTable{}.Add(c.App.Flags)
+	if c.command != nil {
+		flags.Add(c.command.Flags)
+	}
+	return flags
 }
 
 // matching returns the candidates with the word at the cursor as a prefix,
@@ -228,10 +267,7 @@ func (c *line) flagNames() []Candidate {
 // ofArgument returns the candidates of the argument at the cursor: commands, or the
 // values of its name in ArgsUsage.
 func (c *line) ofArgument() []Candidate {
-	commands := c.App.Commands
-	if c.command != nil {
-		commands = c.command.Subcommands
-	}
+	commands := c.commandsHere()
 	if len(commands) > 0 && len(c.args) == 0 {
 		return commandCandidates(commands)
 	}
@@ -247,6 +283,22 @@ func (c *line) ofArgument() []Candidate {
 		return nil
 	}
 	return c.named(strings.Trim(word, "[]."))
+}
+
+// nouns returns the groups that can follow a verb, as in get messages.
+func (c *line) nouns() []Candidate {
+	isVerb := len(c.words) == 1 && cmdline.FindCommand(c.App.Commands, c.words) == nil
+	if !isVerb {
+		return nil
+	}
+	var candidates []Candidate
+	for _, group := range c.App.Commands {
+		path, _ := cmdline.CommandAt(c.App, []string{c.words[0], group.Name})
+		if len(path) == 2 && path[0] == group.Name {
+			candidates = append(candidates, Candidate{group.Name, group.Usage})
+		}
+	}
+	return candidates
 }
 
 func commandCandidates(commands []*cli.Command) []Candidate {

@@ -118,13 +118,13 @@ func readGroupOrder(columns []output.Column, lists []string) ([]string, error) {
 	known := record.Texts(columns, func(c output.Column) string { return c.Name })
 	var terms []string
 	for _, term := range names(lists, ",;") {
-		name := strings.TrimPrefix(term, "-")
+		name, prefix := splitOrder(term)
 		isNamed := func(column string) bool { return strings.EqualFold(column, name) }
 		if !slices.ContainsFunc(known, isNamed) {
 			return nil, fmt.Errorf("--order-by: the rows have no column %s; they have %s",
 				name, strings.Join(known, ", "))
 		}
-		terms = append(terms, term)
+		terms = append(terms, prefix+name)
 	}
 	return terms, nil
 }

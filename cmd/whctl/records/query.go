@@ -154,7 +154,7 @@ func listKinds(c *cli.Context, s *command.Session) error {
 	}
 	name := c.Args().First()
 	_, isKind := registry.Lookup(name)
-	isList := name == "list" && !isKind // as in the other groups of commands
+	isList := name == "list" && !isKind // as in groups of commands
 	if name == "" || isList {
 		return printKinds(c, s, registry)
 	}
@@ -382,21 +382,34 @@ func readFields(kind *record.Kind, flag string, lists []string) ([]string, error
 // readOrder returns the terms of --order-by in canonical letter case.
 func readOrder(kind *record.Kind, lists []string) ([]string, error) {
 	var terms []string
-	for _, name := range names(lists, ",;") {
-		name, descending := strings.CutPrefix(name, "-")
-		if field, direction, _ := strings.Cut(name, " "); strings.EqualFold(direction, "desc") {
-			return nil, fmt.Errorf("--order-by: write -%s, not %q", field, name)
-		}
-		field, err := fieldName(kind, "order-by", strings.TrimSpace(name))
+	for _, term := range names(lists, ",;") {
+		name, prefix := splitOrder(term)
+		field, err := fieldName(kind, "order-by", name)
 		if err != nil {
 			return nil, err
 		}
-		if descending {
-			field = "-" + field
-		}
-		terms = append(terms, field)
+		terms = append(terms, prefix+field)
 	}
 	return terms, nil
+}
+
+// splitOrder returns the field of a term of --order-by, and its prefix: - if the order is
+// descending. Terms can have the form of SQL, as in "InvoiceTotal desc", or start with a point as
+// in kubectl.
+func splitOrder(term string) (field, prefix string) {
+	field, isDescending := strings.CutPrefix(term, "-")
+	field = strings.TrimPrefix(strings.TrimSpace(field), ".")
+	name, direction, hasDirection := strings.Cut(field, " ")
+	if hasDirection && strings.EqualFold(strings.TrimSpace(direction), "desc") {
+		return name, "-"
+	}
+	if hasDirection && strings.EqualFold(strings.TrimSpace(direction), "asc") {
+		field = name
+	}
+	if isDescending {
+		return field, "-"
+	}
+	return field, ""
 }
 
 // names splits lists at separators and drops empty names.
