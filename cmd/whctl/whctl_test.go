@@ -78,7 +78,7 @@ type invocation struct {
 	env      map[string]string
 	terminal bool
 	colours  bool
-	width    int // in cells; 0 for a default
+	width    int // in cells; 0 for a default, which is none without a terminal
 	ctx      context.Context
 	config   string // directory of the configuration; empty for a new one
 	stdin    string
@@ -122,6 +122,9 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 	if inv.ctx == nil {
 		inv.ctx = context.Background()
 	}
+	if inv.terminal {
+		inv.width = cmp.Or(inv.width, output.UnknownWidth)
+	}
 	var stdout, stderr bytes.Buffer
 	s := &command.Session{
 		Connector: profile.Connector{
@@ -133,7 +136,7 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 		Terminal: output.Terminal{
 			IsTerminal: inv.terminal,
 			Colours:    inv.colours,
-			Width:      cmp.Or(inv.width, output.UnknownWidth),
+			Width:      inv.width,
 		},
 		Prompter: inv.prompter,
 		Now:      inv.clock,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // printed returns rows in a format.
@@ -22,7 +23,7 @@ func printed(t testing.TB, name string, l layout, lines ...string) string {
 	l.out = &Sink{Writer: bufio.NewWriter(&text)}
 	l.names = record.Texts(l.columns, func(c Column) string { return c.Name })
 	l.single = true
-	l.view = newView(Table{Columns: l.columns}, Screen{}, false)
+	l.view = newRawView(Table{Columns: l.columns}, Screen{}.raw(theme.Theme{}))
 	l.view.null = l.null
 	if l.notice == nil {
 		l.notice = func(string, ...any) {}

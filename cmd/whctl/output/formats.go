@@ -13,7 +13,24 @@ type Formatter struct {
 	whole  bool // the column is at least as wide as its values
 	wraps  bool // as the last column: values are not truncated, and the terminal wraps them
 	middle bool // values are truncated in the middle instead of at the end
+	narrow bool // such values are truncated to less than others
 	zoned  bool // the title has the time zone
+	words  bool // programs get the words, too, where they read a table
+}
+
+// likeOnTerminal returns the formatter with the styles of that of a terminal, or the latter if it
+// turns numbers into words.
+func (f Formatter) likeOnTerminal(terminal Formatter) Formatter {
+	if terminal.words {
+		return terminal
+	}
+	show := f.show
+	f.show = func(s Screen, values []string) cell {
+		shown := show(s, values)
+		shown.role = terminal.show(s, values).role
+		return shown
+	}
+	return f
 }
 
 // cell is a formatted value.
@@ -62,7 +79,7 @@ var (
 	// Endpoint is the URL of a receiver.
 	Endpoint = Formatter{show: showEndpoint, middle: true}
 	// Status is the status of a message.
-	Status = Formatter{show: showStatus, whole: true}
+	Status = Formatter{show: showStatus, whole: true, words: true}
 	// HTTPStatus is a status code, with the text of the response or the error if there are
 	// two fields.
 	HTTPStatus = Formatter{show: showHTTPStatus}

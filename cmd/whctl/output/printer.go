@@ -17,6 +17,7 @@ import (
 	"github.com/bizhook/whd/client/rowfile"
 	"github.com/bizhook/whd/client/workbook"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // Column is a column of the output.
@@ -30,7 +31,7 @@ type layout struct {
 	view      view     // columns of table and vertical
 	single    bool     // a single row may be printed as a line per field
 	sheet     string   // name of the kind of rows
-	width     int      // width of the terminal
+	width     int      // width of the terminal in cells; 0 for no limit
 	vertical  bool     // a wide table may be printed as a line per field
 	choosable bool     // the command has --fields
 	null      string   // text of a null
@@ -229,6 +230,14 @@ func (p *Printer) defaultFormat() (string, error) {
 	return "csv", nil
 }
 
+// width returns the width of tables; 0 for no limit, as in a file.
+func (p *Printer) width() int {
+	if p.Terminal.IsTerminal && !p.OnScreen() {
+		return 0
+	}
+	return p.Terminal.Width
+}
+
 // chosenTable reports whether a table was requested explicitly.
 func chosenTable(c *cli.Context) bool { return c.IsSet("format") || c.Bool("table") }
 
@@ -242,7 +251,7 @@ func (p *Printer) RowWriter(f Format, out *Sink, name string, t Table) (RowWrite
 		out:       out,
 		columns:   t.Columns,
 		sheet:     name,
-		width:     p.Terminal.Width,
+		width:     p.width(),
 		null:      c.String("null"),
 		excel:     c.Bool("excel"),
 		single:    p.One || len(t.View) == 0,
@@ -254,12 +263,26 @@ func (p *Printer) RowWriter(f Format, out *Sink, name string, t Table) (RowWrite
 		return newJQ(c.Context, l, c.String("jq"), f.Name == "json")
 	}
 	l.names = record.Texts(t.Columns, func(column Column) string { return column.Name })
-	l.view = newView(t, p.Screen, f.HumanReadable() && p.OnScreen())
+	if f.HumanReadable() && p.OnScreen() {
+		l.view = newView(t, p.Screen)
+	} else {
+		l.view = newRawView(t, p.Screen.raw(p.pipeTheme()))
+	}
 	l.view.null = l.null
 	if l.view.terminal { // its cells are sanitized, and have colours
 		out.Reset(p.Stdout)
 	}
 	return f.new(l), nil
+}
+
+// pipeTheme returns the theme of tables that are not on a terminal. It has colours if they are
+// forced for a pipe.
+func (p *Printer) pipeTheme() theme.Theme {
+	isPipe := !p.Terminal.IsTerminal && !toFile(p.Context)
+	if isPipe && p.Screen.Theme != nil {
+		return *p.Screen.Theme
+	}
+	return theme.Theme{}
 }
 
 // Rows prints rows as they arrive and returns the format that was used.

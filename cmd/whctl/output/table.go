@@ -117,6 +117,12 @@ func (p *tableWriter) chooseWidths(titles []cell, sample [][]cell) []int {
 		want[i] = max(want[i], min(title, tableCellMax))
 		need[i] = max(need[i], min(title, tableCellMin))
 	}
+	if p.width == 0 {
+		for i := range full {
+			full[i] = max(full[i], ansi.StringWidthWc(titles[i].text))
+		}
+		return full
+	}
 	widths := fit(p.brief.columns, want, need, p.width)
 	if p.view.terminal && !slices.Contains(widths, -1) { // there may be room for more
 		return fit(p.brief.columns, full, widths, p.width)
@@ -218,7 +224,8 @@ func (p *tableWriter) line(cells []cell) error {
 		}
 		formatter := p.brief.columns[i].As
 		text := cells[i].text
-		if !formatter.wraps || !p.view.terminal {
+		isWrapped := formatter.wraps && p.view.terminal
+		if p.width > 0 && !isWrapped {
 			text = cutShort(p.brief.screen, text, width, formatter.middle)
 		}
 		pad := strings.Repeat(" ", max(0, width-ansi.StringWidthWc(text)))

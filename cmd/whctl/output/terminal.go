@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"strconv"
@@ -11,21 +12,21 @@ import (
 // Terminal describes standard output.
 type Terminal struct {
 	IsTerminal bool // standard output is a terminal
-	Width      int  // in cells
+	Width      int  // in cells; 0 for no limit
 	Colours    bool // it may show colours, unless the user has disabled them
 }
 
 // EnvColumns is the environment variable with the width, if standard output is not
-// a terminal.
+// a terminal. Without it, tables are not truncated then.
 const EnvColumns = "COLUMNS"
 
-// UnknownWidth is the default width.
+// UnknownWidth is the width of a terminal that does not report it.
 const UnknownWidth = 80
 
 // TerminalOf queries the operating system. It writes nothing to the terminal, because
 // a terminal that does not respond would block the program.
 func TerminalOf(w io.Writer, env func(string) string) Terminal {
-	t := Terminal{Width: UnknownWidth}
+	var t Terminal
 	if n, err := strconv.Atoi(env(EnvColumns)); err == nil && n > 0 {
 		t.Width = n
 	}
@@ -35,6 +36,7 @@ func TerminalOf(w io.Writer, env func(string) string) Terminal {
 	file := w.(*os.File)
 	t.IsTerminal = true
 	t.Colours = true
+	t.Width = cmp.Or(t.Width, UnknownWidth)
 	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 		t.Width = width
 	}

@@ -89,14 +89,16 @@ type view struct {
 	texts  []string       // texts of the current cell
 }
 
-// rawScreen is the screen of tables for programs, which have the values of the service.
-var rawScreen = Screen{Theme: &theme.Theme{Glyphs: theme.Glyphs{Ellipsis: "~"}}}
+// raw returns the screen with a theme of tables for programs, which have the values of the service.
+func (s Screen) raw(t theme.Theme) Screen {
+	t.Glyphs = theme.Glyphs{Ellipsis: "~"}
+	s.Theme = &t
+	s.Full = true
+	return s
+}
 
-// newView returns the view of a table: its columns on a terminal, or else those for programs.
-func newView(t Table, s Screen, terminal bool) view {
-	if !terminal {
-		return newRawView(t.Columns)
-	}
+// newView returns the view of a table on a terminal.
+func newView(t Table, s Screen) view {
 	if len(t.View) == 0 {
 		t = Table{}.Of(t.Columns)
 	}
@@ -129,12 +131,17 @@ func (t Table) fieldType(name string) record.Type {
 	return t.Columns[i].Type
 }
 
-// newRawView returns a view with the values of the service.
-func newRawView(columns []Column) view {
-	t := Table{}.Of(columns)
-	v := view{columns: t.View, screen: rawScreen, chosen: t.chosen}
-	for i, c := range columns {
+// newRawView returns a view with the values of the service, but words for statuses. They have the
+// styles of the columns on a terminal.
+func newRawView(t Table, s Screen) view {
+	raw := Table{}.Of(t.Columns)
+	v := view{columns: raw.View, screen: s, chosen: raw.chosen}
+	for i, c := range t.Columns {
 		v.columns[i].As = rawFormatter(c.Type)
+		onTerminal := func(column ViewColumn) bool { return column.Fields == c.Name }
+		if n := slices.IndexFunc(t.View, onTerminal); n >= 0 {
+			v.columns[i].As = v.columns[i].As.likeOnTerminal(t.View[n].As)
+		}
 		v.names = append(v.names, c.Name)
 		v.types = append(v.types, c.Type)
 		v.indexes = append(v.indexes, []int{i})
