@@ -174,16 +174,70 @@ func showDelivery(s Screen, values []string, queueOf func(subscriptionID string)
 	if fields > 1 && values[1] != "" { // such as the rights of its owner
 		return cell{"enabled, but " + values[1], theme.Warning}
 	}
-	queue := queueOf(values[fields+1])
-	switch {
-	case queue.Breaker == wire.BreakerOpen:
-		return cell{"breaker open", theme.Failure}
-	case !time.Time(queue.WaitUntilDateTime).IsZero():
-		return cell{"waiting (Retry-After)", theme.Warning}
-	case failingSince != "" || !time.Time(queue.FailingSince).IsZero():
-		return cell{"failing", theme.Warning}
+	if p := problemOf(queueOf(values[fields+1])); p > noProblem {
+		return problemCells[p]
+	}
+	if failingSince != "" {
+		return problemCells[isFailing]
 	}
 	return showEnabled(s, enabled)
+}
+
+// problem is a problem of a queue; the highest is the worst.
+type problem uint8
+
+const (
+	noProblem problem = iota
+	isFailing
+	isWaiting
+	isOpen
+)
+
+var problemCells = [...]cell{
+	isFailing: {"failing", theme.Warning},
+	isWaiting: {"waiting (Retry-After)", theme.Warning},
+	isOpen:    {"breaker open", theme.Failure},
+}
+
+// problemOf returns the problem of a queue.
+func problemOf(q wire.Queue) problem {
+	switch {
+	case q.Breaker == wire.BreakerOpen:
+		return isOpen
+	case !time.Time(q.WaitUntilDateTime).IsZero():
+		return isWaiting
+	case !time.Time(q.FailingSince).IsZero():
+		return isFailing
+	}
+	return noProblem
+}
+
+// showWorst shows the worst state of the queues of a subscriber; see Worst.
+func showWorst(s Screen, values []string, queuesOf func(subscriberID string) []wire.Queue) cell {
+	if values[0] != "true" {
+		return showEnabled(s, values[:1])
+	}
+	worst := noProblem
+	affected := 0
+	queues := queuesOf(values[1])
+	for _, queue := range queues {
+		p := problemOf(queue)
+		if p > worst {
+			worst = p
+			affected = 0
+		}
+		if p == worst {
+			affected++
+		}
+	}
+	if worst == noProblem {
+		return showEnabled(s, values[:1])
+	}
+	shown := problemCells[worst]
+	if len(queues) > 1 {
+		shown.text = fmt.Sprintf("%s, %d of %d", shown.text, affected, len(queues))
+	}
+	return shown
 }
 
 func showSecrets(s Screen, values []string) cell {

@@ -48,6 +48,8 @@ var (
 
 // Formatters of values.
 var (
+	// Event is the name of an event.
+	Event = Formatter{show: showText, middle: true, narrow: true}
 	// Words is a short text.
 	Words = plainText
 	// Whole is a text that is not truncated.
@@ -106,6 +108,25 @@ func Delivery(queueOf func(subscriptionID string) wire.Queue) Formatter {
 func MessageStatus(queueOf func(subscriptionID string) wire.Queue) Formatter {
 	show := func(s Screen, values []string) cell { return showMessageStatus(s, values, queueOf) }
 	return Formatter{show: show, whole: true}
+}
+
+// Worst returns a formatter that is like Enabled, but shows the worst problem of the queues of an
+// enabled subscriber. The last field is its ID.
+func Worst(queuesOf func(subscriberID string) []wire.Queue) Formatter {
+	return Formatter{show: func(s Screen, values []string) cell {
+		return showWorst(s, values, queuesOf)
+	}}
+}
+
+// Named returns a formatter that shows an object by its name instead of its secret ID, unless the
+// name is not known.
+func Named(nameOf func(id string) string) Formatter {
+	return Formatter{show: func(s Screen, values []string) cell {
+		if name := nameOf(values[0]); name != "" {
+			return cell{text: name}
+		}
+		return showSecretID(s, values)
+	}}
 }
 
 // State returns a formatter of a word that should be the given one.

@@ -136,7 +136,7 @@ func (f Formatter) widths(full int) (want, need int) {
 		return full, full
 	}
 	want = min(full, tableCellMax)
-	if f.middle {
+	if f.middle && !f.narrow {
 		return want, min(want, tableMiddleMin)
 	}
 	return want, min(want, tableCellMin)

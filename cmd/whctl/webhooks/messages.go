@@ -125,7 +125,7 @@ var heldView = output.ViewColumn{Title: "Held", Fields: "Held", As: output.Lines
 var (
 	messageView = []output.ViewColumn{
 		{Title: messageStatus, Fields: "Status", As: output.Status},
-		{Title: "Event", Fields: "EventName", As: output.Words},
+		{Title: "Event", Fields: "EventName", As: output.Event},
 		{Title: "Key", Fields: "Key", As: output.Words, Rank: 2},
 		{Title: "Endpoint", Fields: "URL", As: output.Endpoint, Rank: 1},
 		{Title: "Tries", Fields: "Status Retries MaxRetries", As: output.Tries, Rank: 3},

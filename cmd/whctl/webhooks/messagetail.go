@@ -56,7 +56,7 @@ var changeTable = output.Table{
 	View: []output.ViewColumn{
 		{Title: "At", Fields: "At", As: output.Local},
 		{Title: "Status", Fields: "Status", As: output.Status},
-		{Title: "Event", Fields: "EventName", As: output.Words},
+		{Title: "Event", Fields: "EventName", As: output.Event},
 		{Title: "Answer", Fields: "HTTPCode", As: output.HTTPStatus},
 		{Title: "Took", Fields: "Duration", As: output.Duration},
 		{Title: "Next attempt", Fields: "NextAttemptDateTime", As: output.Due},

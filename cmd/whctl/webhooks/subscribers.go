@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -111,11 +112,21 @@ var subscriberView = []output.ViewColumn{
 	{Title: "Number", Fields: "ItemNo", As: output.Whole, Rank: output.DetailOnly},
 }
 
-func listSubscribers(*cli.Context, *command.Session) (records.Listing, error) {
+// listSubscribers describes the list of subscribers. On a terminal, each has the worst state of its
+// subscriptions.
+func listSubscribers(c *cli.Context, _ *command.Session) (records.Listing, error) {
+	var states queueStates
+	view := slices.Clone(subscriberView)
+	i := slices.IndexFunc(view, func(column output.ViewColumn) bool { return column.Fields == "IsEnabled" })
+	view[i].Fields = "IsEnabled RecID"
+	view[i].As = output.Worst(states.ofSubscriber)
 	return records.Listing{
 		Kind:  command.SystemKind("Subscriber"),
 		Brief: []string{"RecID", "Name", "IsEnabled", "LastSavedDateTime"},
-		View:  subscriberView,
+		View:  view,
+		Opened: func(service *client.Client) {
+			states.connect(c.Context, service)
+		},
 	}, nil
 }
 

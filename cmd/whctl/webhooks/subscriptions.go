@@ -124,27 +124,34 @@ whctl subscriptions test 1f0c..9ab2 --no-wait`,
 	}}
 }
 
-// subscriptionView returns the columns on a terminal.
-func subscriptionView(q *queueStates) []output.ViewColumn {
-	state := output.ViewColumn{
-		Title:  "State",
-		Fields: "IsEnabled DisabledReason FailingSince RecID",
-		As:     output.Delivery(q.of),
-		Rank:   1,
+// subscriptionView returns the columns on a terminal. With full, the list has the SubscriberIDs.
+func subscriptionView(q *queueStates, names *subscriberNames, full bool) []output.ViewColumn {
+	rankOfID := output.DetailOnly
+	if full {
+		rankOfID = 1
 	}
-	return append([]output.ViewColumn{state}, subscriptionColumns...)
-}
-
-var subscriptionColumns = []output.ViewColumn{
-	{Title: "Event", Fields: "EventName", As: output.Words},
-	{Title: "Endpoint", Fields: "URL", As: output.Endpoint},
-	{Title: "Ordered", Fields: "Ordered", As: output.Yes, Rank: 3},
-	{Title: "When", Fields: "Where", As: output.Words, Rank: 2},
-	{Title: "Retry schedule", Fields: "RetrySchedule", As: output.Words, Rank: output.DetailOnly},
-	{Title: "Changed", Fields: "LastSavedDateTime", As: output.Age, Rank: 2},
-	{Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: output.DetailOnly},
-	{Title: "Subscription ID", Fields: "RecID", As: output.ID},
-	{Title: "Subscriber ID", Fields: "SY_WebhookSubscriber_RecID", As: output.SecretID, Rank: 1},
+	return []output.ViewColumn{
+		{
+			Title:  "State",
+			Fields: "IsEnabled DisabledReason FailingSince RecID",
+			As:     output.Delivery(q.of),
+		},
+		{Title: "Event", Fields: "EventName", As: output.Event},
+		{Title: "Endpoint", Fields: "URL", As: output.Endpoint},
+		{Title: "Subscriber", Fields: "SY_WebhookSubscriber_RecID", As: output.Named(names.of)},
+		{Title: "Ordered", Fields: "Ordered", As: output.Yes, Rank: 3},
+		{Title: "When", Fields: "Where", As: output.Words, Rank: 2},
+		{Title: "Retry schedule", Fields: "RetrySchedule", As: output.Words, Rank: output.DetailOnly},
+		{Title: "Changed", Fields: "LastSavedDateTime", As: output.Age, Rank: 2},
+		{Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: output.DetailOnly},
+		{Title: "Subscription ID", Fields: "RecID", As: output.ID},
+		{
+			Title:  "Subscriber ID",
+			Fields: "SY_WebhookSubscriber_RecID",
+			As:     output.SecretID,
+			Rank:   rankOfID,
+		},
+	}
 }
 
 // noticeColumns has the columns of a single subscription about events that it does not receive, and
@@ -180,11 +187,13 @@ func noticeViews(s wire.Subscription) []output.ViewColumn {
 // that needs no other permission than that ID.
 func listSubscriptions(c *cli.Context, s *command.Session) error {
 	var states queueStates
+	var names subscriberNames
 	listing := records.Listing{
 		Kind: command.SystemKind("Subscription"),
-		View: subscriptionView(&states),
+		View: subscriptionView(&states, &names, c.Bool("full")),
 		Opened: func(service *client.Client) {
 			states.connect(c.Context, service)
+			names.connect(c.Context, service)
 		},
 		Brief: []string{
 			"RecID", "EventName", "URL", "IsEnabled", "SY_WebhookSubscriber_RecID", "DisabledReason",
@@ -247,12 +256,14 @@ func showSubscription(c *cli.Context, out *output.Printer, service *client.Clien
 		return err
 	}
 	var states queueStates
+	var names subscriberNames
 	states.connect(c.Context, service)
+	names.connect(c.Context, service)
 	columns := output.ColumnsOf(command.SystemKind("Subscription"), nil)
 	out.One = true
 	return output.Documents(out, output.Table{
 		Columns: slices.Concat(columns, secretColumns, noticeColumns),
-		View:    slices.Concat(subscriptionView(&states), []output.ViewColumn{secretView}, noticeViews(subscription)),
+		View:    slices.Concat(subscriptionView(&states, &names, true), []output.ViewColumn{secretView}, noticeViews(subscription)),
 	}, subscription)
 }
 
