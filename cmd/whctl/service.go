@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/cmd/whctl/command"
@@ -120,6 +121,9 @@ func showInfo(c *cli.Context, out *output.Printer, service *client.Client) error
 // statsColumns are the statistics of all deliveries.
 var statsColumns = []valueColumn[*wire.Stats]{
 	{"ServerDateTime", record.Epoch, func(s *wire.Stats) any { return s.ServerDateTime }},
+	{"SinceDateTime", record.Epoch, func(s *wire.Stats) any {
+		return command.NilIfZero(s.SinceDateTime)
+	}},
 	{"Window", record.TimeSpan, func(s *wire.Stats) any { return s.Window }},
 	{"Events", record.Long, func(s *wire.Stats) any { return s.Totals.Events }},
 	{"Messages", record.Long, func(s *wire.Stats) any { return s.Totals.Messages }},
@@ -169,11 +173,12 @@ var queueTable = output.Table{
 		{Name: "OldestDateTime", Type: record.Epoch},
 		{Name: "SubscriptionID", Type: record.Text},
 		{Name: "SubscriberID", Type: record.Text},
+		{Name: "SinceDateTime", Type: record.Epoch},
 	},
 	View: []output.ViewColumn{
 		{Title: "Breaker", Fields: "Breaker", As: output.State(wire.BreakerClosed)},
 		{Title: "Subscriber", Fields: "SubscriberName", As: output.Words, Rank: 4},
-		{Title: "Event", Fields: "EventName", As: output.Words, Rank: 2},
+		{Title: "Event", Fields: "EventName", As: output.Event, Rank: 2},
 		{Title: "Endpoint", Fields: "URL", As: output.Endpoint},
 		{Title: "Delivered", Fields: "Delivered", As: output.Count, Rank: 1},
 		{Title: "Failed", Fields: "Failed", As: output.Problems},
@@ -198,7 +203,7 @@ func showStats(c *cli.Context, out *output.Printer, service *client.Client) erro
 		if stats.OtherQueues > 0 {
 			defer out.Notice("%d more queues have no problems", stats.OtherQueues)
 		}
-		return output.Documents(out, queueTable, stats.Queues...)
+		return printQueues(out, stats)
 	}
 	if out.Draws() {
 		return drawStats(out.Stdout, out.Screen, out.Terminal.Width, stats)
@@ -212,4 +217,32 @@ func showStats(c *cli.Context, out *output.Printer, service *client.Client) erro
 	out.One = true
 	_, err = out.Rows(formats.Of(columns), output.Each([]client.Row{row}))
 	return err
+}
+
+// countedQueue is a queue with the time since when it is counted.
+type countedQueue struct {
+	wire.Queue
+	SinceDateTime wire.Timestamp `json:",omitzero"`
+}
+
+// printQueues prints the queues. On a terminal, a notice has the time since when they are counted.
+func printQueues(out *output.Printer, stats *wire.Stats) error {
+	var queues []countedQueue
+	for _, queue := range stats.Queues {
+		queues = append(queues, countedQueue{Queue: queue, SinceDateTime: stats.SinceDateTime})
+	}
+	if text := countedSince(out.Screen, stats); text != "" && out.OnScreen() {
+		defer out.Notice("counted since %s", text)
+	}
+	return output.Documents(out, queueTable, queues...)
+}
+
+// countedSince returns the time since when the service counts; empty if it is not known.
+func countedSince(s output.Screen, stats *wire.Stats) string {
+	since := time.Time(stats.SinceDateTime)
+	if since.IsZero() {
+		return ""
+	}
+	age := display.Age(time.Time(stats.ServerDateTime).Sub(since))
+	return since.In(s.Zone).Format("2006-01-02 15:04 MST") + " (" + age + " ago)"
 }

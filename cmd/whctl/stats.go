@@ -66,14 +66,10 @@ func (d *statsDrawing) count(role theme.Role, n int64, word string) string {
 
 // attemptCounts adds the counts and latencies of the attempts in the window.
 func (d *statsDrawing) attemptCounts(stats *wire.Stats) {
-	window := output.Span(stats.Window)
-	since := time.Time(stats.SinceDateTime)
-	uptime := time.Time(stats.ServerDateTime).Sub(since)
-	if !since.IsZero() && uptime < time.Duration(stats.Window) {
-		started := since.In(d.screen.Zone).Format("15:04 MST")
-		window += ", since the start of the service at " + started
+	d.line("Window", "%s", output.Span(stats.Window))
+	if since := countedSince(d.screen, stats); since != "" {
+		d.line("Counted", "since %s", since)
 	}
-	d.line("Window", "%s", window)
 
 	totals := stats.Totals
 	d.line("Published", "%s, %s", display.Count(totals.Events, "event", "events"),

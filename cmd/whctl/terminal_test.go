@@ -27,9 +27,8 @@ var tableCommands = []string{
 	"why D100512",
 }
 
-// TestTablesOnTerminal compares the tables with the golden file: as programs get them, which is as
-// they were on terminals before there were views, and on terminals of two widths. Styles are shown
-// as <...>.
+// TestTablesOnTerminal compares the tables with the golden file: in a pipe, where nothing is
+// truncated, and on terminals of two widths. Styles are shown as <...>.
 func TestTablesOnTerminal(t *testing.T) {
 	dir := writeConfig(t, "profile = 'prod'\n[profiles.prod]\ntime_zone = 'Europe/Vienna'\n")
 	screens := []struct {
@@ -37,7 +36,12 @@ func TestTablesOnTerminal(t *testing.T) {
 		inv  invocation
 		flag string
 	}{
-		{name: "before", inv: invocation{width: 120}, flag: "--table"},
+		{name: "pipe", flag: "--table"},
+		{
+			name: "pipe, CLICOLOR_FORCE",
+			inv:  invocation{env: map[string]string{"CLICOLOR_FORCE": "1"}},
+			flag: "--table",
+		},
 		{name: "120 cells", inv: invocation{width: 120, terminal: true, colours: true}},
 		{
 			name: "80 cells, NO_COLOR",
@@ -54,7 +58,7 @@ func TestTablesOnTerminal(t *testing.T) {
 		for _, screen := range screens {
 			args := strings.Fields(line + " " + screen.flag)
 			isQuery := strings.Contains(line, " list") && args[0] != "keys"
-			if screen.name == "before" && isQuery {
+			if !screen.inv.terminal && isQuery {
 				args = append(args, "--take", "50") // the default on a terminal
 			}
 			screen.inv.handler = serveListed
@@ -63,7 +67,9 @@ func TestTablesOnTerminal(t *testing.T) {
 			if got.code != 0 {
 				t.Errorf("whctl %s, %s: got %v; want exit code 0", line, screen.name, got)
 			}
-			if screen.name != "120 cells" && strings.Contains(got.stdout, "\x1b") {
+			isColoured := screen.inv.colours || screen.inv.env["CLICOLOR_FORCE"] != ""
+			isPlain := !isColoured || screen.inv.env["NO_COLOR"] != ""
+			if isPlain && strings.Contains(got.stdout, "\x1b") {
 				t.Errorf("whctl %s, %s: got styles in %q", line, screen.name, got.stdout)
 			}
 			fmt.Fprintf(&text, "=== whctl %s (%s)\n%s--\n%s", line, screen.name, got.stdout, got.stderr)
@@ -118,6 +124,7 @@ func TestFormatOfFileName(t *testing.T) {
 	for args, want := range map[string]string{
 		"x":                "InvoiceID     D1",
 		"x.csv":            "InvoiceID,",
+		"x.log --tsv":      "InvoiceID\t",
 		"x.csv --excel":    "\ufeffInvoiceID",
 		"x.tsv":            "InvoiceID\t",
 		"x.json":           "[\n{",
