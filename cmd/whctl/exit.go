@@ -92,6 +92,9 @@ func detailsOf(e *client.Error, howToSignIn func() string) []string {
 	if e.Kind == client.Unreachable {
 		lines = append(lines, unreachableHints(e)...)
 	}
+	if e.Status == http.StatusProxyAuthRequired {
+		lines = append(lines, proxyHint)
+	}
 	if e.Kind == client.TimedOut && e.Status == 0 {
 		lines = append(lines, "use --timeout to wait longer")
 	}
@@ -115,6 +118,10 @@ func fieldLines(e *client.Error) []string {
 	return lines
 }
 
+// proxyHint is the hint for a proxy that requires credentials.
+const proxyHint = "this is the response of a proxy, from HTTPS_PROXY or HTTP_PROXY; " +
+	"whctl doctor names the variable"
+
 // unreachableHints returns hints for a service that cannot be reached.
 func unreachableHints(e *client.Error) []string {
 	if e.Err == nil {
@@ -126,6 +133,9 @@ func unreachableHints(e *client.Error) []string {
 			"is the service running at this address? whctl doctor checks the connection",
 			"start a local one with whd serve, or set another address with --url, WHCTL_URL "+
 				"or whctl profile create NAME --url URL")
+	}
+	if strings.Contains(e.Err.Error(), http.StatusText(http.StatusProxyAuthRequired)) {
+		hints = append(hints, proxyHint)
 	}
 	if strings.Contains(e.Err.Error(), "HTTP response to HTTPS client") {
 		_, address, _ := strings.Cut(e.Message, "https://")

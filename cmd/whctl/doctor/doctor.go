@@ -36,6 +36,7 @@ type Diagnosis struct {
 	service   *client.Client // nil if it cannot be created
 	info      *wire.Info     // nil if the service does not respond
 	admin     bool           // the login is one of an admin
+	isBlocked bool           // the proxy to the service does not let requests pass
 }
 
 // checks run in this order. A check that depends on a failed one returns notApplicable.
@@ -53,6 +54,7 @@ var checks = []struct {
 	{name: "deliveries", run: (*Diagnosis).checkDeliveries},
 	{name: "host url", run: (*Diagnosis).checkHostURL},
 	{name: "keyring", run: (*Diagnosis).checkKeyring},
+	{name: "logins", run: (*Diagnosis).checkLogins},
 }
 
 // notApplicable has no status; its check is left out.
@@ -191,7 +193,7 @@ func othersCanWrite(path string) bool {
 
 // requestInfo requests the information that the service has for everyone.
 func (d *Diagnosis) requestInfo() check.Result {
-	if d.service == nil {
+	if d.service == nil || d.isBlocked {
 		return notApplicable
 	}
 	info, err := d.service.Info(d.c.Context)
@@ -400,4 +402,20 @@ func (d *Diagnosis) checkKeyring() check.Result {
 				" or "+profile.EnvPassword)
 	}
 	return passed("works")
+}
+
+// checkLogins checks that only this user can read the secrets of logins that are not in the
+// keyring.
+func (d *Diagnosis) checkLogins() check.Result {
+	logins, err := d.connector.Vault.ReadLogins()
+	if err != nil {
+		return failed(err.Error(), "")
+	}
+	if !logins.HasSecrets() {
+		return notApplicable
+	}
+	if logins.Exposed() {
+		return warning("other users can read the secrets in "+logins.Path, "chmod 600 "+logins.Path)
+	}
+	return passed("only you can read the secrets in " + logins.Path)
 }

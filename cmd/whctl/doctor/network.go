@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -31,7 +32,13 @@ func (d *Diagnosis) checkAddress() check.Result {
 		return failed("the address of the proxy is invalid", proxyFix)
 	}
 	if proxy != nil {
-		return proxyResult(ctx, proxy)
+		options, err := d.connector.Options(d.c)
+		if err != nil {
+			return failed(err.Error(), "")
+		}
+		result := proxyResult(ctx, proxy, u, options.TLS)
+		d.isBlocked = result.Status == check.Failed
+		return result
 	}
 	return addressResult(ctx, u)
 }
@@ -55,15 +62,72 @@ func proxyOf(u *url.URL) (*url.URL, error) {
 	return http.ProxyFromEnvironment(&http.Request{URL: u})
 }
 
-// proxyResult checks that a proxy accepts connections. Behind one, this machine need not be able
-// to resolve the name of the service, nor have a route to it.
-func proxyResult(ctx context.Context, proxy *url.URL) check.Result {
+// proxyVariable returns the environment variable that has the proxy to an address.
+func proxyVariable(u *url.URL) string {
+	name := strings.ToUpper(u.Scheme) + "_PROXY"
+	if os.Getenv(name) == "" {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
+// proxyResult checks that a proxy accepts connections and lets a request pass to the service.
+// Behind one, this machine need not be able to resolve the name of the service, nor have a route
+// to it.
+func proxyResult(ctx context.Context, proxy, u *url.URL, config *tls.Config) check.Result {
+	variable := proxyVariable(u)
+	name := "proxy " + proxy.Host + " (" + variable + ")"
 	link, err := new(net.Dialer).DialContext(ctx, "tcp", hostPort(proxy))
 	if err != nil {
-		return failed("proxy "+proxy.Host+": "+err.Error(), proxyFix)
+		return failed(name+": "+err.Error(), proxyFix)
 	}
-	defer link.Close()
-	return passed("through proxy " + proxy.Host + ", which accepts connections; not checked directly")
+	link.Close()
+
+	status, err := statusThrough(ctx, proxy, u, config)
+	switch {
+	case status == http.StatusProxyAuthRequired && proxy.User != nil:
+		return failed(name+" rejects its user and password: status 407", "correct them in "+variable)
+	case status == http.StatusProxyAuthRequired:
+		return failed(name+" requires a user and password: status 407",
+			"set them: "+variable+"="+proxy.Scheme+"://USER:PASSWORD@"+proxy.Host)
+	case status == http.StatusOK, err == nil && status < http.StatusInternalServerError:
+		return passed("through " + name + ", which reaches " + hostPort(u))
+	case status != 0:
+		return failed(fmt.Sprintf("%s does not reach %s: status %d %s",
+			name, hostPort(u), status, http.StatusText(status)),
+			"check that the proxy allows connections to "+hostPort(u)+", or add "+u.Hostname()+" to NO_PROXY")
+	}
+	return failed(name+": "+err.Error(), proxyFix)
+}
+
+// statusThrough returns the status of a request through a proxy, without credentials of the
+// service: that of the tunnel to an HTTPS service, or else that of the response. It is 0 without a
+// response.
+func statusThrough(
+	ctx context.Context, proxy, u *url.URL, config *tls.Config,
+) (status int, err error) {
+	transport := &http.Transport{
+		Proxy:           http.ProxyURL(proxy),
+		TLSClientConfig: config,
+		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, r *http.Response) error {
+			status = r.StatusCode
+			return nil
+		},
+	}
+	defer transport.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, u.String(), nil)
+	if err != nil {
+		return 0, err
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return status, err // also that of the certificate, which has its own check
+	}
+	defer response.Body.Close()
+	if status == 0 {
+		status = response.StatusCode
+	}
+	return status, nil
 }
 
 // addressResult checks that the host name resolves and the port accepts connections.
@@ -104,7 +168,7 @@ func defaultPort(scheme string) string {
 // checkCertificate checks the certificate of the service.
 func (d *Diagnosis) checkCertificate() check.Result {
 	u := d.url()
-	if u == nil || u.Scheme != "https" {
+	if u == nil || u.Scheme != "https" || d.isBlocked {
 		return notApplicable
 	}
 	if d.settings.Bool("insecure_tls") {

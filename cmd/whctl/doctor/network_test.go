@@ -176,8 +176,9 @@ func TestProxy(t *testing.T) {
 	config := &tls.Config{RootCAs: trusted}
 
 	t.Run("address", func(t *testing.T) {
-		got := proxyResult(t.Context(), proxy)
-		want := passed("through proxy " + proxy.Host + ", which accepts connections; not checked directly")
+		t.Setenv("HTTPS_PROXY", proxy.String())
+		got := proxyResult(t.Context(), proxy, &url.URL{Scheme: "https", Host: testName}, config)
+		want := passed("through proxy " + proxy.Host + " (HTTPS_PROXY), which reaches " + testName + ":443")
 		if got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
@@ -211,12 +212,59 @@ func TestProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := proxyResult(t.Context(), away)
-		want := "proxy " + away.Host + ": "
+		got := proxyResult(t.Context(), away, &url.URL{Scheme: "https", Host: testName}, config)
+		want := "proxy " + away.Host + " (https_proxy): "
 		if got.Status != check.Failed || !strings.HasPrefix(got.Detail, want) {
 			t.Errorf("got %+v, want failed, a detail that starts with %q", got, want)
 		}
 	})
+}
+
+// TestProxyOfHTTP checks the results for responses of a proxy to a service without TLS.
+func TestProxyOfHTTP(t *testing.T) {
+	service := &url.URL{Scheme: "http", Host: "erp.invalid:5050"}
+	for _, c := range []struct {
+		status int
+		user   *url.Userinfo
+		want   string
+		fix    string
+	}{
+		{status: 200, want: "through proxy HOST (HTTP_PROXY), which reaches erp.invalid:5050"},
+		{status: 404, want: "through proxy HOST (HTTP_PROXY), which reaches erp.invalid:5050"},
+		{
+			status: 407,
+			want:   "proxy HOST (HTTP_PROXY) requires a user and password: status 407",
+			fix:    "HTTP_PROXY=http://USER:PASSWORD@HOST",
+		},
+		{
+			status: 407,
+			user:   url.UserPassword("ann", "secret"),
+			want:   "proxy HOST (HTTP_PROXY) rejects its user and password: status 407",
+			fix:    "correct them in HTTP_PROXY",
+		},
+		{
+			status: 502,
+			want:   "proxy HOST (HTTP_PROXY) does not reach erp.invalid:5050: status 502 Bad Gateway",
+			fix:    "add erp.invalid to NO_PROXY",
+		},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(c.status)
+		}))
+		defer server.Close()
+		proxy, err := url.Parse(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxy.User = c.user
+		t.Setenv("HTTP_PROXY", proxy.String())
+		got := proxyResult(t.Context(), proxy, service, nil)
+		want := strings.ReplaceAll(c.want, "HOST", proxy.Host)
+		fix := strings.ReplaceAll(c.fix, "HOST", proxy.Host)
+		if got.Detail != want || !strings.Contains(got.Fix, fix) {
+			t.Errorf("status %d, user %v: got %+v; want %q, a fix with %q", c.status, c.user, got, want, fix)
+		}
+	}
 }
 
 func TestSubjectOfCertificates(t *testing.T) {
