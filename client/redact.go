@@ -25,6 +25,12 @@ var (
 	// User and password in a URL, such as that of a proxy.
 	userInfo = regexp.MustCompile(`(://)[^/@\s"]+@`)
 
+	// Parameters of a URL with secret values, such as those of a receiver. Key with a capital is a
+	// filter of the service.
+	secretParameter = regexp.MustCompile(
+		`((?:[?&]|\\u0026)(?:(?i:[\w.-]*(?:token|secret|passw(?:or)?d|signature|api[-_]?key)|sig|auth|code|pwd)|key)=)` +
+			`[^&#\s"'\\<>]+`)
+
 	// GUIDs with or without hyphens; the groups are their first and last four digits.
 	guid = regexp.MustCompile(`(?i)\b([0-9a-f]{4})[0-9a-f]{4}` +
 		`-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?` +
@@ -36,6 +42,7 @@ var (
 func Redact(text string) string {
 	text = secretMember.ReplaceAllString(text, `$1"`+hidden+`"`)
 	text = secretText.ReplaceAllString(text, "${1}"+hidden)
+	text = secretParameter.ReplaceAllString(text, "${1}"+hidden)
 	text = userInfo.ReplaceAllString(text, "${1}"+hidden+"@")
 	return guid.ReplaceAllString(text, "$1..$2")
 }
