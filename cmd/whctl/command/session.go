@@ -187,8 +187,17 @@ func (s *Session) Confirm(c *cli.Context, in *profile.Settings, planned Change) 
 	if !s.MayPrompt(c) {
 		return &UnconfirmedError{message: fmt.Sprintf("refused to %s without --yes", planned.Text)}
 	}
-	question := fmt.Sprintf("%s: %s? [y/N] ", s.painted(c, in), display.Sanitize(planned.Text))
-	answer, err := s.Prompter.ReadLine(c.Context, question)
+	return s.promptYes(c, s.painted(c, in)+": "+display.Sanitize(planned.Text))
+}
+
+// PromptYes prompts for a yes to a question, without the question mark. Any other answer is an error.
+func (s *Session) PromptYes(c *cli.Context, question string) error {
+	return s.promptYes(c, display.Sanitize(question))
+}
+
+// promptYes is PromptYes for a sanitized question.
+func (s *Session) promptYes(c *cli.Context, question string) error {
+	answer, err := s.Prompter.ReadLine(c.Context, question+"? [y/N] ")
 	if err != nil {
 		return err
 	}

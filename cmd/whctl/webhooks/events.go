@@ -1,9 +1,12 @@
 package webhooks
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -35,7 +38,8 @@ func EventCommands() []*cli.Command {
 				ArgsUsage: "EVENT",
 				Usage:     "publish an event to its subscriptions and print its ID",
 				Action:    command.Changes(publishEvent),
-				Flags: command.ResultFlags("print the event's ID and number of messages as JSON",
+				Flags: command.ResultFlags(
+					"print the event's ID and number of messages as JSON; a body that starts like JSON must be JSON",
 					&cli.StringFlag{
 						Name:  "body",
 						Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input",
@@ -74,11 +78,27 @@ whctl why D100512 --jq '.[] | select(.Step == "failed") | .MessageID'`,
 
 // historySteps returns the history of the key or message that is the argument.
 func historySteps(c *cli.Context, service *client.Client) ([]wire.WhyStep, error) {
-	why, err := service.WhyOf(c.Context, c.Args().First())
+	key := c.Args().First()
+	why, err := service.WhyOf(c.Context, key)
 	if err != nil {
 		return nil, err
 	}
+	isUnknown := !slices.ContainsFunc(why.Steps, func(s wire.WhyStep) bool { return s.MessageID != "" })
+	if isUnknown && isEvent(c, service, key) {
+		return nil, cmdline.Usagef("%s is an event, and why needs the key of a record, such as an order "+
+			"number, or the ID of a message; list the messages of the event with "+
+			"whctl messages list --event %s", key, key)
+	}
 	return why.Steps, nil
+}
+
+// isEvent reports whether the service has an event with a name.
+func isEvent(c *cli.Context, service *client.Client, name string) bool {
+	if !strings.Contains(name, ".") {
+		return false
+	}
+	events, err := service.Events(c.Context)
+	return err == nil && slices.ContainsFunc(events, func(e wire.Event) bool { return e.Name == name })
 }
 
 var (
@@ -103,12 +123,12 @@ var eventColumns = []output.Column{
 	{Name: "Description", Type: record.Text},
 }
 
-func publishEvent(c *cli.Context, _ *command.Session) (command.Change, error) {
+func publishEvent(c *cli.Context, s *command.Session) (command.Change, error) {
 	if c.IsSet("key") && c.String("key") == "" {
 		return command.Change{}, cmdline.Usagef(
 			"--key must have 1 to 255 characters; without the flag, each call publishes an event")
 	}
-	body, err := readBody(c)
+	body, err := readBody(c, s)
 	if err != nil {
 		return command.Change{}, err
 	}
@@ -163,8 +183,8 @@ func withEventHint(c *cli.Context, service *client.Client, name string, err erro
 	return reply
 }
 
-// readBody reads --body.
-func readBody(c *cli.Context) (string, error) {
+// readBody reads --body. A text that is probably meant to be JSON is checked.
+func readBody(c *cli.Context, s *command.Session) (string, error) {
 	text := c.String("body")
 	if text == "-" {
 		text = "@-"
@@ -173,5 +193,38 @@ func readBody(c *cli.Context) (string, error) {
 	if err != nil {
 		return "", cmdline.Usagef("--body: %s", err)
 	}
-	return body, nil
+	return body, checkJSON(c, s, body)
+}
+
+// checkJSON prompts for a confirmation on a terminal, or else prints a warning, if a body starts
+// like JSON but is none. With --json it is an error.
+func checkJSON(c *cli.Context, s *command.Session, body string) error {
+	start := strings.TrimSpace(body)
+	looksLikeJSON := strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[")
+	if !looksLikeJSON || json.Valid([]byte(body)) {
+		return nil
+	}
+	mistake := "the body starts with " + start[:1] + " but is not JSON: " + jsonMistake(body)
+	if c.Bool("json") {
+		return cmdline.Usagef("%s", mistake)
+	}
+	if s.MayPrompt(c) && !c.Bool("yes") {
+		return s.PromptYes(c, mistake+"; send it as it is")
+	}
+	s.Notice(c, "warning: %s; it is sent as it is (--json makes this an error)", mistake)
+	return nil
+}
+
+// jsonMistake describes the first mistake of a text that is not JSON, with its line and column.
+func jsonMistake(text string) string {
+	var value any
+	err := json.Unmarshal([]byte(text), &value)
+	mistake, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
+		return fmt.Sprint(err)
+	}
+	before := text[:min(int(mistake.Offset), len(text))]
+	line := strings.Count(before, "\n") + 1
+	column := utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])
+	return fmt.Sprintf("%s at line %d, column %d", mistake, line, column)
 }

@@ -55,12 +55,12 @@ func trigger(c *cli.Context) error {
 	return command.Changes(planTrigger)(c)
 }
 
-func planTrigger(c *cli.Context, _ *command.Session) (command.Change, error) {
+func planTrigger(c *cli.Context, s *command.Session) (command.Change, error) {
 	if err := checkTrigger(c); err != nil {
 		return command.Change{}, err
 	}
 	event := c.Args().First()
-	body, err := triggerBody(c, event)
+	body, err := triggerBody(c, s, event)
 	if err != nil {
 		return command.Change{}, err
 	}
@@ -147,8 +147,8 @@ func listTriggers(c *cli.Context, out *output.Printer, service *client.Client) e
 }
 
 // triggerBody returns --body, or a sample of the event, with the members of --set.
-func triggerBody(c *cli.Context, event string) (string, error) {
-	body, err := readBody(c)
+func triggerBody(c *cli.Context, s *command.Session, event string) (string, error) {
+	body, err := readBody(c, s)
 	if err != nil {
 		return "", err
 	}
