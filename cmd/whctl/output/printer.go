@@ -120,7 +120,8 @@ func FlagsWithout(excluded ...string) []cli.Flag {
 		&cli.StringFlag{
 			Name:    "output",
 			Aliases: []string{"o"},
-			Usage:   "write `FILE` atomically; .csv, .tsv, .json, .ndjson or .xlsx selects the format",
+			Usage: "write `FILE` atomically; .csv, .tsv, .json, .ndjson or .xlsx selects the format; " +
+				"the name of a format is the same as --format",
 		},
 		&cli.StringFlag{Name: "null", Usage: "print nulls as `TEXT` in table, vertical, csv and tsv"},
 		&cli.BoolFlag{
@@ -142,6 +143,9 @@ func FlagsWithout(excluded ...string) []cli.Flag {
 // Format returns the selected format, or the default for the kind of output.
 func (p *Printer) Format() (Format, error) {
 	c := p.Context
+	if err := checkOutput(c); err != nil {
+		return Format{}, err
+	}
 	selected := c.String("format")
 	for _, name := range Shorthands {
 		if !c.Bool(name) {
@@ -199,7 +203,55 @@ func checkFormat(c *cli.Context, f Format) error {
 // toFile reports whether the output goes to a named file.
 func toFile(c *cli.Context) bool {
 	path := c.String("output")
-	return path != "" && path != "-"
+	return path != "" && path != "-" && !isFormatName(c)
+}
+
+// isFormatName reports whether --output has the name of a format, as in kubectl, instead of that of
+// a file. A file with such a name is ./json.
+func isFormatName(c *cli.Context) bool {
+	return !isFormatChosen(c) && slices.Contains(FormatNames(), c.String("output"))
+}
+
+// isFormatChosen reports whether a flag has the format, or implies it.
+func isFormatChosen(c *cli.Context) bool {
+	isShorthand := slices.ContainsFunc(Shorthands, func(name string) bool { return c.Bool(name) })
+	return isShorthand || c.String("format") != "" || c.IsSet("jq") || c.Bool("excel")
+}
+
+// otherFormats has the formats of kubectl that are not those of --format, and similar flags.
+var otherFormats = []struct{ start, similar string }{
+	{"wide", "--format vertical prints all fields"},
+	{"name", "--fields chooses the fields"},
+	{"yaml", "--json is similar"},
+	{"jsonpath", "use --jq EXPRESSION"},
+	{"go-template", "use --jq EXPRESSION"},
+	{"custom-columns", "use --fields A,B"},
+}
+
+// checkOutput rejects the name of a file with an ending that selects no format, unless a flag does,
+// and a format of kubectl.
+func checkOutput(c *cli.Context) error {
+	path := c.String("output")
+	if isFormatChosen(c) || !toFile(c) {
+		return nil
+	}
+	start, _, _ := strings.Cut(path, "=")
+	for _, f := range otherFormats {
+		if f.start == start {
+			return cmdline.Usagef("-o %s: -o takes a file, or the name of a format; %s", path, f.similar)
+		}
+	}
+	ending := endingOf(path)
+	if ending == "" || slices.Contains(FileFormats, ending) {
+		return nil
+	}
+	return cmdline.Usagef("-o %s: the ending .%s selects no format; use .%s, or add --format FORMAT",
+		path, ending, strings.Join(FileFormats, ", ."))
+}
+
+// endingOf returns the ending of a file's name in lower case, without the point.
+func endingOf(path string) string {
+	return strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 }
 
 // FileFormats are the formats that the name of a file selects.
@@ -208,7 +260,10 @@ var FileFormats = []string{"csv", "tsv", "json", "ndjson", "xlsx"}
 // defaultFormat returns the format of the file's name, else the configured format, else
 // table on a terminal and csv elsewhere. --jq implies json, --excel implies csv.
 func (p *Printer) defaultFormat() (string, error) {
-	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(p.Context.String("output")), "."))
+	if isFormatName(p.Context) {
+		return p.Context.String("output"), nil
+	}
+	ending := endingOf(p.Context.String("output"))
 	needsJSON := p.Context.IsSet("jq")
 	canBeEnding := !needsJSON || strings.HasSuffix(ending, "json")
 	switch {
