@@ -126,7 +126,11 @@ func (c *Client) Close() { c.http.GetClient().CloseIdleConnections() }
 func baseURL(text string) (string, error) {
 	u, err := url.Parse(cmp.Or(text, DefaultURL))
 	isHTTP := err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	lacksScheme := text != "" && !strings.Contains(text, "://") && !strings.Contains(text, "@")
 	switch {
+	case lacksScheme:
+		return "", fmt.Errorf("the address of the service must start with https:// or http://; "+
+			"write https://%[1]s, or without TLS http://%[1]s", text)
 	case !isHTTP || u.Host == "":
 		return "", errors.New("the address of the service must be a URL such as " + DefaultURL)
 	case u.User != nil:

@@ -75,6 +75,10 @@ func Read(env func(string) string) (*File, error) {
 // Parse parses the text of a configuration, without the byte order mark that editors
 // of Windows may add. Unknown keys are errors.
 func Parse(path string, text []byte) (*File, error) {
+	if isUTF16(text) {
+		return nil, cmdline.Usagef("%s is in UTF-16; save it in UTF-8 "+
+			"(in Windows PowerShell with Set-Content -Encoding utf8 instead of >)", path)
+	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	f := &File{Path: path, text: text}
 	var document map[string]any
@@ -100,6 +104,15 @@ func Parse(path string, text []byte) (*File, error) {
 		}
 	}
 	return f, nil
+}
+
+// isUTF16 reports whether a text is in UTF-16, with a byte order mark or by the zero byte of its
+// first character.
+func isUTF16(text []byte) bool {
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return true
+	}
+	return len(text) > 1 && (text[0] == 0) != (text[1] == 0)
 }
 
 // syntaxError adds the position to an error of the TOML parser.
@@ -243,6 +256,7 @@ func (f *File) mustHave(profile string) error {
 // Set returns the file with a changed setting of a profile, or a changed top-level
 // setting if profile is empty.
 func (f *File) Set(profile string, s Setting, text string) (*File, error) {
+	text = s.Form.completed(text)
 	want := f.contents()
 	want[settingKey{profile, s.Name}] = text
 	line := s.Name + " = " + s.Form.inFile(text)

@@ -151,6 +151,9 @@ func (k *Connector) storedIdentity(c *cli.Context) (Identity, error) {
 	if stored == nil {
 		return none, nil
 	}
+	if logins.Exposed() {
+		k.Notice(c, "warning: other users can read the secrets in %[1]s; run chmod 600 %[1]s", logins.Path)
+	}
 	secret, err := k.Vault.SecretOf(c.Context, stored)
 	if err != nil {
 		k.Notice(c, "cannot read the stored login: %s", err)

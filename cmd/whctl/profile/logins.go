@@ -2,6 +2,8 @@ package profile
 
 import (
 	"cmp"
+	"os"
+	"runtime"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -15,6 +17,22 @@ import (
 type Logins struct {
 	Path string
 	All  map[string]*Login // keyed by profile
+}
+
+// Exposed reports whether the file has secrets that other users of the machine can read.
+func (l *Logins) Exposed() bool {
+	info, err := os.Stat(l.Path)
+	return l.HasSecrets() && err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
+}
+
+// HasSecrets reports whether the file has secrets, which are not in the keyring.
+func (l *Logins) HasSecrets() bool {
+	for _, login := range l.All {
+		if login.Store == InFile {
+			return true
+		}
+	}
+	return false
 }
 
 // Login is the stored login of a profile.

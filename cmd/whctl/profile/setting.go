@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/tui/theme"
@@ -203,6 +205,9 @@ type Form struct {
 	plain   bool   // without quotes in the file
 	check   func(text string) error
 	choices func() []string // the valid texts; nil if there is no list
+
+	complete  func(text string) string // adds parts that a valid text may lack; nil for nothing
+	mustBeSet bool                     // an empty text of a flag is an error
 }
 
 // Forms of settings.
@@ -211,9 +216,14 @@ var (
 	address = &Form{
 		example: `an address such as "https://erp01:5050", without user and password`,
 		check: func(text string) error {
-			_, err := client.New(client.Options{URL: text})
-			return err
+			_, err := client.New(client.Options{URL: withScheme(text)})
+			if err == nil {
+				return nil
+			}
+			return errors.New(strings.TrimPrefix(err.Error(), "the address of the service "))
 		},
+		complete:  withScheme,
+		mustBeSet: true,
 	}
 	YesNo = &Form{
 		example: "true or false, without quotes",
@@ -249,6 +259,27 @@ var (
 	FormatName = &Form{choices: output.FormatNames}
 	themeName  = &Form{choices: theme.Themes}
 )
+
+// withScheme adds the scheme to an address of this machine that has none, such as localhost:5050.
+// There, services rarely have a certificate.
+func withScheme(address string) string {
+	if strings.Contains(address, "://") {
+		return address
+	}
+	u, err := url.Parse("http://" + address)
+	if err != nil || !wire.IsLoopback(u.Hostname()) {
+		return address
+	}
+	return u.String()
+}
+
+// completed returns a text with the parts that a valid one may lack.
+func (f *Form) completed(text string) string {
+	if f.complete == nil {
+		return text
+	}
+	return f.complete(text)
+}
 
 // must returns an error unless the text is valid.
 func must(valid bool, be string) error {

@@ -2,7 +2,9 @@ package profile
 
 import (
 	"fmt"
+	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -92,14 +94,35 @@ func (s *Settings) find(c *cli.Context, env func(string) string, setting Setting
 	}
 	if setting.Flag != "" && c.IsSet(setting.Flag) {
 		value = Value{fmt.Sprint(c.Value(setting.Flag)), "flag --" + setting.Flag}
+		if value.Text == "" && setting.Form.mustBeSet {
+			return emptyFlagError(setting.Flag, os.Environ())
+		}
 	}
 	if value.Text != "" {
 		if err := setting.Form.Check(value.Text); err != nil {
 			return cmdline.Usagef("%s (%s) %s", setting.Name, value.Origin, err)
 		}
+		value.Text = setting.Form.completed(value.Text)
 	}
 	s.Values[setting.Name] = value
 	return nil
+}
+
+// emptyFlagError returns the error of a flag with an empty value. It is probably that of a variable
+// of the shell, which the error names if it is in the environment.
+func emptyFlagError(flag string, environment []string) error {
+	var empty []string
+	for _, pair := range environment {
+		name, value, _ := strings.Cut(pair, "=")
+		isNamedAlike := strings.Contains(strings.ToUpper(name), strings.ToUpper(flag))
+		if value == "" && isNamedAlike {
+			empty = append(empty, name)
+		}
+	}
+	if len(empty) == 0 {
+		return cmdline.Usagef("--%s is empty; is it from a variable that is not set?", flag)
+	}
+	return cmdline.Usagef("--%s is empty; is it from %s, which is empty?", flag, strings.Join(empty, " or "))
 }
 
 // Section returns the profile that has the setting; empty for top-level settings.
@@ -139,7 +162,7 @@ func (f *File) Settings(profile string) *Settings {
 	for _, setting := range Table {
 		s.Values[setting.Name] = Value{setting.initial, "default"}
 		if entry := f.Lookup(s.Section(setting), setting.Name); entry != nil {
-			s.Values[setting.Name] = Value{entry.Text, f.Path}
+			s.Values[setting.Name] = Value{setting.Form.completed(entry.Text), f.Path}
 		}
 	}
 	return s
