@@ -29,7 +29,7 @@ func Variables() []Variable {
 		Variable{EnvToken, "API key; takes precedence over user and password"},
 		Variable{EnvPassword, "password of the user"},
 		Variable{EnvConfig, "path of the configuration file; logins.toml is next to it"},
-		Variable{output.EnvColumns, "width of tables if the terminal's width is unknown"},
+		Variable{output.EnvColumns, "width of tables in a pipe or a file, where they are not truncated otherwise"},
 		Variable{"VISUAL, EDITOR", "editor of whctl config edit"},
 		Variable{envClipboard, "clipboard of whctl tui: auto, native, osc52 or file"},
 		Variable{EnvASCII, "draw whctl tui with ASCII characters only"},
