@@ -145,7 +145,7 @@ var edges = map[string][]string{
 	"daemon/sqlite":   {"client/record", "client/wire", "daemon/row", "daemon/tsql"},
 	"daemon/mssql":    {"client/record", "client/wire", "daemon/row"},
 	"daemon/backup":   {"daemon/datadir", "daemon/sqlite"},
-	"daemon/executor": slices.Concat(plain, engines, []string{"daemon/bounded"}),
+	"daemon/executor": slices.Concat(plain, engines, []string{"daemon/bounded", "daemon/tsql"}),
 	"daemon/erp":      slices.Concat(plain, engines, []string{"daemon/executor", "daemon/tsql"}),
 	"daemon/erp/source": slices.Concat(plain, engines, []string{
 		"daemon/changes", "daemon/erp", "daemon/executor",

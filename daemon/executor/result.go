@@ -72,6 +72,7 @@ type Result struct {
 	plan    *query.Plan
 	session Session
 	rows    row.Source // nil if no rows were requested, and after the last row
+	groups  *int64     // number of all groups; nil unless the rows are groupedRows
 }
 
 // Tail contains the total and the aggregates of a result.
@@ -129,6 +130,12 @@ func isPageByCursor(plan *query.Plan) bool {
 // open starts the statement that reads the rows.
 func (r *Result) open(several bool) (row.Source, error) {
 	s, isFile := r.session.(*fileSession)
+	if isFile && r.plan.Group != nil {
+		rows, err := r.group()
+		if err != nil || rows != nil {
+			return rows, err
+		}
+	}
 	mayPause := isFile && s.file.drain != nil
 	if mayPause && resumable(r.plan, several) {
 		return newResumingRows(r, s.file.drain)
@@ -201,6 +208,10 @@ func (r *Result) Tail(rows int64) (Tail, error) {
 func (r *Result) total(t *Tail, rows int64) error {
 	t.Total, t.Known = r.plan.Total(rows)
 	if t.Known || !r.plan.Counts(rows) {
+		return nil
+	}
+	if r.groups != nil {
+		t.Total, t.Known = *r.groups, true
 		return nil
 	}
 

@@ -1,6 +1,8 @@
 package query
 
 import (
+	"slices"
+
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/dialect"
 )
@@ -66,6 +68,49 @@ func (b groupBuilder) rows(p *Plan, source string) (Statement, error) {
 	s, err := b.doneRows(p)
 	s.Computes = true
 	return s, err
+}
+
+// CompileGrouped returns the statement that selects the rows that a plan groups, in any order: the
+// value of the group, and the argument of each aggregate but COUNT(*). ok is false if only the
+// database can group and compute the values as it compares and adds them.
+func CompileGrouped(p *Plan, d *dialect.Dialect, source string) (s Statement, ok bool, err error) {
+	if !d.File.HideFields || !p.Group.isComputable() {
+		return Statement{}, false, nil
+	}
+	b := newGroupBuilder(d, p)
+	types := []record.Type{p.Kind.Fields[0].Type}
+	b.text("SELECT ")
+	b.value()
+	for _, a := range p.Group.Aggregates {
+		if a.Field == AllRows {
+			continue
+		}
+		b.text(", ")
+		leafWriter{b.builder}.aggregated(a)
+		types = append(types, p.Group.Source.Fields[a.Field].Type)
+	}
+	b.text(" FROM " + source)
+	b.where()
+	s, err = b.done(types)
+	s.Computes = true
+	return s, true, err
+}
+
+// isComputable reports whether the values of all columns are compared and added in the same way by
+// package tsql, if the columns have the types of package erp. Doubles are not: the sum depends on
+// their order.
+func (g *Group) isComputable() bool {
+	isComparable := func(field int) bool {
+		f := g.Source.Fields[field]
+		t := f.Type.Stored()
+		return t != record.Double && t != record.Bytes && f.Blob == ""
+	}
+	if !isComparable(g.Field) {
+		return false
+	}
+	return !slices.ContainsFunc(g.Aggregates, func(a Aggregate) bool {
+		return a.Distinct || a.Field != AllRows && !isComparable(a.Field)
+	})
 }
 
 // count returns the statement that counts the groups.
