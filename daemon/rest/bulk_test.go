@@ -128,7 +128,7 @@ func newMessage(event *webhook.Event, partition int64, to webhook.Subscription, 
 	id := event.ID + 1
 	return &webhook.Message{
 		ID:           id,
-		GUID:         numberedGUID(id),
+		GUID:         webhook.GUIDTime(event.AddedAt) + numberedGUID(id)[13:],
 		Event:        event,
 		Partition:    partition,
 		Subscription: to.ID,

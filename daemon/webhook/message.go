@@ -1,6 +1,9 @@
 package webhook
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Status is the delivery status of a message, with the numbers of interface.md.
 type Status uint8
@@ -30,8 +33,8 @@ type Event struct {
 // Message is one event for one subscription. Each attempt goes to the URL that the subscription
 // has then. The message keeps the URL of its last attempt.
 type Message struct {
-	ID           int64 // ascending with time; also its ItemNo
-	GUID         string
+	ID           int64  // ascending with time; also its ItemNo
+	GUID         string // starts with GUIDTime of the event's AddedAt
 	Event        *Event
 	Partition    int64 // sent by the daemon that holds its lease
 	Subscription int64
@@ -52,6 +55,13 @@ func NewMessage(guid string, event *Event, subscription *Subscription, partition
 		MadeByAdmin:  subscription.MadeByAdmin,
 		State:        State{Next: event.AddedAt},
 	}
+}
+
+// GUIDTime returns the first characters of the GUIDs of messages that are added in the same
+// millisecond. They grow with time, so that the index on the GUIDs finds messages by time.
+func GUIDTime(added time.Time) string {
+	text := fmt.Sprintf("%012x", added.UnixMilli())
+	return text[:8] + "-" + text[8:]
 }
 
 // State is the part of a message that attempts change.

@@ -238,6 +238,10 @@ func exponent(times []float64) float64 {
 	return xy / xx
 }
 
+// historyStart is when the first message was added, one in each millisecond. The last one of ten
+// millions is not in the future.
+var historyStart = time.Now().Add(-4 * time.Hour)
+
 // insertDelivered inserts delivered messages with the numbers from first to last, evenly
 // for all subscriptions.
 func (h *benchDaemon) insertDelivered(b *testing.B, first, last int) {
@@ -246,10 +250,10 @@ func (h *benchDaemon) insertDelivered(b *testing.B, first, last int) {
 		h.insertOnServer(b, first, last)
 		return
 	}
-	const (
-		now  = `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`
-		guid = `printf('%08x-0000-7000-8000-000000000000', n)`
-	)
+	// As those of the service, GUIDs start with the time, of which each message has its own.
+	added := fmt.Sprintf(`(%d + n)`, historyStart.UnixMilli())
+	now := `strftime('%Y-%m-%dT%H:%M:%f0000', ` + added + ` / 1000.0, 'unixepoch')`
+	guid := `printf('%08x-%04x-7000-8000-%012x', ` + added + ` >> 16, ` + added + ` & 65535, n)`
 	numbers := fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT %d UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)`,
 		first, last)
 	events := `INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) ` + numbers + `

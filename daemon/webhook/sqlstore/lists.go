@@ -58,19 +58,32 @@ func (a *Admin) partPlan(p *query.Plan) *query.Plan {
 // pageKeys selects the IDs of the rows that a plan lists, or more; nil if the plan finds its rows
 // by an index without them.
 func (l *messageList) pageKeys(p *query.Plan) *query.Fragment {
+	if l.isPageByTime(p) {
+		return l.keysByTime(p.Skip+p.Take, p.Order[0].Desc)
+	}
+	if l.isPeriod() {
+		return l.keysOfPeriod(p)
+	}
 	isSelective := l.keyed || !l.has(webhook.Successful)
 	if p.Take == 0 || l.owners.sql == "" && !isSelective { // no rows, or in the order of an index
 		return nil
 	}
-	isOrderedByID := len(p.Order) > 0 && p.Order[0].Field == p.Kind.KeyField()
-	isPage := p.Take > 0 && p.Take <= math.MaxInt32 && p.Skip <= math.MaxInt32
-	if isPage && isOrderedByID {
+	if isPage(p) && isOrderedByID(p) {
 		return l.keys(p.Skip+p.Take, p.Order[0].Desc)
 	}
 	if isSelective {
 		return l.keys(query.NoTake, false)
 	}
 	return nil
+}
+
+// isPage reports whether a plan lists a limited number of rows, from a limited place on.
+func isPage(p *query.Plan) bool {
+	return p.Take > 0 && p.Take <= math.MaxInt32 && p.Skip <= math.MaxInt32
+}
+
+func isOrderedByID(p *query.Plan) bool {
+	return len(p.Order) > 0 && p.Order[0].Field == p.Kind.KeyField()
 }
 
 // messageList has the conditions of a plan in terms of the tables: b of subscribers, s of
@@ -80,7 +93,9 @@ type messageList struct {
 	attempts bool             // the rows are attempts, in the order of their messages
 	keyed    bool             // messages has a condition on the key, by which few messages are found
 	owners   conditions       // on b and s
-	messages conditions       // on m.ID and m.EventKey
+	messages conditions       // on m.ID, m.EventKey and m.AddedDateTime
+	period   conditions       // on m.RecID, which follow from those on m.AddedDateTime
+	hasIDs   bool             // messages has a condition on m.ID
 	statuses []webhook.Status // of messages; nil for all
 }
 
@@ -92,6 +107,11 @@ type conditions struct {
 
 func (c conditions) and(sql string, args ...query.Arg) conditions {
 	return conditions{sql: c.sql + " AND " + sql, args: slices.Concat(c.args, args)}
+}
+
+// with returns both conditions.
+func (c conditions) with(period conditions) conditions {
+	return conditions{sql: c.sql + period.sql, args: slices.Concat(c.args, period.args)}
 }
 
 // newMessageList returns nil if the plan has other rows or other conditions.
@@ -114,11 +134,15 @@ func (l *messageList) add(p *query.Plan, c query.Condition) bool {
 	comparison := dialect.Matches[min(c.Operator, record.In)].SQL // none for record.In
 	if c.Field == p.Kind.KeyField() && comparison != "" {
 		l.messages = l.messages.and("m.ID"+comparison+"?", argument(p, c))
+		l.hasIDs = true
 		return true
 	}
 	field := p.Kind.Fields[c.Field]
 	if field.Name == "Status" {
 		return l.addStatuses(c)
+	}
+	if field.ColumnName() == addedColumn {
+		return l.addPeriod(p, c)
 	}
 	if c.Operator != record.Equal {
 		return false
@@ -296,6 +320,10 @@ func (l *messageList) count() *query.Fragment {
 		return l.countRows(query.Fragment{}, dialect.TSQL().CountAll, " + ", l.parts())
 	}
 	countAll := dialect.SQLite().CountAll
+	if l.isPeriod() {
+		counted := l.fromMessages(countAll, byGUID, l.messages.with(l.period))
+		return &counted
+	}
 	if l.messages.sql == "" { // nor a key
 		if l.has(webhook.Successful) { // most messages: all but the others
 			stored := "m.Messages"

@@ -69,6 +69,10 @@ func listsOfMessages(t *testing.T) []namedList {
 	newest := []query.Order{{Field: message.KeyField(), Desc: true}}
 	saved, _ := message.Column("LastSavedDateTime")
 	lastSaved := []query.Order{{Field: saved, Desc: true}, newest[0]}
+	added, _ := message.Column("AddedDateTime")
+	byTime := []query.Order{{Field: added, Desc: true}, newest[0]}
+	since := where(message, "AddedDateTime", record.GreaterThanOrEqualTo, wire.Value{Text: "2026-01-02T00:00:00.0000000"})
+	before := where(message, "AddedDateTime", record.LessThan, wire.Value{Text: "2026-01-03T00:00:00.0000000"})
 	newestAttempts := []query.Order{{Field: attempt.KeyField(), Desc: true}}
 
 	list := func(name string, kind *record.Kind, order []query.Order, where ...query.Condition) namedList {
@@ -86,6 +90,10 @@ func listsOfMessages(t *testing.T) []namedList {
 		list("retrying or failed by the last attempt", message, lastSaved, unsuccessful),
 		list("candidates of a bulk operation", message, oldest, failed, behind, until),
 		list("attempts of a subscriber", attempt, newestAttempts, ofSubscriber),
+		list("by time", message, byTime),
+		list("of a period", message, newest, since, before),
+		list("of a period by time", message, byTime, since, before),
+		list("failed of a subscriber since a time", message, newest, failed, subscriber, since),
 		list("by key", message, newest, keyed),
 		list("by key, failed or retrying, of a subscriber", message, newest, keyed, unsuccessful, subscriber),
 	}

@@ -330,6 +330,123 @@ SELECT [MessageItemNo] FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] 
 -- attempts of a subscriber, tsql
 SELECT COUNT_BIG(*) FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] = @p1;
 
+-- by time, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.RecID >= substr(COALESCE((SELECT m.RecID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.RecID DESC LIMIT 1 OFFSET ?1), ''), 1, 13)) ORDER BY "AddedDateTime" DESC, "ItemNo" DESC LIMIT +?2;
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 2
+--     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>?)
+--     SCALAR SUBQUERY 1
+--     SCAN m USING INDEX UQ_SY_WebhookMessage_RecID
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     USE TEMP B-TREE FOR ORDER BY
+-- by time, sqlite
+SELECT (SELECT COALESCE(SUM(m.Messages), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID) + (SELECT COALESCE(SUM(m.Messages), 0) FROM (SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 1
+--     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 4
+--     SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)
+--     SCALAR SUBQUERY 2
+--     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+-- by time, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] ORDER BY [AddedDateTime] DESC, [ItemNo] DESC OFFSET @p1 ROWS FETCH NEXT @p2 ROWS ONLY OPTION (OPTIMIZE FOR (@p1 = 0, @p2 = 100));
+-- by time, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
+
+-- of a period, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "AddedDateTime" >= ?1 AND "AddedDateTime" < ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?3 AND m.AddedDateTime < ?4 AND m.RecID >= ?5 AND m.RecID < ?6 AND m.RecID < CASE WHEN (SELECT COUNT(*) FROM (SELECT 1 FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID WHERE 1 = 1 AND m.RecID >= ?7 AND m.RecID < ?8 LIMIT 1001)) <= 1000 THEN '~' ELSE '' END UNION ALL SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?9 AND m.AddedDateTime < ?10 AND m.ID <= CASE WHEN (SELECT COUNT(*) FROM (SELECT 1 FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID WHERE 1 = 1 AND m.RecID >= ?11 AND m.RecID < ?12 LIMIT 1001)) <= 1000 THEN 0 ELSE 9223372036854775807 END ORDER BY m.ID DESC LIMIT ?13) k) ORDER BY "ItemNo" DESC LIMIT +?14;
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 7
+--     COMPOUND QUERY
+--     LEFT-MOST SUBQUERY
+--     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
+--     SCALAR SUBQUERY 2
+--     CO-ROUTINE (subquery-1)
+--     SEARCH m USING COVERING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
+--     SCAN (subquery-1)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     UNION ALL
+--     CO-ROUTINE k
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid<?)
+--     SCALAR SUBQUERY 5
+--     CO-ROUTINE (subquery-4)
+--     SEARCH m USING COVERING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
+--     SCAN (subquery-4)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN k
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- of a period, sqlite
+SELECT COUNT(*) FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?1 AND m.AddedDateTime < ?2 AND m.RecID >= ?3 AND m.RecID < ?4;
+--     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+-- of a period, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7)) ORDER BY [ItemNo] DESC OFFSET @p3 ROWS FETCH NEXT @p4 ROWS ONLY OPTION (OPTIMIZE FOR (@p3 = 0, @p4 = 100));
+-- of a period, tsql
+SELECT COUNT_BIG(*) FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7));
+
+-- of a period by time, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "AddedDateTime" >= ?1 AND "AddedDateTime" < ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?3 AND m.AddedDateTime < ?4 AND m.RecID >= ?5 AND m.RecID < ?6 AND m.RecID >= substr(COALESCE((SELECT m.RecID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?7 AND m.AddedDateTime < ?8 AND m.RecID >= ?9 AND m.RecID < ?10 ORDER BY m.RecID DESC LIMIT 1 OFFSET ?11), ''), 1, 13)) ORDER BY "AddedDateTime" DESC, "ItemNo" DESC LIMIT +?12;
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 2
+--     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
+--     SCALAR SUBQUERY 1
+--     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     USE TEMP B-TREE FOR ORDER BY
+-- of a period by time, sqlite
+SELECT COUNT(*) FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?1 AND m.AddedDateTime < ?2 AND m.RecID >= ?3 AND m.RecID < ?4;
+--     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+-- of a period by time, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7)) ORDER BY [AddedDateTime] DESC, [ItemNo] DESC OFFSET @p3 ROWS FETCH NEXT @p4 ROWS ONLY OPTION (OPTIMIZE FOR (@p3 = 0, @p4 = 100));
+-- of a period by time, tsql
+SELECT COUNT_BIG(*) FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7));
+
+-- failed of a subscriber since a time, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "AddedDateTime" >= ?3 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?4 AND m.AddedDateTime >= ?5 AND m.Status = 3 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.AddedDateTime >= ?6 AND m.Status = 3 ORDER BY m.ID DESC LIMIT 1 OFFSET ?7), 0) ORDER BY m.ID DESC LIMIT ?8) k) ORDER BY "ItemNo" DESC LIMIT +?9;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 3
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Failed (SubscriptionID=? AND ID>?)
+--     CORRELATED SCALAR SUBQUERY 1
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Failed (SubscriptionID=?)
+--     USE TEMP B-TREE FOR ORDER BY
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- failed of a subscriber since a time, sqlite
+SELECT COUNT(*) FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1 AND m.AddedDateTime >= ?2 AND m.Status = 3;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Failed (SubscriptionID=?)
+-- failed of a subscriber since a time, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [SubscriberID] = @p2 AND [AddedDateTime] >= CAST(@p3 AS datetime2(7)) ORDER BY [ItemNo] DESC OFFSET @p4 ROWS FETCH NEXT @p5 ROWS ONLY OPTION (OPTIMIZE FOR (@p4 = 0, @p5 = 100));
+-- failed of a subscriber since a time, tsql
+SELECT COUNT_BIG(*) FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [SubscriberID] = @p2 AND [AddedDateTime] >= CAST(@p3 AS datetime2(7));
+
 -- by key, sqlite
 SELECT "ItemNo" FROM WH_MessageView WHERE "EventKey" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.EventKey = ?2 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC LIMIT ?3) k) ORDER BY "ItemNo" DESC LIMIT +?4;
 --     SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=? AND ID=?)

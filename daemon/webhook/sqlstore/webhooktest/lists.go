@@ -102,8 +102,13 @@ func (ls *lists) sendAll() {
 	keys := []string{"", "a", "a", "A"}
 	b := ls.h.batch(ls.lease)
 	for n := range 60 {
-		m := ls.h.publish(&b, noon, "{}", ls.recipients(n)...)[0]
-		m.Event.Key = keys[n%len(keys)]
+		messages := ls.h.publish(&b, noon, "{}", ls.recipients(n)...)
+		event := messages[0].Event
+		event.Key = keys[n%len(keys)]
+		event.AddedAt = addedAt(n)
+		for _, m := range messages {
+			m.GUID = webhook.GUIDTime(event.AddedAt) + m.GUID[13:]
+		}
 	}
 	ls.h.check(ls.h.Engine.Write(ls.h.t.Context(), b))
 	ls.sent = append(ls.sent, b.Messages...)
@@ -123,6 +128,10 @@ func (ls *lists) sendAll() {
 		}
 	}
 }
+
+// addedAt returns the time of the nth event: up to three are added in the same millisecond, and the
+// times do not grow with the IDs.
+func addedAt(n int) time.Time { return noon.Add(time.Duration(n*7%20) * 400 * time.Microsecond) }
 
 // recipients returns the IDs of the subscriptions that get the nth event: one if n is even, up to
 // three otherwise.
@@ -264,6 +273,7 @@ func (ls *lists) draw(t *rapid.T) *query.Plan {
 	d.status()
 	d.eventKey()
 	d.null()
+	d.added()
 	d.key(ls.last)
 	d.order()
 
@@ -341,6 +351,24 @@ func (d *planDraw) null() {
 	d.where(name, d.operator("is null", record.IsNull, record.IsNotNull))
 }
 
+// added draws conditions on the time when messages were added.
+func (d *planDraw) added() {
+	if rapid.Bool().Draw(d.T, "of any time") {
+		return
+	}
+	operand := func() wire.Value {
+		added := addedAt(rapid.IntRange(0, 19).Draw(d.T, "added"))
+		return wire.Value{Text: added.Format(wire.DateLayout)}
+	}
+	op := d.operator("period", record.GreaterThanOrEqualTo, record.GreaterThan, record.LessThan,
+		record.LessThanOrEqualTo, record.Equal, record.NotEqualTo, record.Between)
+	operands := []wire.Value{operand()}
+	if op == record.Between {
+		operands = append(operands, operand())
+	}
+	d.where("AddedDateTime", op, operands...)
+}
+
 // key draws a condition on the key field, which has values up to last.
 func (d *planDraw) key(last int64) {
 	if rapid.IntRange(0, 3).Draw(d.T, "by key") != 0 {
@@ -355,8 +383,9 @@ func (d *planDraw) key(last int64) {
 func (d *planDraw) order() {
 	key := d.plan.Kind.Fields[d.plan.Kind.KeyField()].Name
 	names := []string{key}
-	if rapid.IntRange(0, 5).Draw(d.T, "other order") == 0 {
-		names = []string{"Status", key}
+	first := rapid.SampledFrom([]string{"", "", "", "Status", "AddedDateTime", "AddedDateTime"}).Draw(d.T, "first")
+	if first != "" {
+		names = []string{first, key}
 	}
 	if d.plan.Kind.Name == "Attempt" {
 		names = append(names, "ItemNo") // of the attempts of a message
