@@ -31,24 +31,30 @@ func Key(ctx context.Context, db Database, kind *record.Kind) ([]int, error) {
 	return FindKey(columns, kind.ByColumn), err
 }
 
-// Unchecked returns the fields of a key that its table lets be null, although they are of the
-// primary key: SQLite does.
-func Unchecked(ctx context.Context, db Database, kind *record.Kind, key []int) ([]int, error) {
+// PageKey returns the fields of Key, and those of them that the table lets be null although they
+// are of its primary key: SQLite does. Pages need both, which one session reads.
+func PageKey(ctx context.Context, db Database, kind *record.Kind) (key, unchecked []int, err error) {
 	s, err := db.Session(ctx, kind, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer s.close()
 	columns, err := s.keys()
-	var fields []int
+	if err != nil {
+		return nil, nil, err
+	}
+	key = kind.KeyFields()
+	if key == nil {
+		key = FindKey(columns, kind.ByColumn)
+	}
 	for _, c := range columns {
 		field, found := kind.ByColumn(c.Name)
 		isOfKey := found && slices.Contains(key, field)
 		if isOfKey && c.Unchecked {
-			fields = append(fields, field)
+			unchecked = append(unchecked, field)
 		}
 	}
-	return fields, err
+	return key, unchecked, nil
 }
 
 // KeyColumnsError returns an error if a kind has no proven key although the catalogue has one,

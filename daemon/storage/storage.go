@@ -221,7 +221,7 @@ func (s *Store) SetPlace(ctx context.Context, r *query.Request, path []query.Con
 	if *r.Cursor != "" {
 		return cursors.Continue(r, path)
 	}
-	key, err := s.Key(ctx, r.Kind)
+	key, unchecked, err := executor.PageKey(ctx, s.database(r.Kind), r.Kind)
 	if err != nil {
 		return err
 	}
@@ -234,8 +234,8 @@ func (s *Store) SetPlace(ctx context.Context, r *query.Request, path []query.Con
 	if err := cursors.Start(r, path, key); err != nil {
 		return err
 	}
-	r.Place.Unchecked, err = executor.Unchecked(ctx, s.database(r.Kind), r.Kind, key)
-	return err
+	r.Place.Unchecked = unchecked
+	return nil
 }
 
 // Bills returns the store of custom field values of bill stages; zone is the time
