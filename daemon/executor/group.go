@@ -33,33 +33,53 @@ func (g *groupedRows) Next() ([]row.Cell, error) {
 
 func (g *groupedRows) Close() error { return nil }
 
-// group reads the rows of a plan and groups them. It returns nil if SQLite has to do that: if
-// there are many groups, or a value is not of the type of its field.
-func (r *Result) group() (row.Source, error) {
-	d, table := r.session.table()
-	st, isComputable, err := query.CompileGrouped(r.plan, d, table)
-	if err != nil || !isComputable {
+// openGroups returns the groups of the plan; nil if SQLite has to group the rows.
+func (r *Result) openGroups() (row.Source, error) {
+	groups, ok, err := r.group(r.plan, r.limits().Row)
+	if err != nil || !ok {
 		return nil, err
-	}
-	limit := r.limits().Row
-	rows, err := r.session.run(st, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-
-	g := newGrouping(r.plan)
-	isComplete, err := g.read(rows, limit)
-	if err != nil || !isComplete {
-		return nil, err
-	}
-	groups, ok := g.sorted()
-	if !ok {
-		return nil, nil
 	}
 	total := int64(len(groups))
 	r.groups = &total
 	return &groupedRows{groups: page(groups, r.plan)}, nil
+}
+
+// countGroups returns the number of groups of the plan. ok is false if SQLite has to count them.
+func (r *Result) countGroups() (n int64, ok bool, err error) {
+	_, isFile := r.session.(*fileSession)
+	if !isFile || r.plan.Group == nil {
+		return 0, false, nil
+	}
+	group := *r.plan.Group
+	group.Aggregates = nil
+	plan := *r.plan
+	plan.Group = &group
+	plan.Order = nil
+	groups, ok, err := r.group(&plan, r.limits().Count)
+	return int64(len(groups)), ok, err
+}
+
+// group reads the rows of a plan and groups them. ok is false if SQLite has to do that: if there
+// are many groups, or a value is not of the type of its field.
+func (r *Result) group(plan *query.Plan, limit time.Duration) (groups [][]row.Cell, ok bool, err error) {
+	d, table := r.session.table()
+	st, isComputable, err := query.CompileGrouped(plan, d, table)
+	if err != nil || !isComputable {
+		return nil, false, err
+	}
+	rows, err := r.session.run(st, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	defer rows.Close()
+
+	g := newGrouping(plan)
+	isComplete, err := g.read(rows, limit)
+	if err != nil || !isComplete {
+		return nil, false, err
+	}
+	groups, ok = g.sorted()
+	return groups, ok, nil
 }
 
 // page returns the groups after Skip, up to Take.

@@ -117,6 +117,7 @@ func groupRequests() (requests []query.Members) {
 				{text(query.OrderBy, "-Value")},
 				{text(query.Skip, "1"), text(query.Take, "2")},
 				{text(query.Skip, "100")},
+				{text(query.Take, "0")},
 				{text("QtyGreaterThan", "0")},
 				{{Name: "PriceBetween", Texts: []string{"-1", "1.500"}}},
 			} {

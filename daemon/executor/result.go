@@ -131,7 +131,7 @@ func isPageByCursor(plan *query.Plan) bool {
 func (r *Result) open(several bool) (row.Source, error) {
 	s, isFile := r.session.(*fileSession)
 	if isFile && r.plan.Group != nil {
-		rows, err := r.group()
+		rows, err := r.openGroups()
 		if err != nil || rows != nil {
 			return rows, err
 		}
@@ -220,6 +220,10 @@ func (r *Result) total(t *Tail, rows int64) error {
 		return err
 	}
 	count := func() (n int64, err error) {
+		n, ok, err := r.countGroups()
+		if err != nil || ok {
+			return n, err
+		}
 		err = readRow(r.session, st, r.limits().Count, func(cells []row.Cell) { n = cells[0].Int })
 		return n, err
 	}
