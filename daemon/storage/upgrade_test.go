@@ -296,6 +296,12 @@ var seeds = []seed{
 		[]any{"whd.wh_outbox", "0198c1a2-0000-7000-8000-000000000001"},
 	},
 	{
+		19, "WH_DeliveryMinute",
+		"Minute, SubscriptionID, DaemonID, Events, Messages, Delivered, Failed, GivenUp, Took1, Took2, Took3, " +
+			"Took4, Took5, Took6, Took7, Took8, Took9, Took10, Took11, Took12, FailedDateTime, HTTPCode, FailedMessage",
+		[]any{29_000_000, 11, 1, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, past, 503, "Ö"},
+	},
+	{
 		firstSettings, settingsTable,
 		"Name, Value, LastSavedDateTime",
 		[]any{"query.max_take", "500", past},
