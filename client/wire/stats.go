@@ -1,10 +1,10 @@
 package wire
 
-// Stats has webhook delivery statistics. Depth is that of the whole store; all others are those
-// of the daemon that replies, since its start.
+// Stats has webhook delivery statistics. Counts and latencies are those of all daemons, and are
+// stored for 48 hours; InHand and the states of queues are those of the daemon that replies.
 type Stats struct {
 	ServerDateTime Timestamp
-	SinceDateTime  Timestamp // start of the daemon, which counts from then on
+	SinceDateTime  Timestamp // when counting began, at most 48 hours ago
 	Daemon         string    // the host that the daemon runs on
 	Daemons        int       // daemons that use the store
 	Window         TimeSpan  // period of Totals, Latency, Delay and Minutes
@@ -129,8 +129,8 @@ type Failed struct {
 	Message  string // the reason phrase, or the error
 }
 
-// Throughput has the counts of the last second and the current work: the event stats of a
-// live stream.
+// Throughput has the counts of all daemons in the last second, and the current work of one: the
+// event stats of a live stream.
 type Throughput struct {
 	At               Timestamp
 	Events           int64 // stored

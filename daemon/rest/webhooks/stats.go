@@ -22,14 +22,14 @@ const (
 	defaultWindow  = time.Hour
 	maxWindow      = 24 * time.Hour
 	maxQueues      = 500             // queues in a response
-	backlogTimeout = 3 * time.Second // maximum wait for the store
+	backlogTimeout = 3 * time.Second // maximum wait for a count of the backlog
+	statsTimeout   = 5 * time.Second // maximum wait for all
 )
 
 // statistics has the handler of /Webhooks/Stats.
 type statistics struct{ engine *delivery.Engine }
 
-// Show returns the delivery statistics. If the store is unavailable, it omits the
-// backlog.
+// Show returns the delivery statistics. It omits the backlog if that cannot be counted in time.
 func (h *statistics) Show(x *edge.Context) error {
 	f := form.Read(x)
 	window := form.Or(form.Value(f, MemberWindow, parseWindow), defaultWindow)
@@ -37,11 +37,15 @@ func (h *statistics) Show(x *edge.Context) error {
 		return err
 	}
 
-	ctx, cancel := context.WithTimeout(x.Request.Context(), backlogTimeout)
+	ctx, cancel := context.WithTimeout(x.Request.Context(), statsTimeout)
 	defer cancel()
-	backlog, problem := h.engine.Backlog(ctx, 0)
+	backlog, problem := h.backlog(ctx)
 	minutes := int((window + time.Minute - 1) / time.Minute) // rounded up
-	d := statsDocument(h.engine.Stats(minutes, maxQueues, backlog.Subscriptions))
+	report, err := h.engine.Stats(ctx, minutes, maxQueues, backlog.Subscriptions)
+	if err != nil {
+		return err
+	}
+	d := statsDocument(report)
 	d.Daemon, _ = os.Hostname() // empty on error
 	d.Daemons = h.engine.Daemons()
 	d.InHand = h.engine.InHand()
@@ -51,6 +55,13 @@ func (h *statistics) Show(x *edge.Context) error {
 		d.DepthMessage = fault.From(problem).Message
 	}
 	return x.Document(http.StatusOK, "Stats", d)
+}
+
+// backlog returns the last count of the backlog, with an error if it could not be counted.
+func (h *statistics) backlog(ctx context.Context) (stats.BacklogCount, error) {
+	ctx, cancel := context.WithTimeout(ctx, backlogTimeout)
+	defer cancel()
+	return h.engine.Backlog(ctx, 0)
 }
 
 // parseWindow parses the period of the statistics.
@@ -63,16 +74,15 @@ func parseWindow(text string) (time.Duration, error) {
 }
 
 func statsDocument(s stats.Report) *wire.Stats {
-	n := len(s.Minutes)
 	d := &wire.Stats{
 		ServerDateTime: wire.Timestamp(s.At),
 		SinceDateTime:  wire.Timestamp(s.Since),
-		Window:         wire.TimeSpan(time.Duration(n) * time.Minute),
+		Window:         wire.TimeSpan(time.Duration(s.Period.Minutes()) * time.Minute),
 		Totals:         trafficDocument(s.Total),
 		Latency:        s.Attempts,
 		Delay:          s.Delay,
 		Minutes:        minutesDocument(s),
-		QueueWindow:    wire.TimeSpan(time.Duration(min(n, stats.QueueMinutes)) * time.Minute),
+		QueueWindow:    wire.TimeSpan(time.Duration(s.Period.QueueMinutes()) * time.Minute),
 		Queues:         []wire.Queue{},
 		OtherQueues:    s.Omitted,
 	}
@@ -90,18 +100,16 @@ func statsDocument(s stats.Report) *wire.Stats {
 
 func trafficDocument(t stats.Traffic) wire.Traffic {
 	return wire.Traffic{
-		Events:    int64(t.Events),
-		Messages:  int64(t.Messages),
-		Delivered: int64(t.Delivered),
-		Failed:    int64(t.Failed),
-		GivenUp:   int64(t.GivenUp),
+		Events:    t.Events,
+		Messages:  t.Messages,
+		Delivered: t.Delivered,
+		Failed:    t.Failed,
+		GivenUp:   t.GivenUp,
 	}
 }
 
 func minutesDocument(s stats.Report) wire.Minutes {
-	n := len(s.Minutes)
-	first := s.At.Truncate(time.Minute).Add(-time.Duration(n-1) * time.Minute)
-	m := wire.Minutes{From: wire.Timestamp(first)}
+	m := wire.Minutes{From: wire.Timestamp(stats.StartOf(s.Period.First))}
 	for _, t := range s.Minutes {
 		d := trafficDocument(t)
 		m.Events = append(m.Events, d.Events)
@@ -134,9 +142,9 @@ func queueDocument(q *stats.Queue) wire.Queue {
 		RetryPending:        q.RetryPending,
 		Pending:             q.NotSent + q.RetryPending,
 		OldestDateTime:      wire.Timestamp(q.Oldest),
-		Delivered:           int64(q.Traffic.Delivered),
-		Failed:              int64(q.Traffic.Failed),
-		GivenUp:             int64(q.Traffic.GivenUp),
+		Delivered:           q.Traffic.Delivered,
+		Failed:              q.Traffic.Failed,
+		GivenUp:             q.Traffic.GivenUp,
 		P99:                 wire.TimeSpan(q.P99),
 		LastFailure:         q.Last,
 		WaitUntilDateTime:   wire.Timestamp(q.WaitUntil),

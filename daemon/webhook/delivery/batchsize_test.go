@@ -115,7 +115,7 @@ func TestPruningLimitsWriterTime(t *testing.T) {
 				Retention: func() webhook.Retention { return webhook.Retention{Successful: time.Hour} },
 			}
 			c := new(clock)
-			core := &core{Config: config, clock: c, queues: newQueueSet(config, c), recorder: stats.NewRecorder(c.Now())}
+			core := &core{Config: config, clock: c, queues: newQueueSet(config, c), recorder: stats.NewRecorder()}
 			j := &janitor{core: core, pace: filePace}
 			j.scan.retention = config.Retention()
 			const span = 5 * time.Minute

@@ -14,6 +14,9 @@
 // windows: the body of an event counts once, and a failing endpoint keeps only the
 // message of its current attempt in memory.
 //
+// Statistics come from the store, too: each batch counts the rows that it stores, by minute. They
+// are those of all daemons. Memory has only the totals since the start, for metrics.
+//
 // A queue that is ordered by key has a sequence for each key with open messages: only the
 // first of them may be attempted. Since such a queue reads its messages in the order of
 // their IDs, the first one that it reads of a key is the first one. The others wait behind

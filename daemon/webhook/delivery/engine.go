@@ -25,6 +25,7 @@ type Engine struct {
 	queues     *queueSet
 	subs       *subscriptionCache
 	backlog    *backlogCounter
+	activity   *activityReader
 	dispatcher *dispatcher
 	refiller   *refiller
 	leases     *leaseKeeper
@@ -50,7 +51,7 @@ func New(c Config) *Engine {
 		readiness: &readiness{unavailable: errNotStarted},
 		pending:   newPending(),
 		queues:    newQueueSet(&c, clock),
-		recorder:  stats.NewRecorder(clock.Now()),
+		recorder:  stats.NewRecorder(),
 	}
 
 	removed := make(chan struct{}, 1)
@@ -92,6 +93,7 @@ func New(c Config) *Engine {
 		queues:     core.queues,
 		subs:       subs,
 		backlog:    backlog,
+		activity:   &activityReader{core: core},
 		dispatcher: &dispatcher{core: core, sending: context.Background()},
 		refiller:   &refiller{core: core},
 		leases:     leases,
@@ -362,15 +364,25 @@ func (e *Engine) Counts() stats.Counts { return e.core.recorder.Counts() }
 // Performance returns distributions of results and durations since the start.
 func (e *Engine) Performance() stats.Performance { return e.core.recorder.Performance() }
 
-// Throughput returns a function that measures the throughput between its calls.
+// Throughput returns a function that measures the throughput of all daemons between its calls.
 func (e *Engine) Throughput() func() (wire.Throughput, bool) {
-	return stats.NewThroughput(e.Now, e.Counts, e.InHand)
+	recent := &recentMinutes{core: e.core}
+	return stats.NewThroughput(e.Now, recent.read, e.InHand)
 }
 
-// Stats summarizes the last minutes, from one minute to 24 hours, with at most limit
-// queues. open is the result of Backlog.
-func (e *Engine) Stats(minutes, limit int, open []stats.Backlog) stats.Report {
-	return e.core.recorder.Report(e.Now(), minutes, limit, e.queues.stats(open))
+// Stats summarizes the work of all daemons in the last minutes, from one minute to 24 hours, with
+// at most limit queues of this one. open is the result of Backlog.
+func (e *Engine) Stats(ctx context.Context, minutes, limit int, open []stats.Backlog) (stats.Report, error) {
+	if err := e.core.unavailableErr(); err != nil {
+		return stats.Report{}, err
+	}
+	now := e.Now()
+	period := stats.LastMinutes(now, minutes)
+	activity, err := e.activity.read(ctx, period)
+	if err != nil {
+		return stats.Report{}, err
+	}
+	return stats.NewReport(now, period, activity, limit, e.queues.stats(open)), nil
 }
 
 // Problems describes the problems that prevent or delay deliveries although the engine is running.

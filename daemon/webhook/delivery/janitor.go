@@ -124,6 +124,13 @@ func (j *janitor) runOnce(ctx context.Context) error {
 		return err
 	}
 
+	err = j.runSteps(ctx, func(ctx context.Context) (Removed, error) {
+		return j.Store.RemoveMinutes(ctx, stats.MinuteOf(j.storeTime().Add(-stats.Kept)), j.rows)
+	})
+	if err != nil {
+		return err
+	}
+
 	// A scan continues unless a day has passed or the retention has changed.
 	now := j.Now()
 	retention := j.Retention()

@@ -350,7 +350,7 @@ func TestRetryAfterHoldsQueue(t *testing.T) {
 			for range 10 {
 				h.publish("debtor.updated", `{}`)
 			}
-			until := h.engine.Stats(1, 10, nil).Queues[0].WaitUntil
+			until := h.report(1, 10, nil).Queues[0].WaitUntil
 			if wait := time.Until(until); wait < 25*time.Minute || wait > 30*time.Minute {
 				t.Errorf("the next attempt is in %v, want in half an hour", wait)
 			}

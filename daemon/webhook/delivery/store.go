@@ -30,7 +30,8 @@ type Store interface {
 	// Write writes a batch in one transaction. It fails with ErrStale if subscriptions
 	// have changed since the batch's version, with ErrFenced if one of its leases is no
 	// longer held, and with ErrCaptureLost if a capture has another fence or position than
-	// the batch's changes. Writing a result twice has no effect: attempts are numbered.
+	// the batch's changes. Writing a result twice has no effect: attempts are numbered. Each
+	// row that it stores is counted in its minute, for the daemon with the partition Home.
 	Write(ctx context.Context, b Batch) error
 	// OpenMessages returns open messages of one subscription, ordered by due time or, if
 	// requested, by ID. It returns the sizes of their events' bodies, not the bodies.
@@ -68,6 +69,12 @@ type Store interface {
 	Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error)
 	// Backlog counts open messages, for each subscription that has any.
 	Backlog(ctx context.Context) ([]stats.Backlog, error)
+	// Minutes returns the traffic of all daemons in the minutes of a period that have any.
+	Minutes(ctx context.Context, first, last int64) ([]stats.Minute, error)
+	// Activity returns the counts of all daemons in a period.
+	Activity(ctx context.Context, p stats.Period) (stats.Activity, error)
+	// RemoveMinutes removes counts of minutes before the given one, about limit at a time.
+	RemoveMinutes(ctx context.Context, before int64, limit int) (Removed, error)
 	// IdempotencyKey returns the record of an idempotency key, nil if the key is unused.
 	IdempotencyKey(ctx context.Context, hash [32]byte) (*Key, error)
 
@@ -124,7 +131,7 @@ type Sender interface {
 	Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome
 }
 
-// Config configures an Engine.
+// Config conactivity an Engine.
 type Config struct {
 	Store     Store
 	Sender    Sender
@@ -215,7 +222,7 @@ type Batch struct {
 	Taken      []string // their GUIDs
 	Health     []Health
 	PeerEvents []PeerEvent      // for subscriptions with messages in partitions that the batch has no lease of
-	Home       int64            // the partition of Changes
+	Home       int64            // the daemon's partition for new messages
 	Number     int64            // number of Changes; ascending
 	Changes    []webhook.Change // for the streams of other daemons
 	Captured   *Captured        // changes of records, nil for none

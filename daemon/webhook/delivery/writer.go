@@ -104,6 +104,7 @@ func (w *batchWriter) prepare(ctx context.Context, work *batch) (Batch, error) {
 	b := Batch{
 		Version:     work.subs.Version,
 		Leases:      current.held,
+		Home:        work.home,
 		Outcomes:    work.results,
 		Disabled:    work.disabled,
 		Health:      work.health,
@@ -221,7 +222,6 @@ func (w *batchWriter) addChanges(ctx context.Context, b *Batch, work *batch) err
 		return nil
 	}
 	b.Changes = slices.Concat(work.announced, work.changes)
-	b.Home = work.home
 	var err error
 	b.Number, err = w.ids.allocate(ctx, 1)
 	return err
@@ -257,7 +257,7 @@ func (w *batchWriter) committed(work *batch) {
 	for _, p := range events {
 		messages += len(p.messages)
 	}
-	w.recorder.Record(w.Now(), len(events), messages, work.results, w.queues.Subscriptions())
+	w.recorder.Record(len(events), messages, work.results)
 	w.recorder.Count(stats.Counts{Disabled: int64(len(work.disabled))})
 	w.recordWrite(nil)
 

@@ -8,7 +8,9 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
 // fileWriter writes batches to the file, over its own connection with
@@ -18,11 +20,12 @@ type fileWriter struct {
 	path string
 
 	// Guarded by the write lock.
-	conn   *sqlite.Conn // nil after a failure
-	wal    checkpointer
-	closed bool
-	values []any // reused for the parameters of each statement
-	recent int   // messages written since the last count
+	conn    *sqlite.Conn // nil after a failure
+	wal     checkpointer
+	closed  bool
+	values  []any      // reused for the parameters of each statement
+	recent  int        // messages written since the last count
+	minutes minuteRows // additions of the current batch
 }
 
 func (f *fileWriter) open() error {
@@ -152,12 +155,14 @@ func (f *fileWriter) writeBatch(b *delivery.Batch) error {
 	if err != nil {
 		return err
 	}
+	f.minutes = newMinuteRows(b)
 	for _, part := range []func() error{
 		func() error { return f.captured(b) },
 		func() error { return f.mark(b) },
-		func() error { return each(f, fileEvent, b.Events, nil) },
+		func() error { return f.events(b) },
 		func() error { return f.messages(b) },
 		func() error { return f.outcomes(b) },
+		func() error { return each(f, fileMinute, f.minutes.rows, nil) },
 		func() error { return f.boundTexts(b) },
 		func() error { return f.disable(b) },
 		func() error { return each(f, fileHealth, b.Health, nil) },
@@ -279,9 +284,30 @@ func (f *fileWriter) mark(b *delivery.Batch) error {
 	return nil
 }
 
-// messages inserts the messages, and counts them from time to time.
+// events inserts the events, and counts those that are not stored yet.
+func (f *fileWriter) events(b *delivery.Batch) error {
+	if len(b.Events) == 0 {
+		return nil
+	}
+	var inserted stats.Traffic
+	err := each(f, fileEvent, b.Events, func(*webhook.Event) error {
+		inserted.Events += int64(f.conn.Changes())
+		return nil
+	})
+	f.minutes.published(publishedMinute(b), inserted)
+	return err
+}
+
+// messages inserts the messages, and adds them to the numbers of messages from time to time.
 func (f *fileWriter) messages(b *delivery.Batch) error {
-	err := each(f, fileMessage, b.Messages, nil)
+	var inserted stats.Traffic
+	err := each(f, fileMessage, b.Messages, func(*webhook.Message) error {
+		inserted.Messages += int64(f.conn.Changes())
+		return nil
+	})
+	if len(b.Events) > 0 {
+		f.minutes.published(publishedMinute(b), inserted)
+	}
 	f.recent += len(b.Messages)
 	if err != nil || f.recent < maxUncounted {
 		return err
@@ -327,6 +353,7 @@ func (f *fileWriter) outcomes(b *delivery.Batch) error {
 		if f.conn.Changes() == 0 {
 			return nil // the attempt is already stored, or the message was deleted
 		}
+		f.minutes.attempted(a)
 		if a.isMoved() {
 			if err := each(f, fileMoved, []*attempt{a}, nil); err != nil {
 				return err

@@ -59,8 +59,10 @@ func (s *serverWriter) write(ctx context.Context, b *delivery.Batch) error {
 // table for the rows of a list, and take update locks on rows of other daemons.
 var (
 	serverBegin = `SET XACT_ABORT ON;
-DECLARE @Result int;
+DECLARE @Result int, @NewEvents int, @NewMessages int;
 SET @Result = 0;
+SET @NewEvents = 0;
+SET @NewMessages = 0;
 BEGIN TRANSACTION;
 UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p WITH (FORCESEEK)
 JOIN ` + leaseColumns.open("Leases") + ` l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
@@ -74,17 +76,20 @@ BEGIN
 SELECT ` + eventColumns.values() + ` FROM ` + numberedEvents.open("Events") + ` n
 JOIN (VALUES {texts}) b (N, Body) ON b.N = n.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = n.EventID);
+SET @NewEvents = @@ROWCOUNT;
 `
 	serverMessages = `INSERT INTO whd.SY_WebhookMessage (` + messageColumns.names() + `, LastSavedDateTime)
 SELECT ` + messageColumns.values() + `, n.AddedDateTime FROM ` + messageColumns.open("Messages") + ` n
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
+SET @NewMessages = @@ROWCOUNT;
 `
 	serverOutcomes = `UPDATE m SET ` + strings.ReplaceAll(messageUpdate, "@", "n.") + `
 FROM whd.SY_WebhookMessage m WITH (FORCESEEK)
 JOIN ` + resultColumns.open("Outcomes", "MessageID", "Attempt", "Status", "HTTPCode", "Message", "LastSavedDateTime", "NextAttemptDateTime") + ` n ON n.MessageID = m.ID
 WHERE m.Attempts = n.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = m.SubscriptionID);
-INSERT INTO whd.SY_WebhookMessageResponse (` + attemptColumns.names() + `)
+`
+	serverAttempts = `INSERT INTO whd.SY_WebhookMessageResponse (` + attemptColumns.names() + `)
 SELECT ` + attemptColumns.values() + ` FROM ` + attemptColumns.open("Outcomes") + ` n
 JOIN whd.SY_WebhookMessage m ON m.ID = n.MessageID AND m.Attempts = n.Attempt
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = n.MessageID AND r.Attempt = n.Attempt);
@@ -264,7 +269,11 @@ func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
 		part(w, w.withBodies(serverEvents, b.Events), "Events", numberedEvents, b.Events)
 	}
 	part(w, serverMessages, "Messages", messageColumns, b.Messages)
-	w.outcomes(b.Outcomes)
+	if len(b.Events) > 0 {
+		w.statement.WriteString(serverPublished)
+		w.arg("PublishedMinute", publishedMinute(b))
+	}
+	w.outcomes(b)
 	if len(b.Disabled) > 0 {
 		part(w, serverDisabled, "Disabled", disabledColumns, b.Disabled)
 		w.arg("RowHash", newRowHash())
@@ -272,7 +281,6 @@ func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
 	part(w, serverHealth, "Health", healthColumns, b.Health)
 	if len(b.Changes) > 0 {
 		w.statement.WriteString(serverChanges)
-		w.arg("Home", b.Home)
 		w.arg("Number", b.Number)
 		w.rows("Changes", []byte(changesText(b)))
 	}
@@ -283,6 +291,9 @@ func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
 	}
 	if b.Captured != nil {
 		w.arg("Bytes", w.escapes.bytes)
+	}
+	if len(b.Events)+len(b.Outcomes)+len(b.Changes) > 0 {
+		w.arg("Home", b.Home)
 	}
 	block := ""
 	if w.statement.Len() > 0 {
@@ -341,14 +352,16 @@ func (w *batchText) withBodies(statement string, events []*webhook.Event) string
 
 // outcomes adds the results of attempts. If there are several for a message, they
 // are split into rounds with one result per message each: an UPDATE applies only
-// one of several joined rows. There is rarely more than one round.
-func (w *batchText) outcomes(outcomes []webhook.AttemptResult) {
+// one of several joined rows. There is rarely more than one round. Each round is counted
+// before its attempts are inserted: those that are already stored do not count again.
+func (w *batchText) outcomes(b *delivery.Batch) {
 	var rounds [][]*attempt
 	var stored []storedText
 	var moved []*attempt
-	counts := make(map[int64]int, len(outcomes)) // results by message
-	seen := make(map[string]bool)                // hashes of texts
-	for _, a := range attemptsOf(outcomes) {
+	counts := make(map[int64]int, len(b.Outcomes)) // results by message
+	seen := make(map[string]bool)                  // hashes of texts
+	attempts := attemptsOf(b.Outcomes)
+	for _, a := range attempts {
 		if t, ok := a.extractText(); ok && !seen[t.hash] {
 			seen[t.hash] = true
 			stored = append(stored, t)
@@ -364,9 +377,13 @@ func (w *batchText) outcomes(outcomes []webhook.AttemptResult) {
 		rounds[round] = append(rounds[round], a)
 	}
 	for i, round := range rounds {
-		name := fmt.Sprintf("Outcomes%d", i+1)
-		part(w, strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+name), name, resultColumns, round)
+		outcomes := fmt.Sprintf("Outcomes%d", i+1)
+		part(w, strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+outcomes), outcomes, resultColumns, round)
+		counted := fmt.Sprintf("Counted%d", i+1)
+		part(w, strings.ReplaceAll(serverCounted, "@Counted", "@"+counted), counted, countedColumns, countedRows(round))
+		w.statement.WriteString(strings.ReplaceAll(serverAttempts, "@Outcomes", "@"+outcomes))
 	}
+	part(w, serverFailed, "LastFailed", lastFailedColumns, failedOf(b, attempts))
 	part(w, serverMoved, "Moved", movedColumns, moved)
 	part(w, serverTextRows, "Texts", textPieces, stored)
 }

@@ -139,11 +139,17 @@ func TestAnswersInPieces(t *testing.T) {
 	} {
 		w := &batchText{}
 		outcome := webhook.Outcome{Text: []byte(answer), Began: hookNoon}
-		w.outcomes([]webhook.AttemptResult{{Message: &webhook.Message{}, Outcome: outcome}})
-		pieces := inRows(t, w.args[0], "AnswerText", resultColumns)
-		if len(w.args) > 1 {
-			for i := range responsePieces {
-				pieces = append(pieces, inRows(t, w.args[1], fmt.Sprint("Text", i+1), textPieces)...)
+		result := webhook.AttemptResult{Message: &webhook.Message{}, Outcome: outcome}
+		w.outcomes(&delivery.Batch{Outcomes: []webhook.AttemptResult{result}})
+		var pieces []string
+		for _, arg := range w.args {
+			switch arg.(sql.NamedArg).Name {
+			case "Outcomes1":
+				pieces = append(pieces, inRows(t, arg, "AnswerText", resultColumns)...)
+			case "Texts":
+				for i := range responsePieces {
+					pieces = append(pieces, inRows(t, arg, fmt.Sprint("Text", i+1), textPieces)...)
+				}
 			}
 		}
 

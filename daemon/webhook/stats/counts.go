@@ -1,5 +1,5 @@
-// Package stats collects delivery statistics: totals since the start, counts per minute
-// for all and for each subscription, and the backlog.
+// Package stats defines delivery statistics: the counts of each minute, which are stored, reports
+// from them, the backlog, and the totals since the start, for metrics.
 package stats
 
 import (
@@ -64,35 +64,48 @@ func (c *Counts) add(other Counts) {
 const maxGap = 5 * time.Second
 
 // NewThroughput returns a function to be called about once a second. It returns the
-// throughput since the previous call, and reports whether there is anything new: counts
-// have grown or the state of the engine has changed.
+// throughput of all daemons since the previous call, and reports whether there is anything new:
+// counts have grown or the state of the engine has changed. minutes returns the traffic from a
+// minute on. If it fails, the counts are included in the next throughput.
 func NewThroughput(
-	now func() time.Time, counts func() Counts, inHand func() wire.InHand,
+	now func() time.Time, minutes func(first int64) ([]Minute, error), inHand func() wire.InHand,
 ) func() (wire.Throughput, bool) {
 	var mu sync.Mutex
-	var previous Counts
+	var previous map[int64]Traffic // by minute
+	var readAt time.Time
 	var last wire.Throughput
 	return func() (wire.Throughput, bool) {
-		current := counts()
-		held := inHand()
-		at := now()
 		mu.Lock()
 		defer mu.Unlock()
-		if at.Sub(time.Time(last.At)) > maxGap {
-			previous = current
+		at := now()
+		var traffic Traffic
+		current, err := minutes(MinuteOf(at) - 1) // with the end of the minute before
+		if err == nil {
+			counted := make(map[int64]Traffic, len(current))
+			for _, m := range current {
+				counted[m.Minute] = m.Traffic
+				traffic.Add(m.since(previous[m.Minute]))
+			}
+			if at.Sub(readAt) > maxGap {
+				traffic = Traffic{}
+			}
+			previous = counted
+			readAt = at
 		}
+
+		held := inHand()
 		p := wire.Throughput{
-			Events:           current.Events - previous.Events,
-			Delivered:        current.Delivered - previous.Delivered,
-			Failed:           current.Failed + current.GivenUp - previous.Failed - previous.GivenUp,
+			Events:           traffic.Events,
+			Delivered:        traffic.Delivered,
+			Failed:           traffic.Failed + traffic.GivenUp,
 			InFlight:         held.InFlight,
 			MessagesInMemory: held.MessagesInMemory,
 			OpenBreakers:     held.OpenBreakers,
 		}
 		last.At = wire.Timestamp{}
 		changed := p != last || p.Events+p.Delivered+p.Failed > 0
+		last = p
 		p.At = wire.Timestamp(at)
-		previous, last = current, p
 		return p, changed
 	}
 }

@@ -3,6 +3,7 @@ package stats
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -13,90 +14,24 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// TestSeriesTotals compares a series with a list of everything counted, with clocks
-// that stop, advance, leap and go back.
-func TestSeriesTotals(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const span = 10 // minutes
-		statuses := []webhook.Status{webhook.Successful, webhook.RetryPending, webhook.Failed}
-		var s series
-		minute, latest := int64(1000), int64(0)
-		noted := make(map[int64]Traffic) // by minute
-		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			minute += rapid.SampledFrom([]int64{0, 0, 1, 1, 2, 7, 15, -1}).Draw(t, "step")
-			latest = max(latest, minute)
-			status := rapid.SampledFrom(statuses).Draw(t, "status")
-			counted := s.at(minute, span)
-			counted.addStatus(status)
-			counted.took[bucketOf(time.Second)]++
-
-			traffic := noted[latest] // a clock that goes back is ignored
-			traffic.addStatus(status)
-			noted[latest] = traffic
-			checkSeries(t, s, noted, minute, latest, span)
-		}
-	})
-}
-
-// checkSeries compares the totals of all windows, and their minutes, with the traffic that was noted.
-func checkSeries(t *rapid.T, s series, noted map[int64]Traffic, minute, latest, span int64) {
-	if len(s) > int(span) {
-		t.Fatalf("%d minutes are kept, want at most %d", len(s), span)
-	}
-	for window := int64(1); window <= span; window++ {
-		var want Traffic
-		var each []Traffic
-		for m := latest - window + 1; m <= latest; m++ {
-			want.add(noted[m])
-			each = append(each, noted[m])
-		}
-		got, took := s.total(minute, window)
-		attempts := uint64(want.Delivered + want.Failed + want.GivenUp)
-		if got != want || took.count() != attempts {
-			t.Fatalf("the last %d minutes: %+v and %d attempts, want %+v and %d", window, got, took.count(), want, attempts)
-		}
-		if got := s.minutes(minute, window); !slices.Equal(got, each) {
-			t.Fatalf("the last %d minutes: %+v, want %+v", window, got, each)
-		}
-	}
-}
-
-// TestSeriesExpires reads minutes after the last one with traffic.
-func TestSeriesExpires(t *testing.T) {
-	var s series
-	s.at(100, 10).Delivered = 3
-	for minute, want := range map[int64]uint32{100: 3, 104: 3, 105: 0, 500: 0} {
-		if got, _ := s.total(minute, 5); got.Delivered != want {
-			t.Errorf("at %d: %+v, want %d delivered", minute, got, want)
-		}
-	}
-	var delivered []uint32
-	for _, m := range s.minutes(102, 5) {
-		delivered = append(delivered, m.Delivered)
-	}
-	if want := []uint32{0, 0, 3, 0, 0}; !slices.Equal(delivered, want) {
-		t.Errorf("deliveries in the minutes 98 to 102: %v, want %v", delivered, want)
-	}
-}
-
 // TestQuantileMatchesBucketOfExactValue compares an estimate with the exact value: both
 // are in the same bucket.
 func TestQuantileMatchesBucketOfExactValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		duration := rapid.Custom(func(t *rapid.T) time.Duration { // of any magnitude
-			ns := rapid.Int64Range(0, int64(3*time.Hour)).Draw(t, "nanoseconds")
+			ns := rapid.Int64Range(0, int64(longestTook)).Draw(t, "nanoseconds")
 			return time.Duration(ns >> rapid.IntRange(0, 40).Draw(t, "shift"))
 		})
 		durations := rapid.SliceOfN(duration, 1, 200).Draw(t, "durations")
-		var s histogramSum
+		var s Took
 		for _, d := range durations {
-			s[bucketOf(d)]++
+			s[TookBucket(d)]++
 		}
 		slices.Sort(durations)
 		for _, part := range []float64{0.01, 0.5, 0.95, 0.99, 1} {
 			rank := int(math.Ceil(part * float64(len(durations))))
 			exact := durations[rank-1]
-			from, to := bucketBounds(bucketOf(exact))
+			from, to := tookRange(TookBucket(exact))
 			if got := s.quantile(part); got < from || got > to {
 				t.Fatalf("the quantile %v of %v is %v, want within %v and %v", part, durations, got, from, to)
 			}
@@ -106,7 +41,7 @@ func TestQuantileMatchesBucketOfExactValue(t *testing.T) {
 
 // TestQuantileWhenEmpty checks the quantiles without any attempt.
 func TestQuantileWhenEmpty(t *testing.T) {
-	var s histogramSum
+	var s Took
 	if got := s.latency(); got != (wire.Latency{}) {
 		t.Errorf("the quantiles of nothing are %+v, want zero", got)
 	}
@@ -126,6 +61,39 @@ func TestBuckets(t *testing.T) {
 			t.Errorf("%v is in bucket %d, want %d", d, got, want)
 		}
 	}
+	expectAscending(t, bounds[:])
+}
+
+// TestTookBuckets checks the first and the last classes of durations, that the bounds ascend, and
+// that a median of any duration up to a minute differs at most by a factor of four.
+func TestTookBuckets(t *testing.T) {
+	for d, want := range map[time.Duration]int{
+		-time.Second:         0,
+		0:                    0,
+		time.Millisecond:     0,
+		time.Millisecond + 1: 1,
+		15 * time.Second:     TookBuckets - 2,
+		15*time.Second + 1:   TookBuckets - 1,
+		time.Hour:            TookBuckets - 1,
+	} {
+		if got := TookBucket(d); got != want {
+			t.Errorf("%v is in class %d, want %d", d, got, want)
+		}
+	}
+	expectAscending(t, tookBounds[:])
+	for d := time.Millisecond; d <= longestTook; d += d / 10 {
+		var took Took
+		took[TookBucket(d)] = 1000
+		ratio := float64(took.quantile(0.5)) / float64(d)
+		if ratio < 0.25 || ratio > 4 {
+			t.Errorf("the median of %v is estimated as %v", d, took.quantile(0.5))
+		}
+	}
+}
+
+// expectAscending checks the order of bounds.
+func expectAscending(t *testing.T, bounds []time.Duration) {
+	t.Helper()
 	for i := 1; i < len(bounds); i++ {
 		if bounds[i] <= bounds[i-1] {
 			t.Errorf("bound %v follows %v, want ascending bounds", bounds[i], bounds[i-1])
@@ -165,13 +133,9 @@ var testStart = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // batchSize is the number of messages in a batch of these tests.
 const batchSize = 512
 
-// manyQueues returns a batch of attempts for the given number of subscriptions.
-func manyQueues(subs int) ([]webhook.AttemptResult, *webhook.Snapshot) {
+// manyResults returns a batch of attempts for the given number of subscriptions.
+func manyResults(subs int) []webhook.AttemptResult {
 	var results []webhook.AttemptResult
-	byID := make(map[int64]*webhook.Subscription)
-	for i := range int64(subs) {
-		byID[i] = &webhook.Subscription{ID: i, GUID: fmt.Sprint(i)}
-	}
 	event := &webhook.Event{AddedAt: testStart}
 	for i := range int64(batchSize) {
 		m := &webhook.Message{ID: i, Subscription: i % int64(subs), Event: event}
@@ -181,53 +145,59 @@ func manyQueues(subs int) ([]webhook.AttemptResult, *webhook.Snapshot) {
 			Outcome: webhook.Outcome{Code: 200, Began: testStart, Took: time.Duration(i) * time.Millisecond},
 		})
 	}
-	return results, webhook.NewSnapshot(1, byID)
+	return results
 }
 
-// TestIdleSubscriptionsArePruned: subscriptions without recent attempts and deleted
-// ones use no memory.
-func TestIdleSubscriptionsArePruned(t *testing.T) {
-	var r Recorder
-	record := func(minute int64, results []webhook.AttemptResult, subs *webhook.Snapshot) {
-		r.Record(time.Unix(60*minute, 0), len(results), len(results), results, subs)
-	}
-	expectRetained := func(when string, want int) {
-		t.Helper()
-		if got := len(r.subscriptions); got != want {
-			t.Errorf("%s: %d subscriptions are retained, want %d", when, got, want)
+// TestIncrements checks the increments of the counts of a minute by results.
+func TestIncrements(t *testing.T) {
+	event := &webhook.Event{AddedAt: testStart}
+	message := &webhook.Message{Subscription: 7, Event: event}
+	began := testStart.Add(50 * time.Second)
+	const took = 12 * time.Second
+	ended := MinuteOf(testStart) + 1
+	for name, c := range map[string]struct {
+		code      int
+		after     webhook.State
+		want      Traffic
+		wantDelay bool
+	}{
+		"delivered": {200, webhook.State{Status: webhook.Successful, Attempts: 1}, Traffic{Delivered: 1}, true},
+		"retried":   {500, webhook.State{Status: webhook.RetryPending, Attempts: 1}, Traffic{Failed: 1}, false},
+		"given up":  {500, webhook.State{Status: webhook.Failed, Attempts: 9}, Traffic{GivenUp: 1}, false},
+		"delivered by the second attempt": {
+			200, webhook.State{Status: webhook.Successful, Attempts: 2}, Traffic{Delivered: 1}, false,
+		},
+		"a replay that failed": {
+			500, webhook.State{Status: webhook.Successful, Attempts: 2}, Traffic{Failed: 1}, false,
+		},
+	} {
+		r := webhook.AttemptResult{
+			Message: message,
+			After:   c.after,
+			Outcome: webhook.Outcome{Code: c.code, Began: began, Took: took},
+		}
+		want := Increment{
+			Key:      Key{Minute: ended, Subscription: 7},
+			Traffic:  c.want,
+			Bucket:   TookBucket(took),
+			IsFailed: c.want.Delivered == 0,
+		}
+		if got := OfAttempt(&r); got != want {
+			t.Errorf("%s: adds %+v, want %+v", name, got, want)
+		}
+		delay, ok := OfDelay(&r)
+		wantDelay := Increment{Key: Key{Minute: ended, Subscription: Published}, Bucket: TookBucket(62 * time.Second)}
+		if ok != c.wantDelay || ok && delay != wantDelay {
+			t.Errorf("%s: adds the delay %+v (%v), want %+v (%v)", name, delay, ok, wantDelay, c.wantDelay)
 		}
 	}
-	results, subs := manyQueues(100)
-	single, onlyOne := manyQueues(1)
-
-	record(1000, results, subs)
-	expectRetained("at first", 100)
-	record(1030, single, subs)
-	expectRetained("after half an hour", 100)
-	record(1000+queueSpan, single, subs)
-	expectRetained("after an hour", 1)
-
-	record(1001+queueSpan, results, subs)
-	record(1002+queueSpan, single, onlyOne)
-	expectRetained("after the others were deleted", 1)
-
-	for minute := range int64(2 * daySpan) {
-		record(2000+minute, single, onlyOne)
-	}
-	total, perQueue := len(r.all), len(r.subscriptions[0].series)
-	if total != daySpan || perQueue != queueSpan {
-		t.Errorf("%d minutes are kept of all, %d of one, want %d and %d", total, perQueue, daySpan, queueSpan)
-	}
 }
 
-// TestRecordDoesNotAllocate covers calls within one minute: memory that grows with
-// minutes is bounded.
+// TestRecordDoesNotAllocate counts a batch.
 func TestRecordDoesNotAllocate(t *testing.T) {
-	var r Recorder
-	results, subs := manyQueues(50)
-	record := func() { r.Record(time.Unix(60*1000, 0), len(results), len(results), results, subs) }
-	record()
-	if n := testing.AllocsPerRun(100, record); n > 0 {
+	r := NewRecorder()
+	results := manyResults(50)
+	if n := testing.AllocsPerRun(100, func() { r.Record(len(results), len(results), results) }); n > 0 {
 		t.Errorf("a batch takes %v allocations, want none", n)
 	}
 }
@@ -235,43 +205,125 @@ func TestRecordDoesNotAllocate(t *testing.T) {
 // BenchmarkRecord counts batches of events with one message and one attempt each. The
 // metric is the time per message.
 func BenchmarkRecord(b *testing.B) {
-	for _, subs := range []int{1, 100, batchSize} {
-		b.Run(fmt.Sprint(subs), func(b *testing.B) {
-			r := NewRecorder(testStart)
-			results, snapshot := manyQueues(subs)
-			b.ReportAllocs()
-			messages := 0
-			for b.Loop() {
-				r.Record(time.Now(), len(results), len(results), results, snapshot)
-				messages += batchSize
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/message")
-		})
+	r := NewRecorder()
+	results := manyResults(100)
+	b.ReportAllocs()
+	messages := 0
+	for b.Loop() {
+		r.Record(len(results), len(results), results)
+		messages += batchSize
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/message")
+}
+
+// manyQueues returns queues of subscriptions with an ID from 1 on, and activity with traffic of
+// each.
+func manyQueues(n int) ([]Queue, Activity) {
+	var queues []Queue
+	f := Activity{Subscriptions: make(map[int64]*Count)}
+	for id := range int64(n) {
+		queues = append(queues, Queue{Subscription: &webhook.Subscription{
+			ID:             id + 1,
+			Enabled:        true,
+			SubscriberInfo: webhook.SubscriberInfo{Enabled: true},
+		}})
+		f.Subscriptions[id+1] = &Count{Traffic: Traffic{Delivered: id + 1}, Took: Took{3: id + 1}}
+	}
+	return queues, f
+}
+
+// TestReport checks the totals, the minutes and the order of the queues of a report.
+func TestReport(t *testing.T) {
+	p := LastMinutes(testStart, 90)
+	queues, activity := manyQueues(5)
+	activity.Minutes = []Minute{
+		{Minute: p.First, Traffic: Traffic{Events: 1, Failed: 2}},
+		{Minute: p.Last, Traffic: Traffic{Messages: 3, Delivered: 4}},
+	}
+	failure := &wire.Failed{HTTPCode: 503}
+	activity.Subscriptions[2] = &Count{Traffic: Traffic{Failed: 2}, Last: failure}
+	delete(activity.Subscriptions, 5)
+
+	report := NewReport(testStart, p, activity, 2, queues)
+	if want := (Traffic{Events: 1, Messages: 3, Delivered: 4, Failed: 2}); report.Total != want {
+		t.Errorf("the total is %+v, want %+v", report.Total, want)
+	}
+	last := len(report.Minutes) - 1
+	if last != 89 || report.Minutes[0].Failed != 2 || report.Minutes[last].Delivered != 4 {
+		t.Errorf("the minutes are %+v, want 90 with traffic in the first and the last one", report.Minutes)
+	}
+	if p.QueueMinutes() != 60 {
+		t.Errorf("%d minutes are counted for each subscription, want 60", p.QueueMinutes())
+	}
+	if len(report.Queues) != 2 || report.Omitted != 2 {
+		t.Fatalf("the report has %d queues and omits %d, want 2 and 2", len(report.Queues), report.Omitted)
+	}
+	failing, busiest := report.Queues[0], report.Queues[1]
+	if failing.Subscription.ID != 2 || failing.Last != failure {
+		t.Errorf("the first queue is %+v, want the failing one", failing)
+	}
+	if busiest.Subscription.ID != 4 || busiest.P99 == 0 {
+		t.Errorf("the second queue is %+v, want the busiest one with a P99", busiest)
 	}
 }
 
-// BenchmarkReport computes reports with many subscriptions, each with traffic in every
-// minute of the last hour.
+// TestActivityOfParts splits periods, and adds the activity of their parts.
+func TestActivityOfParts(t *testing.T) {
+	for _, minutes := range []int{1, 2, 3, 60, 61, 1440} {
+		p := LastMinutes(testStart, minutes)
+		settled, recent := p.Split()
+		if settled.First != p.First || settled.Last+1 != recent.First || recent.Last != p.Last {
+			t.Errorf("%d minutes are split into %+v and %+v", minutes, settled, recent)
+		}
+		if recent.Minutes() != min(minutes, settledAfter) || recent.QueueFirst != recent.First {
+			t.Errorf("of %d minutes the recent ones are %+v, want %d", minutes, recent, min(minutes, settledAfter))
+		}
+	}
+
+	before := &wire.Failed{HTTPCode: 503}
+	settled := Activity{
+		Minutes:  []Minute{{Minute: 1, Traffic: Traffic{Events: 1}}},
+		Attempts: Took{1: 2},
+		Delays:   Took{2: 1},
+		Subscriptions: map[int64]*Count{
+			7: {Traffic: Traffic{Delivered: 1, Failed: 1}, Took: Took{1: 2}, Last: before},
+		},
+	}
+	recent := Activity{
+		Since:    testStart,
+		Minutes:  []Minute{{Minute: 2, Traffic: Traffic{Events: 2}}},
+		Attempts: Took{1: 2, 3: 1},
+		Subscriptions: map[int64]*Count{
+			7: {Traffic: Traffic{Delivered: 2}, Took: Took{1: 2}},
+			8: {Traffic: Traffic{GivenUp: 1}, Took: Took{3: 1}},
+		},
+	}
+	want := Activity{
+		Since:    testStart,
+		Minutes:  []Minute{{Minute: 1, Traffic: Traffic{Events: 1}}, {Minute: 2, Traffic: Traffic{Events: 2}}},
+		Attempts: Took{1: 4, 3: 1},
+		Delays:   Took{2: 1},
+		Subscriptions: map[int64]*Count{
+			7: {Traffic: Traffic{Delivered: 3, Failed: 1}, Took: Took{1: 4}, Last: before},
+			8: {Traffic: Traffic{GivenUp: 1}, Took: Took{3: 1}},
+		},
+	}
+	for range 2 { // the settled ones are not changed
+		if got := settled.Plus(recent); !reflect.DeepEqual(got, want) {
+			t.Errorf("the sum is %+v, want %+v", got, want)
+		}
+	}
+}
+
+// BenchmarkReport computes reports with many subscriptions.
 func BenchmarkReport(b *testing.B) {
 	for _, subs := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(subs), func(b *testing.B) {
-			r := NewRecorder(testStart)
-			now := time.Now()
-			var queues []Queue
-			for i := range int64(subs) {
-				queues = append(queues, Queue{Subscription: &webhook.Subscription{
-					ID:             i,
-					Enabled:        true,
-					SubscriberInfo: webhook.SubscriberInfo{Enabled: true},
-				}})
-				series := r.subscription(i)
-				for m := range int64(queueSpan) {
-					series.at(minuteOf(now)-queueSpan+1+m, queueSpan).addStatus(webhook.Successful)
-				}
-			}
+			queues, activity := manyQueues(subs)
+			p := LastMinutes(testStart, 60)
 			b.ReportAllocs()
 			for b.Loop() {
-				report := r.Report(now, 60, 500, slices.Clone(queues))
+				report := NewReport(testStart, p, activity, 500, slices.Clone(queues))
 				if len(report.Queues)+report.Omitted != subs {
 					b.Fatalf("%d queues and %d omitted, want %d together", len(report.Queues), report.Omitted, subs)
 				}

@@ -46,8 +46,11 @@ const (
 	PeerChanges          Call = "PeerChanges"
 	PrunePeerEvents      Call = "PrunePeerEvents"
 
-	Succeeded Call = "Succeeded"
-	Backlog   Call = "Backlog"
+	Succeeded     Call = "Succeeded"
+	Backlog       Call = "Backlog"
+	Minutes       Call = "Minutes"
+	Activity      Call = "Activity"
+	RemoveMinutes Call = "RemoveMinutes"
 )
 
 // Rule decides how a call is carried out: whether and when the work is done, and the
@@ -391,4 +394,22 @@ func (s *Store) Succeeded(ctx context.Context, subscription int64, since time.Ti
 
 func (s *Store) Backlog(ctx context.Context) ([]stats.Backlog, error) {
 	return doResult(ctx, s, Backlog, s.store.Backlog)
+}
+
+func (s *Store) Minutes(ctx context.Context, first, last int64) ([]stats.Minute, error) {
+	return doResult(ctx, s, Minutes, func(ctx context.Context) ([]stats.Minute, error) {
+		return s.store.Minutes(ctx, first, last)
+	})
+}
+
+func (s *Store) Activity(ctx context.Context, p stats.Period) (stats.Activity, error) {
+	return doResult(ctx, s, Activity, func(ctx context.Context) (stats.Activity, error) {
+		return s.store.Activity(ctx, p)
+	})
+}
+
+func (s *Store) RemoveMinutes(ctx context.Context, before int64, limit int) (delivery.Removed, error) {
+	return doResult(ctx, s, RemoveMinutes, func(ctx context.Context) (delivery.Removed, error) {
+		return s.store.RemoveMinutes(ctx, before, limit)
+	})
 }

@@ -1,8 +1,10 @@
 == nothing
 
 SET XACT_ABORT ON;
-DECLARE @Result int;
+DECLARE @Result int, @NewEvents int, @NewMessages int;
 SET @Result = 0;
+SET @NewEvents = 0;
+SET @NewMessages = 0;
 BEGIN TRANSACTION;
 UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p WITH (FORCESEEK)
 JOIN OPENJSON(@Leases) WITH (PartitionID bigint '$[0]', Fence bigint '$[1]') l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
@@ -17,8 +19,10 @@ SELECT @Result;
 == events
 
 SET XACT_ABORT ON;
-DECLARE @Result int;
+DECLARE @Result int, @NewEvents int, @NewMessages int;
 SET @Result = 0;
+SET @NewEvents = 0;
+SET @NewMessages = 0;
 BEGIN TRANSACTION;
 UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p WITH (FORCESEEK)
 JOIN OPENJSON(@Leases) WITH (PartitionID bigint '$[0]', Fence bigint '$[1]') l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
@@ -30,9 +34,17 @@ INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, EventKey, Bo
 SELECT n.EventID, n.RecID, REPLACE(REPLACE(REPLACE(n.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.AddedDateTime, REPLACE(REPLACE(REPLACE(n.EventKey COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]', EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', EventKey nvarchar(max) '$[4]', N int '$[5]') n
 JOIN (VALUES (0, @T0), (1, @T1), (2, @T2), (3, @T3)) b (N, Body) ON b.N = n.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = n.EventID);
+SET @NewEvents = @@ROWCOUNT;
 INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, MadeByAdmin, EventKey, LastSavedDateTime)
 SELECT n.ID, n.RecID, n.EventID, n.PartitionID, n.SubscriptionID, REPLACE(REPLACE(REPLACE(n.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.Status, n.Attempts, n.NextAttemptDateTime, n.AddedDateTime, n.MadeByAdmin, REPLACE(REPLACE(REPLACE(n.EventKey COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.AddedDateTime FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]', SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', NextAttemptDateTime datetime2(7) '$[8]', AddedDateTime datetime2(7) '$[9]', MadeByAdmin bit '$[10]', EventKey nvarchar(max) '$[11]') n
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
+SET @NewMessages = @@ROWCOUNT;
+IF NOT EXISTS (SELECT 1 FROM whd.WH_DeliveryMinute
+	WHERE Minute = @PublishedMinute AND SubscriptionID = 0 AND DaemonID = @Home)
+	INSERT INTO whd.WH_DeliveryMinute (Minute, SubscriptionID, DaemonID, Events, Messages, Delivered, Failed, GivenUp, Took1, Took2, Took3, Took4, Took5, Took6, Took7, Took8, Took9, Took10, Took11, Took12)
+	VALUES (@PublishedMinute, 0, @Home, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+UPDATE whd.WH_DeliveryMinute SET Events = Events + @NewEvents, Messages = Messages + @NewMessages
+WHERE Minute = @PublishedMinute AND SubscriptionID = 0 AND DaemonID = @Home;
 END
 IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
 SELECT @Result;
@@ -45,12 +57,16 @@ SELECT @Result;
   @T3
   @Events
   @Messages
+  @PublishedMinute
+  @Home
 
 == everything
 
 SET XACT_ABORT ON;
-DECLARE @Result int;
+DECLARE @Result int, @NewEvents int, @NewMessages int;
 SET @Result = 0;
+SET @NewEvents = 0;
+SET @NewMessages = 0;
 BEGIN TRANSACTION;
 UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p WITH (FORCESEEK)
 JOIN OPENJSON(@Leases) WITH (PartitionID bigint '$[0]', Fence bigint '$[1]') l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
@@ -84,15 +100,37 @@ INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, EventKey, Bo
 SELECT n.EventID, n.RecID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.AddedDateTime, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.EventKey COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]', EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', EventKey nvarchar(max) '$[4]', N int '$[5]') n
 JOIN (VALUES (0, @T0), (1, @T1)) b (N, Body) ON b.N = n.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = n.EventID);
+SET @NewEvents = @@ROWCOUNT;
 INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, MadeByAdmin, EventKey, LastSavedDateTime)
 SELECT n.ID, n.RecID, n.EventID, n.PartitionID, n.SubscriptionID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.Status, n.Attempts, n.NextAttemptDateTime, n.AddedDateTime, n.MadeByAdmin, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.EventKey COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.AddedDateTime FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]', SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', NextAttemptDateTime datetime2(7) '$[8]', AddedDateTime datetime2(7) '$[9]', MadeByAdmin bit '$[10]', EventKey nvarchar(max) '$[11]') n
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
+SET @NewMessages = @@ROWCOUNT;
+IF NOT EXISTS (SELECT 1 FROM whd.WH_DeliveryMinute
+	WHERE Minute = @PublishedMinute AND SubscriptionID = 0 AND DaemonID = @Home)
+	INSERT INTO whd.WH_DeliveryMinute (Minute, SubscriptionID, DaemonID, Events, Messages, Delivered, Failed, GivenUp, Took1, Took2, Took3, Took4, Took5, Took6, Took7, Took8, Took9, Took10, Took11, Took12)
+	VALUES (@PublishedMinute, 0, @Home, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+UPDATE whd.WH_DeliveryMinute SET Events = Events + @NewEvents, Messages = Messages + @NewMessages
+WHERE Minute = @PublishedMinute AND SubscriptionID = 0 AND DaemonID = @Home;
 UPDATE m SET Status = n.Status, Attempts = n.Attempt, NextAttemptDateTime = n.NextAttemptDateTime, LastSavedDateTime = n.LastSavedDateTime,
 	HTTPCode = n.HTTPCode, ResponseMessage = n.Message
 FROM whd.SY_WebhookMessage m WITH (FORCESEEK)
 JOIN OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', Status tinyint '$[3]', HTTPCode int '$[5]', Message nvarchar(256) '$[6]', LastSavedDateTime datetime2(7) '$[10]', NextAttemptDateTime datetime2(7) '$[12]') n ON n.MessageID = m.ID
 WHERE m.Attempts = n.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = m.SubscriptionID);
+INSERT INTO whd.WH_DeliveryMinute (Minute, SubscriptionID, DaemonID, Events, Messages, Delivered, Failed, GivenUp, Took1, Took2, Took3, Took4, Took5, Took6, Took7, Took8, Took9, Took10, Took11, Took12)
+SELECT DISTINCT n.Minute, n.SubscriptionID, @Home, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+FROM OPENJSON(@Counted1) WITH (Minute int '$[2]', SubscriptionID bigint '$[3]') n
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_DeliveryMinute o
+	WHERE o.Minute = n.Minute AND o.SubscriptionID = n.SubscriptionID AND o.DaemonID = @Home);
+UPDATE d SET Delivered = d.Delivered + c.Delivered, Failed = d.Failed + c.Failed, GivenUp = d.GivenUp + c.GivenUp, Took1 = d.Took1 + c.Took1, Took2 = d.Took2 + c.Took2, Took3 = d.Took3 + c.Took3, Took4 = d.Took4 + c.Took4, Took5 = d.Took5 + c.Took5, Took6 = d.Took6 + c.Took6, Took7 = d.Took7 + c.Took7, Took8 = d.Took8 + c.Took8, Took9 = d.Took9 + c.Took9, Took10 = d.Took10 + c.Took10, Took11 = d.Took11 + c.Took11, Took12 = d.Took12 + c.Took12
+FROM whd.WH_DeliveryMinute d WITH (FORCESEEK)
+JOIN (SELECT n.Minute, n.SubscriptionID, SUM(n.Delivered) AS Delivered, SUM(n.Failed) AS Failed, SUM(n.GivenUp) AS GivenUp, SUM(CASE n.Took WHEN 1 THEN 1 ELSE 0 END) AS Took1, SUM(CASE n.Took WHEN 2 THEN 1 ELSE 0 END) AS Took2, SUM(CASE n.Took WHEN 3 THEN 1 ELSE 0 END) AS Took3, SUM(CASE n.Took WHEN 4 THEN 1 ELSE 0 END) AS Took4, SUM(CASE n.Took WHEN 5 THEN 1 ELSE 0 END) AS Took5, SUM(CASE n.Took WHEN 6 THEN 1 ELSE 0 END) AS Took6, SUM(CASE n.Took WHEN 7 THEN 1 ELSE 0 END) AS Took7, SUM(CASE n.Took WHEN 8 THEN 1 ELSE 0 END) AS Took8, SUM(CASE n.Took WHEN 9 THEN 1 ELSE 0 END) AS Took9, SUM(CASE n.Took WHEN 10 THEN 1 ELSE 0 END) AS Took10, SUM(CASE n.Took WHEN 11 THEN 1 ELSE 0 END) AS Took11, SUM(CASE n.Took WHEN 12 THEN 1 ELSE 0 END) AS Took12
+	FROM OPENJSON(@Counted1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', Minute int '$[2]', SubscriptionID bigint '$[3]', Delivered int '$[4]', Failed int '$[5]', GivenUp int '$[6]', Took int '$[7]') n
+	JOIN whd.SY_WebhookMessage m ON m.ID = n.MessageID AND m.Attempts = n.Attempt
+	WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r
+		WHERE r.MessageID = n.MessageID AND r.Attempt = n.Attempt)
+	GROUP BY n.Minute, n.SubscriptionID) c ON c.Minute = d.Minute AND c.SubscriptionID = d.SubscriptionID
+WHERE d.DaemonID = @Home;
 INSERT INTO whd.SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail, AnswerText, Duration, LastSavedDateTime, TextHash)
 SELECT n.MessageID, n.Attempt, n.RecID, n.Status, n.Retries, n.HTTPCode, n.Message, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Detail COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.AnswerText COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.Duration, n.LastSavedDateTime, n.TextHash FROM OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', RecID nvarchar(36) '$[2]', Status tinyint '$[3]', Retries int '$[4]', HTTPCode int '$[5]', Message nvarchar(256) '$[6]', Detail nvarchar(max) '$[7]', AnswerText nvarchar(max) '$[8]', Duration bigint '$[9]', LastSavedDateTime datetime2(7) '$[10]', TextHash nvarchar(32) '$[11]') n
 JOIN whd.SY_WebhookMessage m ON m.ID = n.MessageID AND m.Attempts = n.Attempt
@@ -144,13 +182,16 @@ SELECT @Result;
   @T1
   @Events
   @Messages
+  @PublishedMinute
   @Outcomes1
+  @Counted1
   @Texts
   @Disabled
   @RowHash
   @Keys
   @Holder
   @Bytes
+  @Home
 
 == removal
 

@@ -18,6 +18,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/sqlstore"
+	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
 // suite contains the tests by name. Each gets an empty store.
@@ -86,6 +87,10 @@ var suite = map[string]func(hooks){
 	"EventRoles":           eventRoles,
 	"Replays":              replays,
 	"OrderedReplays":       orderedReplays,
+	"Minutes":              minutes,
+	"MinutesOfPeriods":     minutesOfPeriods,
+	"MinutesOnce":          minutesOnce,
+	"RemoveMinutes":        removeMinutes,
 }
 
 // Run runs the suite. Each call of place returns a function that opens an empty
@@ -357,6 +362,9 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"Sweep":              func() error { return errorOf(h.Engine.Sweep(ctx, 1)) },
 		"Prune":              func() error { return errorOf(h.Engine.Prune(ctx, delivery.Prune{Limit: 1})) },
 		"Backlog":            func() error { return errorOf(h.Engine.Backlog(ctx)) },
+		"Minutes":            func() error { return errorOf(h.Engine.Minutes(ctx, 1, 2)) },
+		"Activity":           func() error { return errorOf(h.Engine.Activity(ctx, stats.Period{})) },
+		"RemoveMinutes":      func() error { return errorOf(h.Engine.RemoveMinutes(ctx, 1, 1)) },
 		"SetDefaultRetries":  func() error { return h.Engine.SetDefaultRetries(ctx, 7) },
 		"KeepEventRoles":     func() error { return errorOf(h.Engine.KeepEventRoles(ctx, nil)) },
 	} {
