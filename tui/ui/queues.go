@@ -40,7 +40,7 @@ func (q *Queues) Update(s *wire.Stats, now time.Time) {
 	}
 }
 
-// PeriodLabel returns the period of the statistics, which start when the daemon starts.
+// PeriodLabel returns the period of the statistics, which is shorter in the first hour of a store.
 func (q *Queues) PeriodLabel(c *Clock) string {
 	if q.since.IsZero() {
 		return "Last hour"

@@ -23,8 +23,8 @@ type chart struct {
 // chartLabel is the width of the labels before the bars.
 const chartLabel = 10
 
-// rate returns the share of attempts that succeeded and its period. A daemon counts from its
-// start.
+// rate returns the share of attempts that succeeded and its period, which is shorter in the first
+// hour of a store.
 func (c chart) rate() string {
 	if c.stats.SuccessRate == nil {
 		return "no attempts "
