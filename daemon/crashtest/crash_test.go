@@ -48,6 +48,7 @@ func TestDeliveryGuaranteesAfterKills(t *testing.T) {
 		office.setFailing(n%3 == 1)
 		runAndKill(t, service)
 		kills = append(kills, office.settle(t))
+		expectCountedInFile(t, "after a kill", dir)
 	}
 	office.setFailing(false)
 	service.Launch(t)
@@ -56,6 +57,7 @@ func TestDeliveryGuaranteesAfterKills(t *testing.T) {
 	publishers.stop()
 	awaitNothingOpen(t, dir)
 	service.Stop(t)
+	expectCountedInFile(t, "at the end", dir)
 	evaluate(t, office, publishers, kills)
 }
 

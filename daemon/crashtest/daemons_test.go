@@ -167,6 +167,7 @@ func (p *cluster) finish(t *testing.T) {
 		}
 	}
 	t.Logf("messages were taken over %d times", len(taken))
+	expectCounted(t, "of both daemons", func(statement string) int64 { return p.count(t, statement) })
 	p.receiver.evaluate(p.disturbances, taken, p.publishers.accepted).report(t, p.disturbances, p.publishers)
 }
 
