@@ -105,6 +105,9 @@ func measureLists(
 	for n := range listSubscriptions {
 		h.subscribe(b, event(n), "http://127.0.0.1:9/")
 	}
+	if h.server == "" {
+		h.insertMinutes(b)
+	}
 	requests := listsOf("/Webhooks/Subscribers/" + h.subscriber + "/Messages")
 	const maxRows = 1_000_000 // to insert at a time
 	rows := 0
@@ -166,6 +169,11 @@ func listRequests(subscriber string) []*listRequest {
 			title:  "newest 10 of a key and a subscriber",
 			metric: "subscriber-key",
 			path:   subscriber + "?Key=K7&Take=10",
+		},
+		{
+			title:  "statistics of the last hour",
+			metric: "stats",
+			path:   "/Webhooks/Stats",
 		},
 		{
 			title:  "dry run of a retry of failed ones",
@@ -300,6 +308,18 @@ FROM numbers n JOIN whd.SY_WebhookSubscription s ON s.ItemNo = (%[1]d + n.n) %% 
 		mssqltest.Exec(b, h.server, events+which, messages+which)
 	}
 	mssqltest.Exec(b, h.server, `UPDATE whd.WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
+}
+
+// insertMinutes inserts counts of each minute of the last 48 hours, for all subscriptions.
+func (h *benchDaemon) insertMinutes(b *testing.B) {
+	b.Helper()
+	const minutes = `WITH RECURSIVE minutes(n) AS (SELECT strftime('%s', 'now') / 60 - 2880
+UNION ALL SELECT n + 1 FROM minutes WHERE n < strftime('%s', 'now') / 60)`
+	h.change(b, `INSERT INTO WH_DeliveryMinute (Minute, SubscriptionID, DaemonID, Events, Messages, Delivered, Failed, GivenUp,
+	Took1, Took2, Took3, Took4, Took5, Took6, Took7, Took8, Took9, Took10, Took11, Took12) `+minutes+`
+SELECT n, s.ID, 1, 0, 0, 3000, 20, 1, 20, 500, 900, 500, 400, 300, 200, 100, 60, 30, 10, 1
+FROM minutes CROSS JOIN SY_WebhookSubscription s
+UNION ALL SELECT n, 0, 1, 30000, 30000, 0, 0, 0, 20, 500, 900, 500, 400, 300, 200, 100, 60, 30, 10, 1 FROM minutes`)
 }
 
 // failSome makes listFailed of the delivered messages failed ones, of any age.
