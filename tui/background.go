@@ -6,14 +6,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/muesli/cancelreader"
-	"golang.org/x/term"
-
 	"github.com/bizhook/whd/tui/theme"
 )
 
 // queryTimeout limits the wait for the response to the background query. Local terminals
-// that support it respond within a millisecond.
+// that support it respond within a millisecond. A later response sets the theme when it arrives.
 const queryTimeout = 80 * time.Millisecond
 
 // backgroundQuery queries the background colour (OSC 11) and the device attributes (DA1).
@@ -22,66 +19,48 @@ const backgroundQuery = "\x1b]11;?\x1b\\\x1b[c"
 
 var (
 	background = regexp.MustCompile(`\x1b\]11;rgb:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})`)
-	attributes = regexp.MustCompile(`\x1b\[\?[0-9;]*c`)
+	attributes = regexp.MustCompile(`^\x1b\[\?[0-9;]*c$`)
 )
 
-// fileDescriptor is implemented by os.File.
-type fileDescriptor interface{ Fd() uintptr }
-
 // queryTheme queries the terminal for its background and returns Dark if there is no
-// response within the time limit.
-func queryTheme(in io.Reader, out io.Writer, limit time.Duration) string {
-	file, ok := in.(fileDescriptor)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+// response within the time limit. Keys that arrive meanwhile are kept for Read.
+func (in *terminalInput) queryTheme(out io.Writer, limit time.Duration) string {
+	if in.cooked == nil {
 		return theme.Dark
 	}
-	cooked, err := term.MakeRaw(int(file.Fd()))
-	if err != nil {
-		return theme.Dark
-	}
-	defer func() { _ = term.Restore(int(file.Fd()), cooked) }()
-	reader, err := cancelreader.NewReader(in)
-	if err != nil {
-		return theme.Dark
-	}
-	defer reader.Close()
 	if _, err := io.WriteString(out, backgroundQuery); err != nil {
 		return theme.Dark
 	}
-	timer := time.AfterFunc(limit, func() { reader.Cancel() })
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	return parseTheme(readResponse(reader))
-}
-
-// maxResponse is the maximum length of the responses in bytes.
-const maxResponse = 1 << 10
-
-// readResponse reads until the response to DA1 or the timeout.
-func readResponse(r io.Reader) []byte {
-	var all []byte
-	buffer := make([]byte, 256)
-	for !attributes.Match(all) && len(all) < maxResponse {
-		n, err := r.Read(buffer)
-		all = append(all, buffer[:n]...)
-		if err != nil {
+	for !in.responded {
+		if err := in.await(timer.C); err != nil {
 			break
 		}
 	}
-	return all
+	if in.responded {
+		in.escapeDelay = fastEscapeDelay
+	}
+	select {
+	case reported := <-in.themes:
+		return reported
+	default:
+		return theme.Dark
+	}
 }
 
-// parseTheme returns the theme for a response.
-func parseTheme(response []byte) string {
+// parseTheme returns the theme for a response, false if it is not about the background.
+func parseTheme(response []byte) (string, bool) {
 	match := background.FindSubmatch(response)
 	if match == nil {
-		return theme.Dark
+		return "", false
 	}
 	// Luma of red, green and blue (ITU-R BT.601), from 0 for black to 1 for white.
 	luma := 0.299*intensity(match[1]) + 0.587*intensity(match[2]) + 0.114*intensity(match[3])
 	if luma > 0.5 {
-		return theme.Light
+		return theme.Light, true
 	}
-	return theme.Dark
+	return theme.Dark, true
 }
 
 // intensity returns the value of one to four hexadecimal digits as a part of their maximum.

@@ -1,8 +1,8 @@
 package tui
 
 import (
-	"bytes"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,18 +12,20 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// The terminal responds with its background, or does not; afterwards its mode is
-// restored and keys arrive.
+// The terminal responds with its background, or does not; keys arrive, also those that were
+// pressed before the response, and its mode is restored.
 func TestQueryThemeRestoresTerminal(t *testing.T) {
 	const never = time.Hour // a busy machine may need longer than queryTimeout
 	for _, test := range []struct {
 		name, response, theme string
 		limit                 time.Duration
+		keys                  string // that are read
 	}{
-		{"light", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c", theme.Light, never},
-		{"dark", "\x1b]11;rgb:1010/1010/1010\x1b\\\x1b[?62c", theme.Dark, never},
-		{"device attributes only", "\x1b[?62c", theme.Dark, never},
-		{"no response", "", theme.Dark, queryTimeout},
+		{"light", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c", theme.Light, never, ""},
+		{"dark", "\x1b]11;rgb:1010/1010/1010\x1b\\\x1b[?62c", theme.Dark, never, ""},
+		{"keys before the response", "4\x1b[Aj\x1b]11;rgb:ffff/ffff/ffff\x1b\\k\x1b[?62c", theme.Light, never, "4\x1b[Ajk"},
+		{"device attributes only", "\x1b[?62c", theme.Dark, never, ""},
+		{"no response", "", theme.Dark, queryTimeout, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			primary, tty, err := pty.Open()
@@ -36,8 +38,13 @@ func TestQueryThemeRestoresTerminal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			in, err := newTerminalInput(tty)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.suspend()
 			theme := make(chan string, 1)
-			go func() { theme <- queryTheme(tty, tty, test.limit) }()
+			go func() { theme <- in.queryTheme(tty, test.limit) }()
 			queried := make([]byte, len(backgroundQuery))
 			if _, err := io.ReadFull(primary, queried); err != nil || string(queried) != backgroundQuery {
 				t.Fatalf("the terminal received %q, want the query: %v", queried, err)
@@ -48,15 +55,24 @@ func TestQueryThemeRestoresTerminal(t *testing.T) {
 			if got := <-theme; got != test.theme {
 				t.Errorf("%s, want %s", got, test.theme)
 			}
-			if after, err := term.GetState(int(tty.Fd())); err != nil || *after != *before {
-				t.Errorf("the terminal mode is not restored, %v", err)
-			}
-			if _, err := primary.WriteString("k\n"); err != nil {
+			if _, err := primary.WriteString("x"); err != nil {
 				t.Fatal(err)
 			}
-			key := make([]byte, 8)
-			if n, err := tty.Read(key); err != nil || !bytes.Equal(key[:n], []byte("k\n")) {
-				t.Errorf("received %q, %v", key[:n], err)
+			var all strings.Builder
+			buffer := make([]byte, 256)
+			for !strings.HasSuffix(all.String(), "x") {
+				n, err := in.Read(buffer)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all.Write(buffer[:n])
+			}
+			if all.String() != test.keys+"x" {
+				t.Errorf("read %q, want %q", all.String(), test.keys+"x")
+			}
+			in.suspend()
+			if after, err := term.GetState(int(tty.Fd())); err != nil || *after != *before {
+				t.Errorf("the terminal mode is not restored, %v", err)
 			}
 		})
 	}

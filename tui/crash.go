@@ -12,7 +12,9 @@ import (
 
 // crashLog writes the panic that ended the screens to a file.
 type crashLog struct {
-	dir  string // directory of the file, empty for none
+	dir         string // directory of the file, empty for none
+	restoreMode func() // restores the mode of the terminal before bubbletea prints the panic; nil for nothing
+
 	mu   sync.Mutex
 	path string // set once the file is written
 }
@@ -25,6 +27,9 @@ func (c *crashLog) recordPanic() {
 		return
 	}
 	c.write(fmt.Sprintf("%v\n\n%s", fault, debug.Stack()))
+	if c.restoreMode != nil {
+		c.restoreMode()
+	}
 	panic(fault)
 }
 

@@ -51,6 +51,8 @@ type Options struct {
 	Now func() time.Time
 
 	Loop Loop // for tests
+
+	restoreMode func() // restores the mode of the terminal; nil if bubbletea does
 }
 
 // Kinds are the record kinds.

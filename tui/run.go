@@ -3,6 +3,8 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -16,7 +18,7 @@ import (
 // New returns an app. Cancelling ctx stops all of its activity.
 func New(ctx context.Context, c *client.Client, o Options) *App {
 	o = o.complete()
-	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
+	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State, restoreMode: o.restoreMode}}
 	a.undo = session.NewUndo(a)
 	a.jobs = session.NewJobs(a)
 	a.secrets = session.NewSecrets(a)
@@ -50,14 +52,49 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 // Run shows the screens until the user quits or ctx is done. It always restores the
 // terminal.
 func Run(ctx context.Context, c *client.Client, o Options) error {
-	ctx, cancel := context.WithCancel(ctx)
 	o = o.complete()
-	if o.Appearance.Theme == "" && theme.CanQueryBackground(o.Env) {
-		o.Appearance.Theme = queryTheme(o.Input, o.Output, queryTimeout)
+	if o.Env("TERM") == "dumb" {
+		return errors.New("the terminal cannot move the cursor (TERM=dumb): " +
+			"set TERM to its type, such as xterm-256color, or use the other commands of whctl")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	file, isReadByUs := terminalFile(o.Input)
+	if !isReadByUs {
+		a := New(ctx, c, o)
+		program := newProgram(ctx, a, o.Input)
+		return a.run(ctx, cancel, program)
+	}
+	in, err := newTerminalInput(file)
+	if err != nil {
+		return fmt.Errorf("reading the terminal: %w", err)
+	}
+	defer in.suspend()
+	o.restoreMode = in.restoreMode
+	isThemeQueried := o.Appearance.Theme == "" && theme.CanQueryBackground(o.Env)
+	if isThemeQueried {
+		o.Appearance.Theme = in.queryTheme(o.Output, queryTimeout)
 	}
 	a := New(ctx, c, o)
-	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(),
-		tea.WithInput(newWholeSequences(o.Input)), tea.WithOutput(o.Output))
+	jobs := newJobControl(ctx, in, o.Loop.CanSuspend)
+	program := newProgram(ctx, a, in, tea.WithFilter(jobs.filter))
+	jobs.start(program)
+	defer jobs.end()
+	if isThemeQueried {
+		go in.sendThemes(ctx, program)
+	}
+	return a.run(ctx, cancel, program)
+}
+
+// newProgram returns the program that shows an app.
+func newProgram(ctx context.Context, a *App, in io.Reader, options ...tea.ProgramOption) *tea.Program {
+	options = append(options, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(),
+		tea.WithInput(in), tea.WithOutput(a.options.Output))
+	return tea.NewProgram(a, options...)
+}
+
+// run runs the program of the app, and calls cancel when it has ended.
+func (a *App) run(ctx context.Context, cancel func(), program *tea.Program) error {
 	_, err := program.Run()
 	isDone := ctx.Err() != nil
 	cancel()

@@ -1,109 +1,160 @@
 package tui
 
 import (
-	"io"
-	"os"
+	"bytes"
 	"regexp"
 	"slices"
 	"time"
 	"unicode/utf8"
 )
 
-// wholeSequences reads a terminal so that no read ends within a control sequence. Slow
-// connections deliver mouse reports, marks of pastes and responses to queries in pieces, which
-// bubbletea would take for keys.
-type wholeSequences struct {
-	*os.File
-	pieces pieces
+// sequences divides the bytes of a terminal into keys and responses. Slow connections and busy
+// terminal multiplexers deliver control sequences in pieces, which bubbletea would take for keys,
+// and terminals respond to queries whenever they get to it.
+type sequences struct {
+	partial    []byte    // the start of a sequence or of a character
+	partialAt  time.Time // when its last byte arrived
+	releasedAt time.Time // when ESC was returned as a key, since nothing had followed it
 }
 
-// newWholeSequences returns a reader of whole control sequences. Only files are read as a
-// terminal; other input is returned unchanged.
-func newWholeSequences(in io.Reader) io.Reader {
-	file, ok := in.(*os.File)
-	if !ok {
-		return in
-	}
-	return &wholeSequences{File: file}
+// inputToken is a part of the input.
+type inputToken struct {
+	kind tokenKind
+	text []byte
 }
 
-// Read returns no bytes if only the start of a sequence has arrived.
-func (w *wholeSequences) Read(b []byte) (int, error) {
-	room := len(b) - maxSequence // leaves room for the start that was kept back
-	if room <= 0 {
-		return w.File.Read(b)
-	}
-	n, err := w.File.Read(b[:room])
-	if n == 0 || err != nil {
-		return n, err
-	}
-	return copy(b, w.pieces.add(b[:n], time.Now())), nil
-}
+// tokenKind is the kind of a token.
+type tokenKind uint8
 
-// maxSequence is the maximum length in bytes of the start of a sequence that is kept back.
+// The kinds of tokens.
+const (
+	incompleteInput tokenKind = iota // the start of a sequence or of a character
+	keyInput                         // text, keys and mouse reports
+	escapeInput                      // ESC that does not start a sequence
+	responseInput                    // the response to a query
+	brokenInput                      // a sequence that another one, or a control character, has cut off
+)
+
+const (
+	escape = '\x1b'
+	bell   = '\a'
+)
+
+// maxSequence is the maximum length in bytes of the start of a sequence that is kept. Of a longer
+// one, the bytes after that are dropped.
 const maxSequence = 128
 
-// Maximum pauses within a sequence. The pause after ESC is shorter, since ESC is also a key.
+// Maximum pauses within a sequence. Two bytes such as ESC and [ can be a key pressed with alt, so
+// that the next key must not be lost for long; nobody types the start of a mouse report.
 const (
-	maxPause         = time.Second
-	maxPauseAfterESC = 200 * time.Millisecond
+	maxPause             = 5 * time.Second
+	maxPauseAfterTwo     = time.Second
+	maxPauseAfterRelease = 300 * time.Millisecond
 )
 
-// pieces joins the pieces of control sequences, and the bytes of characters.
-type pieces struct {
-	partial   []byte    // start of a sequence or a character
-	partialAt time.Time // when it arrived
+// add returns the tokens of the input. An incomplete one at its end is kept for the next call.
+func (s *sequences) add(input []byte, now time.Time) []inputToken {
+	if len(input) == 0 {
+		return nil
+	}
+	var tokens []inputToken
+	if s.holdsEscape() && !continuesEscape(input) {
+		tokens = s.release(now)
+	}
+	isReleased := !s.releasedAt.IsZero() && now.Sub(s.releasedAt) < maxPauseAfterRelease
+	switch {
+	case len(s.partial) > 0 && now.Sub(s.partialAt) < s.patience():
+		input = slices.Concat(s.partial, input)
+	case len(s.partial) == 0 && isReleased && continuesEscape(input):
+		input = slices.Concat([]byte{escape}, input)
+	}
+	s.releasedAt = time.Time{}
+	for len(input) > 0 {
+		next := scan(input)
+		if next.kind == incompleteInput {
+			break
+		}
+		tokens = append(tokens, next)
+		input = input[len(next.text):]
+	}
+	s.partial = slices.Clone(input[:min(len(input), maxSequence)])
+	s.partialAt = now
+	return tokens
 }
 
-const escape = "\x1b"
+// holdsEscape reports whether ESC is kept, which is a key unless more bytes follow soon.
+func (s *sequences) holdsEscape() bool { return len(s.partial) == 1 && s.partial[0] == escape }
 
-var (
-	// sequenceStart is the start of a sequence at the end of the input: of a response, a key, or
-	// a mouse report in its old form, after which three bytes follow.
-	sequenceStart = regexp.MustCompile("(?s)\x1b(O|\\][^\x07\x1b]*\x1b?|\\[[ -?]*|\\[M.{0,2})?$")
-	// terminalResponse is a response to a query, such as that of the background.
-	terminalResponse = regexp.MustCompile("\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)")
-)
-
-// add returns the complete sequences and characters of the input, and keeps an incomplete one at
-// its end for the next call. A sequence that is not continued in time is dropped. ESC alone is
-// returned, too, because it is a key. Responses of the terminal are left out.
-func (p *pieces) add(input []byte, now time.Time) []byte {
-	if p.isContinuedBy(input, now) {
-		input = slices.Concat(p.partial, input)
+// release returns ESC that is kept as a key.
+func (s *sequences) release(now time.Time) []inputToken {
+	if !s.holdsEscape() {
+		return nil
 	}
-	end := completeEnd(input)
-	p.partial = slices.Clone(input[end:])
-	p.partialAt = now
-	if string(p.partial) == escape {
-		end = len(input)
-	}
-	return terminalResponse.ReplaceAll(input[:end], nil)
+	s.partial = nil
+	s.releasedAt = now
+	return []inputToken{{kind: escapeInput, text: []byte{escape}}}
 }
 
-// isContinuedBy reports whether input belongs to the start that was kept.
-func (p *pieces) isContinuedBy(input []byte, now time.Time) bool {
-	pause := now.Sub(p.partialAt)
-	if string(p.partial) == escape { // it was returned as a key
-		isSequence := input[0] == '[' || input[0] == ']'
-		return isSequence && pause < maxPauseAfterESC
+// continuesEscape reports whether input that arrives after ESC belongs to a sequence. Other
+// input is a key that the user pressed after esc.
+func continuesEscape(input []byte) bool { return bytes.IndexByte([]byte("[]O"), input[0]) >= 0 }
+
+// patience returns how long the rest of the partial sequence is awaited.
+func (s *sequences) patience() time.Duration {
+	if len(s.partial) <= 2 {
+		return maxPauseAfterTwo
 	}
-	return pause < maxPause
+	return maxPause
 }
 
-// completeEnd returns the length of input without an incomplete sequence or character at its
-// end. An incomplete sequence that is longer than maxSequence counts as complete.
-func completeEnd(input []byte) int {
-	end := len(input)
-	if location := sequenceStart.FindIndex(input); location != nil {
-		end = location[0]
-	} else if last := lastRune(input); !utf8.FullRune(input[last:]) {
-		end = last
+// scan returns the first token of an input.
+func scan(input []byte) inputToken {
+	if input[0] != escape {
+		return scanText(input)
 	}
-	if len(input)-end > maxSequence {
-		return len(input)
+	if len(input) == 1 {
+		return inputToken{kind: incompleteInput, text: input}
 	}
-	return end
+	switch input[1] {
+	case '[':
+		return scanControl(input)
+	case ']':
+		return scanCommand(input)
+	case 'O':
+		return exactly(3, input)
+	case escape:
+		return scanEscapes(input)
+	}
+	character := input[1:] // pressed with alt
+	if !utf8.FullRune(character) {
+		return inputToken{kind: incompleteInput, text: input}
+	}
+	_, size := utf8.DecodeRune(character)
+	return inputToken{kind: keyInput, text: input[:1+size]}
+}
+
+// exactly returns keys of a length.
+func exactly(length int, input []byte) inputToken {
+	if len(input) < length {
+		return inputToken{kind: incompleteInput, text: input}
+	}
+	return inputToken{kind: keyInput, text: input[:length]}
+}
+
+// scanText returns the characters before the next sequence.
+func scanText(input []byte) inputToken {
+	end := bytes.IndexByte(input, escape)
+	if end >= 0 {
+		return inputToken{kind: keyInput, text: input[:end]}
+	}
+	last := lastRune(input)
+	if utf8.FullRune(input[last:]) {
+		return inputToken{kind: keyInput, text: input}
+	}
+	if last == 0 {
+		return inputToken{kind: incompleteInput, text: input}
+	}
+	return inputToken{kind: keyInput, text: input[:last]}
 }
 
 // lastRune returns the index of the last byte that can start a character.
@@ -114,4 +165,83 @@ func lastRune(input []byte) int {
 		}
 	}
 	return 0
+}
+
+// scanEscapes returns the first of several ESC. Two before a sequence are a cursor key pressed with
+// alt, unless that is a mouse report.
+func scanEscapes(input []byte) inputToken {
+	first := inputToken{kind: escapeInput, text: input[:1]}
+	next := scan(input[1:])
+	isSequence := next.kind == keyInput && len(next.text) > 2
+	if isSequence && next.text[2] != '<' && next.text[2] != 'M' {
+		return inputToken{kind: keyInput, text: input[:1+len(next.text)]}
+	}
+	return first
+}
+
+// mouseReport is a mouse report in the format that the screens request.
+var mouseReport = regexp.MustCompile("^\x1b\\[<[0-9]+;[0-9]+;[0-9]+[Mm]$")
+
+// x10Report is the length of a mouse report in its old format.
+const x10Report = len("\x1b[M") + 3
+
+// consoleKey is the length of a function key of the Linux console.
+const consoleKey = len("\x1b[[A")
+
+// scanControl returns a sequence that starts with ESC [.
+func scanControl(input []byte) inputToken {
+	const start = len("\x1b[")
+	if len(input) > start {
+		switch input[start] {
+		case 'M':
+			return exactly(x10Report, input)
+		case '[':
+			return exactly(consoleKey, input)
+		}
+	}
+	for i := start; i < len(input); i++ {
+		b := input[i]
+		switch {
+		case b >= '@' && b <= '~':
+			return controlToken(input[:i+1])
+		case b == '$' && isDigit(input[i-1]) && isDigit(input[start]): // rxvt: home or end with shift
+			return inputToken{kind: keyInput, text: input[:i+1]}
+		case b < ' ' || b > '~':
+			return inputToken{kind: brokenInput, text: input[:i]}
+		}
+	}
+	return inputToken{kind: incompleteInput, text: input}
+}
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }
+
+// controlToken returns the token of a complete sequence that starts with ESC [.
+func controlToken(sequence []byte) inputToken {
+	switch sequence[2] {
+	case '?', '>', '=': // private parameters, which no key has
+		return inputToken{kind: responseInput, text: sequence}
+	case '<':
+		if !mouseReport.Match(sequence) {
+			return inputToken{kind: brokenInput, text: sequence}
+		}
+	}
+	return inputToken{kind: keyInput, text: sequence}
+}
+
+// scanCommand returns a sequence that starts with ESC ], which ends with BEL or with ESC \.
+func scanCommand(input []byte) inputToken {
+	for i := len("\x1b]"); i < len(input); i++ {
+		isLast := i == len(input)-1
+		switch {
+		case input[i] == bell:
+			return inputToken{kind: responseInput, text: input[:i+1]}
+		case input[i] == escape && isLast:
+			return inputToken{kind: incompleteInput, text: input}
+		case input[i] == escape && input[i+1] == '\\':
+			return inputToken{kind: responseInput, text: input[:i+2]}
+		case input[i] < ' ':
+			return inputToken{kind: brokenInput, text: input[:i]}
+		}
+	}
+	return inputToken{kind: incompleteInput, text: input}
 }

@@ -73,6 +73,7 @@ func TestTerminalIsRestored(t *testing.T) {
 		{"ctrl+c", func(p runningProgram) error { return p.press("\x03") }, 0},
 		{"SIGTERM", func(p runningProgram) error { return p.cmd.Process.Signal(syscall.SIGTERM) }, 0},
 		{"SIGHUP", func(p runningProgram) error { return p.cmd.Process.Signal(syscall.SIGHUP) }, 0},
+		{"SIGQUIT", func(p runningProgram) error { return p.cmd.Process.Signal(syscall.SIGQUIT) }, 2},
 		{"panic", runningProgram.panic, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -86,7 +87,7 @@ func TestTerminalIsRestored(t *testing.T) {
 				t.Errorf("exit code %d, want %d; it wrote %q", code, test.exitCode, out)
 			}
 			checkModesRestored(t, out)
-			if test.exitCode != 0 {
+			if test.exitCode == 1 {
 				checkCrashLog(t, dir, out)
 			}
 		})

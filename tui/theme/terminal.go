@@ -72,12 +72,10 @@ func ThemeFromEnv(env func(string) string) string {
 }
 
 // CanQueryBackground reports whether the terminal can be queried for its background
-// colour. Remote terminals are excluded, because a late response would be read as key
-// presses.
+// colour.
 func CanQueryBackground(env func(string) string) bool {
 	term := env("TERM")
-	isRemote := env("SSH_TTY") != "" || env("SSH_CONNECTION") != ""
 	isScreen := term == "screen" || strings.HasPrefix(term, "screen.")
 	isCapable := term != "" && !asciiTerminal(env) && !isScreen
-	return runtime.GOOS != "windows" && isCapable && !isRemote
+	return runtime.GOOS != "windows" && isCapable
 }

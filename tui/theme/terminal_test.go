@@ -56,16 +56,17 @@ func TestThemeFromCOLORFGBG(t *testing.T) {
 	}
 }
 
-// Remote terminals are not queried: a late response would be read as key presses.
-func TestRemoteTerminalsAreNotQueried(t *testing.T) {
+// Terminals without colours or a response are not queried; remote ones are.
+func TestTerminalsThatAreQueried(t *testing.T) {
 	for _, test := range []struct {
 		env []string
 		may bool
 	}{
 		{[]string{"TERM=xterm-256color", "LANG=C.UTF-8"}, true},
 		{[]string{"TERM=tmux-256color", "LANG=C.UTF-8"}, true},
-		{[]string{"TERM=xterm", "LANG=C.UTF-8", "SSH_TTY=/dev/pts/1"}, false},
-		{[]string{"TERM=xterm", "SSH_CONNECTION=a b"}, false},
+		{[]string{"TERM=xterm", "LANG=C.UTF-8", "SSH_TTY=/dev/pts/1"}, true},
+		{[]string{"TERM=xterm", "SSH_CONNECTION=a b"}, true},
+		{[]string{"TERM=dumb"}, false},
 		{[]string{"TERM=linux"}, false},
 		{[]string{"TERM=screen"}, false},
 		{nil, false},
