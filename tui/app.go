@@ -114,6 +114,9 @@ func (a *App) View() string {
 	return a.frame.View()
 }
 
+// After sends a message after a delay.
+func (a *App) After(delay time.Duration, m tea.Msg) tea.Cmd { return a.options.Loop.Tick(delay, m) }
+
 // AddCmd adds a command to those of the current update.
 func (a *App) AddCmd(cmd tea.Cmd) { a.pendingCmds = append(a.pendingCmds, cmd) }
 
@@ -124,9 +127,11 @@ type tickMsg struct{}
 func (a *App) handle(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case tea.WindowSizeMsg:
-		return resize(a, m.Width, m.Height)
+		return tea.Batch(resize(a, m.Width, m.Height), a.keys.Replay())
 	case tea.KeyMsg:
 		return a.keys.Key(m)
+	case shell.EnterMsg:
+		return a.keys.Enter(m)
 	case tea.MouseMsg:
 		return a.mouse.Handle(m)
 	case tickMsg:
@@ -144,6 +149,9 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 		return func() tea.Msg { return m.Response }
 	case tea.ResumeMsg:
 		return a.mouse.Enable()
+	case backgroundMsg:
+		a.options.Appearance.Theme = m.theme
+		*a.Session.Theme = *theme.New(a.options.Appearance.glyphs, m.theme)
 	case ui.Response:
 		return a.handleResponse(m)
 	case session.RejectedMsg:

@@ -1,6 +1,8 @@
 package tui_test
 
 import (
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -142,4 +145,99 @@ func TestConditionsOfTabAreRefused(t *testing.T) {
 	d.WantText("users have no screen; use whctl users")
 	d.Press("ctrl+u", "'messages ", "enter")
 	d.WantText(" Messages ", "following")
+}
+
+// Text and enter that arrive together are input where a field is open: an input line and a form
+// accept them. More text after enter makes it a line break of a paste.
+func TestTextAndEnterTogetherAreInput(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	together := func(keys ...tea.KeyMsg) {
+		d.Clock = d.Clock.Add(time.Second)
+		for _, m := range keys {
+			d.Send(m)
+		}
+		d.Advance(ui.PasteInterval)
+	}
+	enter := tuitest.Keys["enter"]
+
+	d.Press(":")
+	together(tuitest.Letter("events"), enter)
+	if d.App.Input() != nil || d.App.Front().Title() != "Events" {
+		t.Errorf("events and enter together: the screen is\n%s\nwant Events", d.Text())
+	}
+	d.Press(":")
+	together(tuitest.Letter("home"), enter, tuitest.Letter("records"), enter)
+	if d.App.Input() == nil {
+		t.Error("two lines together are accepted as a command")
+	}
+	d.Press("esc")
+
+	together(tuitest.Letter(":save"), tuitest.Keys["space"], tuitest.Letter("name"), enter)
+	if d.App.Input() == nil {
+		t.Error("enter is accepted together with the text that opens the input")
+	}
+	d.Press("esc")
+
+	var sent []string
+	f := ui.NewForm(d.App, "A form", "send")
+	f.Send = func(values map[string]string, _ bool) tea.Cmd {
+		sent = append(sent, values["One"])
+		return nil
+	}
+	f.Add("One", "One", "", "the only one")
+	d.App.ShowOverlay(f)
+	together(tuitest.Letter("text"), enter)
+	if !slices.Equal(sent, []string{"text"}) {
+		t.Errorf("text and enter together: the form is sent with %q, want text", sent)
+	}
+	d.App.ShowOverlay(nil)
+
+	accepted := false
+	const count = 37 // must be typed
+	ui.OpenConfirmMany(d.App, count, "Delete?", "delete", nil, func() tea.Cmd {
+		accepted = true
+		return nil
+	})
+	d.Advance(time.Second)
+	together(tuitest.Letter("3"), tuitest.Letter("7"), enter)
+	if accepted {
+		t.Error("text and enter together confirm a question")
+	}
+}
+
+// Keys that are pressed before the size of the terminal is known are handled afterwards.
+func TestEarlyKeysAreHandled(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	d.Send(tea.WindowSizeMsg{}) // as before the first size
+	for _, key := range []string{"2", ":", "events"} {
+		d.Send(tuitest.Letter(key))
+	}
+	d.Resize(80, 24)
+	if d.App.Front().Title() != "Records" || d.App.Input() == nil {
+		t.Errorf("the screen is\n%s\nwant Records with the input of commands", d.Text())
+	}
+	d.WantText(": events")
+}
+
+// A background that the terminal reports late changes the theme of the open screens.
+func TestLateBackgroundSetsTheme(t *testing.T) {
+	service := tuitest.Unreachable(t)
+	d := tuitest.Drive(t, service, tui.Options{Appearance: tui.Appearance{Theme: theme.Dark}})
+	light := tuitest.Drive(t, service, tui.Options{Appearance: tui.Appearance{Theme: theme.Light}})
+	if d.App.View() == light.App.View() {
+		t.Fatal("the themes do not differ")
+	}
+	d.Send(tui.BackgroundMsg(theme.Light))
+	if d.App.View() != light.App.View() {
+		t.Errorf("after the background:\n%q\nwant\n%q", d.App.View(), light.App.View())
+	}
+}
+
+// A terminal that cannot move the cursor is refused with the reason.
+func TestDumbTerminalIsRefused(t *testing.T) {
+	o := tui.Options{Env: tuitest.Environment("TERM=dumb"), Input: strings.NewReader("q"), Output: io.Discard}
+	err := tui.Run(t.Context(), tuitest.Unreachable(t), o)
+	if err == nil || !strings.Contains(err.Error(), "TERM=dumb") {
+		t.Errorf("error %v, want one that names TERM=dumb", err)
+	}
 }

@@ -24,6 +24,9 @@ const (
 // TickMsg returns the message that is sent once a second.
 func TickMsg() tea.Msg { return tickMsg{} }
 
+// BackgroundMsg returns the message about the background of the terminal.
+func BackgroundMsg(theme string) tea.Msg { return backgroundMsg{theme: theme} }
+
 // AccountMsg returns the response with the signed-in user; s is nil for another session.
 func (a *App) AccountMsg(s *ui.Session, err error) tea.Msg {
 	return ui.Response{Err: err, Apply: func() tea.Cmd { return a.account.Fetched(s, nil, err) }}

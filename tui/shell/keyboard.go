@@ -3,6 +3,7 @@ package shell
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -22,6 +23,8 @@ type KeyboardHost interface {
 	Do(b keymap.Binding, key string) tea.Cmd
 	// Unfinished lists the work that quitting would abandon.
 	Unfinished() []string
+	// After sends a message after a delay.
+	After(delay time.Duration, m tea.Msg) tea.Cmd
 }
 
 // Keyboard routes keys.
@@ -29,7 +32,9 @@ type Keyboard struct {
 	host        KeyboardHost
 	tabs        *Tabs
 	pastes      pasteDetector
-	quitPending bool // quit was pressed and needs confirmation
+	enter       enterKey
+	early       []tea.KeyMsg // pressed before the size of the terminal was known
+	quitPending bool         // quit was pressed and needs confirmation
 }
 
 // NewKeyboard returns a keyboard that works on the screens of the tabs.
@@ -58,10 +63,25 @@ func (k *Keyboard) isNavigation(m tea.KeyMsg) bool {
 	})
 }
 
+// Replay handles the keys that were pressed before the size of the terminal was known.
+func (k *Keyboard) Replay() tea.Cmd {
+	early := k.early
+	k.early = nil
+	var cmds []tea.Cmd
+	for _, m := range early {
+		cmds = append(cmds, k.Key(m))
+	}
+	return tea.Batch(cmds...)
+}
+
 // Key handles a key message.
 func (k *Keyboard) Key(m tea.KeyMsg) tea.Cmd {
 	if m.Type == tea.KeyCtrlC {
 		return k.Quit()
+	}
+	if !k.tabs.hasSize() {
+		k.early = append(k.early, m)
+		return nil
 	}
 	b, _ := ui.Binding([]keymap.Scope{keymap.Everywhere}, m)
 	if b.Action == keymap.Suspend && m.Type == tea.KeyCtrlZ { // during input, too: ctrl+z is never text
@@ -77,6 +97,35 @@ func (k *Keyboard) Key(m tea.KeyMsg) tea.Cmd {
 		}
 		return nil
 	}
+	if hasField(k.host) {
+		return k.fieldKey(m)
+	}
+	return k.screenKey(m)
+}
+
+// Enter handles enter that nothing has followed.
+func (k *Keyboard) Enter(m EnterMsg) tea.Cmd {
+	if !k.enter.due(m) || !hasField(k.host) {
+		return nil
+	}
+	return k.screenKey(tea.KeyMsg{Type: tea.KeyEnter})
+}
+
+// fieldKey handles a key while a field is open.
+func (k *Keyboard) fieldKey(m tea.KeyMsg) tea.Cmd {
+	var cmds []tea.Cmd
+	if enter, wasHeld := k.enter.release(); wasHeld {
+		cmds = append(cmds, k.screenKey(enter))
+	}
+	now := k.host.CurrentSession().Now
+	if k.enter.hold(m, now) {
+		return tea.Batch(append(cmds, k.host.After(ui.PasteInterval, EnterMsg{k.enter.number}))...)
+	}
+	return tea.Batch(append(cmds, k.screenKey(m))...)
+}
+
+// screenKey handles a key in the open input, overlay or screen.
+func (k *Keyboard) screenKey(m tea.KeyMsg) tea.Cmd {
 	if input := k.host.Input(); input != nil {
 		return input.Key(m)
 	}
@@ -116,6 +165,7 @@ func (k *Keyboard) typeAhead(m tea.KeyMsg) (cmd tea.Cmd, handled bool) {
 			if input == nil {
 				return opened, true // this screen has no filter
 			}
+			k.enter.typedAhead(k.host.CurrentSession().Now)
 			typed := input.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[i+1:]})
 			return tea.Batch(opened, typed), true
 		default:

@@ -59,6 +59,9 @@ func (t *Tabs) Resize(width, height int) {
 	t.fit()
 }
 
+// hasSize reports whether the size of the terminal is known.
+func (t *Tabs) hasSize() bool { return t.width > 0 }
+
 // TooSmall reports whether the terminal is too small to show a screen.
 func (t *Tabs) TooSmall() bool { return t.width < ui.MinWidth || t.height < ui.MinHeight }
 
