@@ -27,8 +27,11 @@ func isText(m tea.KeyMsg) bool { return m.Type == tea.KeyRunes || m.Type == tea.
 // hasField reports whether text is typed into a field. Typed confirmations are none: text and
 // enter that arrive together must not answer them.
 func hasField(h KeyboardHost) bool {
-	_, isForm := h.Overlay().(*ui.Form)
-	return h.Input() != nil || isForm
+	if h.Input() != nil {
+		return true
+	}
+	form, isForm := h.Overlay().(*ui.Form)
+	return isForm && form.Fields[form.At].Options == nil
 }
 
 // hold keeps enter that arrives together with text. It reports whether the key is kept.
