@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/session"
@@ -23,7 +24,7 @@ func newProfilePicker(h ui.Host, switcher *session.Switcher) ui.Overlay {
 	}
 	longest := 0
 	for _, profile := range profiles {
-		longest = max(longest, len(profile.Name))
+		longest = max(longest, ansi.StringWidth(profile.Name))
 	}
 	for i, profile := range profiles {
 		if profile.Name == s.Profile {
@@ -54,7 +55,7 @@ func profileSpans(s *ui.Session, profile session.Profile, nameWidth int) []theme
 	} else if profile.Protected {
 		rights = "  protected"
 	}
-	padding := strings.Repeat(" ", nameWidth-len(profile.Name))
+	padding := strings.Repeat(" ", nameWidth-ansi.StringWidth(profile.Name))
 	spans := []theme.Span{{Text: mark}}
 	spans = append(spans, s.Theme.Profile(profile.Name, profile.Colour)...)
 	return append(spans,

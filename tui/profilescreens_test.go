@@ -1,7 +1,10 @@
 package tui_test
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/state"
@@ -35,4 +38,20 @@ func TestViewAndProfileGoldens(t *testing.T) {
 		d.Press("@")
 		d.Golden("S00-profiles", appearance)
 	})
+}
+
+// The addresses of profiles are aligned by the cells of their names.
+func TestProfilesAreAlignedByCells(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Profiles: func() ([]tui.Profile, error) {
+		return []tui.Profile{{Name: "größe", URL: "http://one.test"}, {Name: "世界", URL: "http://two.test"}}, nil
+	}})
+	d.Press("@")
+	var columns []int
+	for _, address := range []string{"one.test", "two.test"} {
+		before, _, _ := strings.Cut(d.LineWith(address), address)
+		columns = append(columns, ansi.StringWidth(before))
+	}
+	if columns[0] != columns[1] {
+		t.Errorf("the addresses start in the columns %v, want the same:\n%s", columns, d.Text())
+	}
 }

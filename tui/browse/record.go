@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
@@ -152,7 +153,7 @@ func (r *Record) fieldLines() (lines []theme.Span, values []string) {
 	t := r.Session.Theme
 	width := 0
 	for _, f := range r.Selection.Kind.Fields {
-		width = max(width, len(f.Name))
+		width = max(width, ansi.StringWidth(f.Name))
 	}
 	for _, f := range r.Selection.Kind.Fields {
 		v := r.Full.Value(f.Name)
@@ -193,12 +194,13 @@ func (r *Record) valueLines(name, text string) []theme.Span {
 	if !r.Selection.wrap {
 		return []theme.Span{{Text: name + text}}
 	}
-	parts := theme.HardWrap(text, r.Width-len(name)-1)
+	indent := ansi.StringWidth(name)
+	parts := theme.HardWrap(text, r.Width-indent-1)
 	if len(parts) == 0 {
 		return []theme.Span{{Text: name}}
 	}
 	parts[0].Text = name + parts[0].Text
-	theme.Indent(strings.Repeat(" ", len(name)), parts[1:])
+	theme.Indent(theme.Spaces(indent), parts[1:])
 	return parts
 }
 

@@ -3,7 +3,6 @@ package ui
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
@@ -88,14 +87,11 @@ func (t *Text) WrappedLines() []theme.Span {
 			lines = append(lines, line)
 			continue
 		}
-		indent := min(t.HangingIndent, len(line.Text))
-		for indent > 0 && indent < len(line.Text) && !utf8.RuneStart(line.Text[indent]) {
-			indent--
-		}
-		start := line.Text[:indent]
-		for _, piece := range theme.Wrap(line.Text[indent:], t.InnerWidth()-t.HangingIndent) {
+		start := ansi.Truncate(line.Text, t.HangingIndent, "")
+		indent := ansi.StringWidth(start)
+		for _, piece := range theme.Wrap(line.Text[len(start):], t.InnerWidth()-t.HangingIndent) {
 			lines = append(lines, theme.Span{Text: start + piece.Text, Role: line.Role})
-			start = strings.Repeat(" ", indent)
+			start = theme.Spaces(indent)
 		}
 	}
 	return lines
