@@ -111,10 +111,13 @@ var tags = regexp.MustCompile(`<[^>]*>`)
 func AnswerText(r wire.Attempt) string { return *cmp.Or(r.AnswerText, r.Detail, new(string)) }
 
 // FirstLine returns the first line with text of the answer to an attempt, or of the error if
-// there was none. Tags of HTML are left out.
+// there was none. Tags of HTML are left out; the texts that they separate stay separate words.
 func FirstLine(r wire.Attempt) string {
 	for line := range strings.Lines(AnswerText(r)) {
-		line = strings.TrimSpace(tags.ReplaceAllString(line, ""))
+		if tags.MatchString(line) {
+			line = strings.Join(strings.Fields(tags.ReplaceAllString(line, " ")), " ")
+		}
+		line = strings.TrimSpace(line)
 		if line != "" {
 			return line
 		}
