@@ -17,6 +17,7 @@ type Field struct {
 	Label           string
 	Help            string
 	Masked          bool
+	ShowEnd         bool // the end is shown if the value is too long, as of a path
 	Stored          bool // it has a value that only the service knows; typing replaces it
 	SameLine        bool // shown on the line of the previous field
 	Input           textinput.Model
@@ -73,10 +74,26 @@ func (f *Field) HandleKey(m tea.KeyMsg) {
 		f.Error = fmt.Sprintf("too long: a field holds at most %s characters", display.Thousands(MaxField))
 		return
 	}
+	if isURL(string(m.Runes)) && isScheme(f.Input.Value()) {
+		f.Input.SetValue("") // a pasted URL has its own scheme
+	}
 	typeInto(&f.Input, m)
 	if f.Input.Value() != "" || slices.Contains(erasingKeys, m.Type) {
 		f.Stored = false
 	}
+}
+
+// schemes are the schemes of URLs that fields start with.
+var schemes = []string{"https://", "http://"}
+
+// isScheme reports whether a text is nothing but the scheme of a URL.
+func isScheme(text string) bool { return slices.Contains(schemes, text) }
+
+// isURL reports whether a text starts with the scheme of a URL.
+func isURL(text string) bool {
+	return slices.ContainsFunc(schemes, func(scheme string) bool {
+		return strings.HasPrefix(strings.TrimSpace(text), scheme)
+	})
 }
 
 // erasingKeys are the keys that delete text.

@@ -203,3 +203,32 @@ func TestKeyNamesAreText(t *testing.T) {
 		d.App.CloseOverlay(d.App.Overlay())
 	}
 }
+
+// A URL that is pasted into a field with nothing but a scheme replaces the scheme. Other text is
+// added to it.
+func TestPastedURLReplacesScheme(t *testing.T) {
+	for _, test := range []struct{ value, pasted, want string }{
+		{"https://", "http://a.test/x", "http://a.test/x"},
+		{"https://", "https://a.test/x", "https://a.test/x"},
+		{"https://", "a.test/x", "https://a.test/x"},
+		{"https://a.test/?u=", "https://b.test", "https://a.test/?u=https://b.test"},
+	} {
+		field := ui.NewField("URL", "URL", test.value, "")
+		field.HandleKey(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(test.pasted), Paste: true})
+		if field.Text() != test.want {
+			t.Errorf("%s pasted into %q: %q, want %q", test.pasted, test.value, field.Text(), test.want)
+		}
+	}
+}
+
+// The end of a long path is shown in a field that is not active.
+func TestFieldShowsEndOfPath(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	f := ui.NewForm(d.App, "A form", "send")
+	f.Add("Name", "Name", "", "")
+	file := f.Add("File", "File", "/"+strings.Repeat("directory/", 10)+"größe-世界.csv", "")
+	file.ShowEnd = true
+	d.App.ShowOverlay(f)
+	d.WantText("…", "größe-世", ".csv ")
+	d.CheckScreen()
+}

@@ -2,8 +2,11 @@ package ui
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/keymap"
@@ -155,6 +158,9 @@ func (f *Form) value(field *Field, active bool, width int) string {
 	if field.Masked && (text != "" || field.Stored) {
 		text = SecretMask
 	}
+	if !active && field.ShowEnd {
+		return fitEnd(f.Session.Theme, text, width)
+	}
 	if !active {
 		return f.Session.Theme.Fit(text, width, false)
 	}
@@ -162,6 +168,15 @@ func (f *Form) value(field *Field, active bool, width int) string {
 		return drawInput(f.Session.Theme, NewInput(SecretMask), width, false)
 	}
 	return drawInput(f.Session.Theme, field.Input, width, field.Masked)
+}
+
+// fitEnd fits a text into width cells, and leaves out its start if it is too long.
+func fitEnd(t *theme.Theme, text string, width int) string {
+	safe, cells := t.Sanitize(text, math.MaxInt32)
+	if cells > width {
+		safe = ansi.TruncateLeft(safe, cells-width+1, t.Ellipsis)
+	}
+	return t.Fit(safe, width, false)
 }
 
 // paired reports whether the next field is shown on the same line.
