@@ -106,9 +106,20 @@ func (m *marks) arguments() string {
 	return text
 }
 
+// loaded returns the number of marked messages that are loaded: actions concern no others.
+func (m *marks) loaded() int {
+	n := 0
+	for _, id := range m.grid.Marks.IDs() {
+		if m.rows.pages.Find(id) >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // text returns the status text, empty if no message is marked.
 func (m *marks) text() string {
-	n := m.grid.Marks.Len()
+	n := m.loaded()
 	if m.All {
 		return "   " + display.Thousands(max(0, m.rows.pages.Total())) + " marked: all matches"
 	}
