@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/tui"
@@ -50,4 +51,22 @@ func TestPreviewOfSubscription(t *testing.T) {
 	d.CheckScreen()
 	d.Press("o", "y")
 	d.WantText("debtor.*  [disabled]")
+}
+
+// In the split view the number of subscriptions on the left is that of the list on the right.
+func TestSplitViewUpdatesCounts(t *testing.T) {
+	s := tuitest.StartReceiver(t, nil)
+	s.Subscribe(t, "debtor.updated", s.Receiver)
+	d := s.Open(t, tui.Options{})
+	d.Resize(120, 30)
+	d.Press("3", "enter")
+	before := d.LineWith("debtor.updated")
+	s.Subscribe(t, "debtor.created", s.Receiver)
+	d.Press("R")
+	d.WantText("debtor.created")
+	left, _, _ := strings.Cut(before, "│")
+	wantLeft := strings.Replace(left, " 1 ", " 2 ", 1)
+	if got, _, _ := strings.Cut(d.LineWith("acme-shop  "), "│"); wantLeft == left || got != wantLeft {
+		t.Errorf("the row on the left is %q, want %q", got, wantLeft)
+	}
 }

@@ -293,6 +293,15 @@ func (s *Subscribers) Replace(subscriber wire.Subscriber) {
 	}
 }
 
+// SetCount updates the number of subscriptions of a subscriber.
+func (s *Subscribers) SetCount(id string, subscriptions int) {
+	if s.subscriptionCounts == nil || s.subscriptionCounts[id] == subscriptions {
+		return
+	}
+	s.subscriptionCounts[id] = subscriptions
+	s.fill()
+}
+
 // subscriberList has the first ui.MaxListed subscribers with counts.
 type subscriberList struct {
 	list          []wire.Subscriber

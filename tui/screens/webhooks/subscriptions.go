@@ -31,6 +31,8 @@ type leftList interface {
 	Redraw()
 	// Replace updates a subscriber of the list.
 	Replace(subscriber wire.Subscriber)
+	// SetCount updates the number of subscriptions of a subscriber.
+	SetCount(id string, subscriptions int)
 	// Fit sets the size of the list.
 	Fit(width, height int)
 	// Left draws the list.
@@ -177,8 +179,12 @@ func (s *Subscriptions) Step(n int) (wire.Subscription, bool) {
 func (s *Subscriptions) SetOwner(subscriber wire.Subscriber) {
 	subscriber.Subscriptions = nil
 	s.Subscriber = subscriber
-	if s.left != nil {
-		s.left.Replace(subscriber)
+	if s.left == nil {
+		return
+	}
+	s.left.Replace(subscriber)
+	if s.loaded {
+		s.left.SetCount(subscriber.RecID, len(s.List))
 	}
 }
 
