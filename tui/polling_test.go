@@ -120,6 +120,16 @@ func TestRejectedPasswordIsNotSentInBackground(t *testing.T) {
 				t.Errorf("within a minute after the password was rejected, the service has refused %q, "+
 					"want no requests", list)
 			}
+			before = len(refused())
+			d.Press("esc")
+			for _, key := range []string{"1", "2", "3", "4", "5", "6", "R", "esc", "enter", "esc"} {
+				d.Press(key)
+				d.Advance(time.Second)
+			}
+			if list := refused()[before:]; len(list) > 0 {
+				t.Errorf("after keys, the service has refused %q, want no requests", list)
+			}
+			d.Press("R")
 			fillSignIn(d, "wes", wesPassword+" and new")
 			d.WantText("signed in as wes", "RW")
 			d.WantNoText("SIGN IN")

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -19,7 +20,7 @@ type Connection struct {
 	rejectedErr  error         // why the service rejected the stream
 	lastResponse time.Time     // time of the last response
 	requestErr   error         // error of the last request that got no response
-	signedOut    bool          // the session has expired
+	rejection    error         // why the service rejected the credentials; nil if signed in
 	offset       time.Duration // difference between the clock of the service and the local clock
 	paused       bool
 	missed       int // number of changes while paused
@@ -29,9 +30,9 @@ type Connection struct {
 func (c *Connection) addBatch(m LiveMsg, now time.Time) {
 	if m.Connected {
 		c.lostErr = nil
-		c.signedOut = false
+		c.rejection = nil
 	}
-	if m.Beat { // signedOut stays: a stream can outlive its session for a moment
+	if m.Beat { // rejection stays: a stream can outlive its session for a moment
 		c.beat = now
 		c.lastResponse = now
 		c.lostErr = nil
@@ -47,7 +48,9 @@ func (c *Connection) addBatch(m LiveMsg, now time.Time) {
 	if m.Final != nil {
 		c.rejectedErr = m.Final
 		c.beat = time.Time{}
-		c.signedOut = c.signedOut || ui.SignedOut(m.Final)
+		if ui.SignedOut(m.Final) {
+			c.rejection = cmp.Or(c.rejection, m.Final)
+		}
 	}
 	if c.paused {
 		c.missed += len(m.Changes) + m.Requests
@@ -58,7 +61,7 @@ func (c *Connection) addBatch(m LiveMsg, now time.Time) {
 func (c *Connection) addOutcome(err error, now time.Time) {
 	switch {
 	case ui.SignedOut(err):
-		c.signedOut = true
+		c.rejection = err
 		c.lastResponse = now
 		c.requestErr = nil
 	case hasNoResponse(err):
@@ -66,7 +69,7 @@ func (c *Connection) addOutcome(err error, now time.Time) {
 	case err == nil:
 		c.lastResponse = now
 		c.requestErr = nil
-		c.signedOut = false
+		c.rejection = nil
 	}
 }
 
@@ -96,7 +99,7 @@ func hasNoResponse(err error) bool {
 
 // IsHealthy reports whether the last request was successful.
 func (c *Connection) IsHealthy() bool {
-	return !c.signedOut && c.requestErr == nil && !c.lastResponse.IsZero()
+	return !c.SignedOut() && c.requestErr == nil && !c.lastResponse.IsZero()
 }
 
 // IsLive reports whether the stream keeps the screen up to date.
@@ -106,7 +109,7 @@ func (c *Connection) IsLive(now time.Time) bool {
 
 // ShouldPoll reports whether the screens have to poll, because there is no live stream.
 func (c *Connection) ShouldPoll(now time.Time) bool {
-	return !c.paused && !c.signedOut && !c.IsLive(now)
+	return !c.paused && !c.SignedOut() && !c.IsLive(now)
 }
 
 // IsOffline reports whether the service is unreachable.
@@ -117,7 +120,7 @@ func (c *Connection) IsOffline(now time.Time) bool { return !c.IsLive(now) && c.
 func (c *Connection) LastResponse() (time.Time, error) { return c.lastResponse, c.requestErr }
 
 // SignedOut reports whether the session has expired.
-func (c *Connection) SignedOut() bool { return c.signedOut }
+func (c *Connection) SignedOut() bool { return c.rejection != nil }
 
 // CanReconnect reports whether the stream is waiting to reconnect although the service responds
 // again.
@@ -129,7 +132,7 @@ func (c *Connection) CanReconnect(now time.Time) bool {
 // Label returns the connection state for the header.
 func (c *Connection) Label(now time.Time) string {
 	switch {
-	case c.signedOut:
+	case c.SignedOut():
 		return "SIGN IN"
 	case c.paused:
 		return fmt.Sprintf("PAUSED +%d", c.missed)

@@ -104,18 +104,18 @@ func (s *Stream) nextBatch() tea.Cmd {
 // rejected it.
 func (s *Stream) SignedIn() {
 	s.stop()
-	s.Conn.signedOut = false
+	s.Conn.rejection = nil
 	s.Conn.rejectedErr = nil
-	s.host.CurrentSession().SignedOut = false
+	s.host.CurrentSession().Rejection = nil
 }
 
 // AddOutcome updates the connection state from the outcome of a request.
 func (s *Stream) AddOutcome(err error) {
 	session := s.host.CurrentSession()
-	wasSignedOut := s.Conn.signedOut
+	wasSignedOut := s.Conn.SignedOut()
 	s.Conn.addOutcome(err, session.Now)
-	session.SignedOut = s.Conn.signedOut
-	if s.Conn.signedOut && !wasSignedOut {
+	session.Rejection = s.Conn.rejection
+	if s.Conn.SignedOut() && !wasSignedOut {
 		s.sessionExpired()
 	}
 }
@@ -191,11 +191,11 @@ func (s *Stream) Handle(m LiveMsg) (cmd tea.Cmd, current bool) {
 	}
 	session := s.host.CurrentSession()
 	wasAway := !s.Conn.IsLive(session.Now)
-	wasSignedOut := s.Conn.signedOut
+	wasSignedOut := s.Conn.SignedOut()
 	s.Conn.addBatch(m, session.Now)
 	session.ServerOffset = s.Conn.offset
-	session.SignedOut = s.Conn.signedOut
-	if s.Conn.signedOut && !wasSignedOut {
+	session.Rejection = s.Conn.rejection
+	if s.Conn.SignedOut() && !wasSignedOut {
 		s.sessionExpired()
 	}
 	cmds := []tea.Cmd{s.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.Changes) })}

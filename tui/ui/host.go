@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"reflect"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -153,21 +154,35 @@ type Response struct {
 	ApplyLate  func()         // called if the screen was closed; nil for nothing
 	Background bool           // a best-effort fetch: the outcome does not affect the connection state
 	Client     *client.Client // the client that sent the request; nil if its session does not matter
+	Fetch      FetchID
+}
+
+// FetchID identifies what a screen fetches. It is zero for other requests.
+type FetchID struct {
+	Screen Screen
+	Type   reflect.Type // type of the fetched data
 }
 
 // Fetch calls the service in the background; apply receives the result if the screen is
-// still open.
+// still open. Rejected credentials are not sent again: the service limits failed logins.
 func Fetch[T any](
 	ctx context.Context, s Screen, fetch func(ctx context.Context, c *client.Client) (T, error),
 	apply func(T, error) tea.Cmd,
 ) tea.Cmd {
-	c := s.Common().Session.Client
+	session := s.Common().Session
+	c := session.Client
+	rejection := session.Rejection
 	return func() tea.Msg {
-		fetched, err := fetch(ctx, c)
+		var fetched T
+		err := rejection
+		if err == nil {
+			fetched, err = fetch(ctx, c)
+		}
 		return Response{
 			To:     s,
 			Err:    err,
 			Client: c,
+			Fetch:  FetchID{Screen: s, Type: reflect.TypeFor[T]()},
 			Apply:  func() tea.Cmd { return apply(fetched, err) },
 		}
 	}

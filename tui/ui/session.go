@@ -34,8 +34,8 @@ type Session struct {
 	Downloads   string // default directory of exports
 	Access      Access
 	ReadOnly    bool
-	Paused      bool // live updates are paused
-	SignedOut   bool // the service has rejected the credentials, until the next sign-in
+	Paused      bool  // live updates are paused
+	Rejection   error // why the service has rejected the credentials, nil after the next sign-in
 
 	Columns, Rows int // size of the screen in front, in cells
 }
@@ -43,7 +43,7 @@ type Session struct {
 // MayPoll reports whether the screens may fetch data that the user has not requested. Rejected
 // credentials are not sent again and again: the service limits failed logins, and would refuse the
 // sign-in of the user.
-func (s *Session) MayPoll() bool { return !s.Paused && !s.SignedOut }
+func (s *Session) MayPoll() bool { return !s.Paused && s.Rejection == nil }
 
 // Access is the permission to read and change data.
 type Access struct {

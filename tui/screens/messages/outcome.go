@@ -69,7 +69,7 @@ func (o *outcome) Follow([]wire.MessageChange) tea.Cmd { return nil }
 
 // Tick requests results once a second, and shows them when all are known.
 func (o *outcome) Tick() tea.Cmd {
-	if o.requested || o.session.SignedOut {
+	if o.requested || o.session.Rejection != nil {
 		return nil
 	}
 	isTimeout := o.session.Now.Sub(o.resultAt) >= outcomeTimeout

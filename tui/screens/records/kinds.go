@@ -127,7 +127,7 @@ func (k *Kinds) Start() tea.Cmd {
 // count counts the records of the kinds in view, since a service can have hundreds of
 // kinds. Kinds that come into view are counted next.
 func (k *Kinds) count() tea.Cmd {
-	if k.counts.pending || k.Session.SignedOut {
+	if k.counts.pending || k.Session.Rejection != nil {
 		return nil
 	}
 	first, last := k.Grid.Window()

@@ -250,7 +250,7 @@ func (t *testDelivery) Tick() tea.Cmd {
 		t.conclude(ui.Warning, t.timeoutText())
 		return nil
 	}
-	if t.requested || t.session.SignedOut {
+	if t.requested || t.session.Rejection != nil {
 		return nil
 	}
 	return t.fetch()
