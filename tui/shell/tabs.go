@@ -41,6 +41,7 @@ type Tabs struct {
 	stacks        [len(TabNames)][]ui.Screen // indexed by tab; the last screen is in front
 	tab           int                        // tab in front
 	previous      location                   // before the last change of the screen in front
+	drilledInto   ui.Screen                  // opened from Home in another tab, which it returns to
 	stale         map[ui.Screen]bool         // screens that are fetched again when shown next
 }
 
@@ -95,6 +96,7 @@ func (t *Tabs) Open(tab int) tea.Cmd {
 		return nil
 	}
 	t.rememberPlace()
+	t.drilledInto = nil
 	return t.Show(tab)
 }
 
@@ -135,12 +137,17 @@ func (t *Tabs) pushScreen(s ui.Screen) tea.Cmd {
 // one before all of them.
 func (t *Tabs) PushIn(tab int, screens ...ui.Screen) tea.Cmd {
 	t.rememberPlace()
+	isDrillIn := t.tab == HomeTab && tab != HomeTab
 	cmds := []tea.Cmd{t.Show(tab)}
 	for len(t.stacks[tab]) > 1 {
 		t.dropScreen()
 	}
 	for _, s := range screens {
 		cmds = append(cmds, t.pushScreen(s))
+	}
+	t.drilledInto = nil
+	if isDrillIn {
+		t.drilledInto = screens[0]
 	}
 	return tea.Batch(cmds...)
 }
@@ -152,13 +159,19 @@ func (t *Tabs) dropScreen() {
 	t.stacks[t.tab] = stack[:len(stack)-1]
 }
 
-// Pop closes the screen in front. It returns false on the first screen of a tab.
+// Pop closes the screen in front. It returns false on the first screen of a tab. A screen that was
+// opened from Home returns there.
 func (t *Tabs) Pop() (tea.Cmd, bool) {
 	if len(t.stacks[t.tab]) <= 1 {
 		return nil, false
 	}
 	t.rememberPlace()
+	isDrillIn := t.Front() == t.drilledInto
 	t.dropScreen()
+	if isDrillIn {
+		t.drilledInto = nil
+		return t.Show(HomeTab), true
+	}
 	t.fit()
 	return t.screenShown(), true
 }

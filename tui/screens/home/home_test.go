@@ -211,3 +211,25 @@ func TestChartPadsShortSeries(t *testing.T) {
 		t.Errorf("the series of delivered messages is %v, want %v", got, want)
 	}
 }
+
+// Esc returns to Home from what was opened there, one screen after the other.
+func TestEscReturnsToHome(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	for name, keys := range map[string][]string{
+		"a group":                     {"enter", "esc"},
+		"a failure and its list":      {"G", "enter", "esc", "esc"},
+		"a subscription and its list": {"i", "esc", "esc"},
+		"all problems":                {"!", "enter", "esc", "esc"},
+	} {
+		d := s.Open(t, tui.Options{})
+		d.Press(keys...)
+		if _, isHome := d.App.Front().(*home.Screen); !isHome {
+			t.Errorf("%s: after %q, the screen is\n%s\nwant Home", name, keys, d.Text())
+		}
+	}
+	d := s.Open(t, tui.Options{})
+	d.Press("enter", "5", "4", "esc")
+	if d.App.Front().Title() != "Messages" {
+		t.Errorf("after the tab was opened, esc leaves it:\n%s", d.Text())
+	}
+}

@@ -134,7 +134,7 @@ func TestConfirmationKeepsMarkedSet(t *testing.T) {
 func TestBulkResultIsShownOnOtherScreen(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
-	d.Press("!", "a", "D", "y", "esc", "esc")
+	d.Press("!", "a", "D", "y", "esc", "esc", "4")
 	d.WantText(" Messages  ", "of 8")
 	d.Wait(ui.UndoDelay + 500*time.Millisecond)
 	d.WantText("4 messages deleted")
