@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/tuitest"
 )
@@ -38,4 +39,18 @@ func TestHeaderShowsTimeZone(t *testing.T) {
 	if first := strings.Split(d.Text(), "\n")[0]; !strings.HasSuffix(strings.TrimSpace(first), " UTC") {
 		t.Errorf("the header is %q, want UTC at its end", first)
 	}
+}
+
+// A long title is cut, so that the badges after it are visible.
+func TestLongTitleKeepsBadges(t *testing.T) {
+	s := tuitest.StartReceiver(t, nil)
+	name := "A subscriber with a name that is as long as the terminal is wide, and then some"
+	request := wire.SubscriberRequest{Name: &name}
+	if _, err := s.Client.UpdateSubscriber(t.Context(), s.Subscriber, request); err != nil {
+		t.Fatal(err)
+	}
+	d := s.Open(t, tui.Options{})
+	d.Press("3", "enter")
+	d.WantText("A subscriber with a name", "[enabled]")
+	d.CheckScreen()
 }

@@ -173,8 +173,11 @@ func (f *Frame) breadcrumbs() string {
 	return t.Compose(f.Tabs.width, append([]theme.Span{path}, badges...), nil)
 }
 
+// minTitle is the minimum width of a title next to badges, in cells.
+const minTitle = 32
+
 // path returns the titles of the open screens of the tab. Filters are more important: if there
-// is not enough room for all titles, the first ones are left out.
+// is not enough room for all titles, the first ones are left out, and the last one is cut.
 func (f *Frame) path(room int) string {
 	t := f.Host.CurrentSession().Theme
 	titles := record.Texts(f.Tabs.stacks[f.Tabs.tab], ui.Screen.Title)
@@ -186,7 +189,7 @@ func (f *Frame) path(room int) string {
 		titles = titles[1:]
 		path = t.Ellipsis + step + strings.Join(titles, step)
 	}
-	return path
+	return ansi.Truncate(path, max(room, minTitle), t.Ellipsis)
 }
 
 // statusLine draws the visible message, the connection error or the status of the
