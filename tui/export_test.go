@@ -73,7 +73,7 @@ func TestExportFormats(t *testing.T) {
 	for _, row := range b.Grid.MarkedRows() {
 		want = append(want, row.ID)
 	}
-	for range export.Formats[1:] {
+	for range export.Formats {
 		d.Press("e", "right")
 		d.WantText("marked: 2 rows")
 		d.Press("ctrl+s")
@@ -95,13 +95,13 @@ func TestExportFormats(t *testing.T) {
 	}
 
 	// All matching rows, in a workbook.
-	d.Press("e", "right", "down", "right", "ctrl+s")
+	d.Press("e", "left", "down", "right", "ctrl+s")
 	d.WantText("rows written to")
 	d.Press("u", "space", "e")
 	d.WantText("marked: 1 row")
-	wantFile(t, d, "SO_Totals-2.xlsx")
+	wantFile(t, d, "SO_Totals-3.xlsx")
 	d.Press("esc")
-	sheet := sheetOf(t, filepath.Join(d.App.Session.Downloads, "SO_Totals.xlsx"))
+	sheet := sheetOf(t, filepath.Join(d.App.Session.Downloads, "SO_Totals-2.xlsx"))
 	rows, wantRows := strings.Count(sheet, "<row "), b.Rows.Pages.Total()+1
 	if rows != wantRows {
 		t.Errorf("the workbook has %d rows, want %d with the titles", rows, wantRows)
@@ -124,20 +124,20 @@ func TestExportRemembersFormat(t *testing.T) {
 	o := tui.Options{Downloads: t.TempDir(), State: t.TempDir()}
 	d := tuitest.Drive(t, tuitest.Connect(t, i), o)
 	d.Press(":", "'DB_Class", "enter", "e")
-	d.WantText("‹ xlsx ›", "enter export")
-	wantFile(t, d, "DB_Class.xlsx")
-	d.Press("'c", "right", "enter")
+	d.WantText("‹ csv ›", "enter export")
+	wantFile(t, d, "DB_Class.csv")
+	d.Press("'x", "enter")
 	d.WantText("14 rows written to")
 	d.Press("e", "tab", "tab")
-	d.WantText("‹ csv ›")
-	wantFile(t, d, "DB_Class-2.csv")
+	d.WantText("‹ xlsx ›")
+	wantFile(t, d, "DB_Class-2.xlsx")
 	d.Press("enter")
 	d.WantText("14 rows written to")
 	d.Wait(2 * time.Second)
 	restarted := tuitest.Drive(t, tuitest.Connect(t, i), o)
 	restarted.Press(":", "'IN_Colours", "enter", "e")
-	restarted.WantText("‹ csv ›")
-	wantFile(t, restarted, "IN_Colours.csv")
+	restarted.WantText("‹ xlsx ›")
+	wantFile(t, restarted, "IN_Colours.xlsx")
 }
 
 // wantFile checks the name in the form of an export: its path can be too long for the screen.
@@ -202,7 +202,7 @@ func TestExportFetchesUnloadedMarkedRows(t *testing.T) {
 	b := d.App.Front().(*browse.Browser)
 	want := b.Grid.Marks.IDs()
 	b.Rows.Pages.Reset()
-	d.Press("e", "up", "up", "right", "right", "ctrl+s")
+	d.Press("e", "ctrl+s")
 	d.WantText("2 rows written to")
 	if got := invoices(t, exported(t, d, "SO_Totals.csv")); !slices.Equal(got, want) {
 		t.Errorf("csv has %v, want %v", got, want)
@@ -351,7 +351,7 @@ func TestMessageExportIncludesBodies(t *testing.T) {
 	if help := d.App.Overlay().(*ui.Form).Fields[1].Help; !strings.HasPrefix(help, wantHelp) {
 		t.Errorf("the help about the columns is %q, want %q at its start", help, wantHelp)
 	}
-	d.Press("up", "up", "left", "ctrl+s")
+	d.Press("up", "up", "left", "left", "ctrl+s")
 	d.WantText("4 rows written to")
 	text := exported(t, d, "Messages.ndjson")
 	if strings.Contains(text, s.Subscriber) {

@@ -99,6 +99,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	rows := f.Add(exportScope, "Rows", e.scopes()[0], cmp.Or(e.Help, "columns and order as on the screen"))
 	rows.Options = e.scopes()
 	file := f.Add(ExportPath, "File", "", "written to FILE.part first, renamed when complete")
+	file.ShowEnd = true
 	suggestFile(export.AbsPath(f.Session.Downloads), e.Name, format, file)
 
 	confirmed := "" // path of an existing file that is replaced if it is submitted again

@@ -2,7 +2,6 @@ package export
 
 import (
 	"bufio"
-	"slices"
 
 	"github.com/bizhook/whd/client/rowfile"
 )
@@ -29,20 +28,11 @@ func formats() []Format {
 			all = append(all, Format{Format: f, Excel: true})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Format) int { return rank(a) - rank(b) })
 	return all
 }
 
-// rank puts the formats for Excel first.
-func rank(f Format) int {
-	if f.Name == "xlsx" {
-		return 0
-	}
-	if f.Excel {
-		return 1
-	}
-	return 2
-}
+// IsReadableInPart reports whether the rows of an incomplete file can be read.
+func (f Format) IsReadableInPart() bool { return f.Name != "xlsx" }
 
 // open returns the writer of a job's rows.
 func (f Format) open(out *bufio.Writer, j *Job) rowfile.Writer {

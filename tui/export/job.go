@@ -40,7 +40,7 @@ type Job struct {
 const PartSuffix = ".part"
 
 // Write writes the file of a job atomically. If it fails, the partial file is removed;
-// if the session ends, a partial file that has rows is kept. A partial file that exists
+// if the session ends, a partial file with rows that can be read is kept. A partial file that exists
 // belongs to another export or to the user, and is neither written nor removed.
 func (j *Job) Write(c *client.Client, session context.Context) (err error) {
 	part := j.Path + PartSuffix
@@ -53,8 +53,9 @@ func (j *Job) Write(c *client.Client, session context.Context) (err error) {
 	}
 	out := bufio.NewWriterSize(file, 64<<10)
 	err = j.copy(out, c)
-	if err == nil {
-		err = out.Flush()
+	isKept := err != nil && session.Err() != nil && j.Rows.Load() > 0 && j.Format.IsReadableInPart()
+	if err == nil || isKept {
+		err = errors.Join(err, out.Flush())
 	}
 	if err == nil {
 		err = file.Sync()
@@ -63,7 +64,7 @@ func (j *Job) Write(c *client.Client, session context.Context) (err error) {
 	if err == nil {
 		return j.complete(part)
 	}
-	if session.Err() != nil && j.Rows.Load() > 0 {
+	if isKept {
 		return err
 	}
 	_ = os.Remove(part)

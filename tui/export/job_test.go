@@ -106,3 +106,48 @@ func TestWriteNewKeepsExistingFile(t *testing.T) {
 		t.Error("CheckPath of a dangling link returns nil, want an error")
 	}
 }
+
+// endingContext ends after a row.
+type endingContext struct {
+	context.Context
+	rows int
+}
+
+func (c *endingContext) Err() error {
+	c.rows++
+	if c.rows > 1 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// When the session ends, a partial file is kept if its rows can be read, and has them.
+func TestPartialFileAfterSession(t *testing.T) {
+	var rows []client.Row
+	for _, text := range []string{`{"ID":"first"}`, `{"ID":"second"}`} {
+		row, err := client.ParseRow([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, format := range export.Formats {
+		j := csvJob(t, filepath.Join(t.TempDir(), "rows"+format.Suffix))
+		j.Format = format
+		j.Fetched = rows
+		j.Context = &endingContext{Context: t.Context()}
+		if err := j.Write(nil, ended); err == nil {
+			t.Errorf("%s: an export that was ended returns no error", format.Name)
+		}
+		text, err := os.ReadFile(j.Path + export.PartSuffix)
+		isKept := err == nil
+		if isKept != (format.Name != "xlsx") {
+			t.Errorf("%s: the partial file is kept: %v", format.Name, isKept)
+		}
+		if isKept && !strings.Contains(string(text), "first") {
+			t.Errorf("%s: the partial file has %q, want the first row", format.Name, text)
+		}
+	}
+}
