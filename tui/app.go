@@ -45,7 +45,8 @@ type App struct {
 	overlay     ui.Overlay    // nil for none
 	input       *ui.InputLine // nil for none
 	toasts      ui.Toasts
-	pendingCmds []tea.Cmd // commands added during the current update
+	pendingCmds []tea.Cmd  // commands added during the current update
+	applying    ui.FetchID // fetch whose response is being applied
 	crashes     crashLog
 }
 
@@ -102,6 +103,7 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	if a.stream.Conn.IsHealthy() {
 		a.toasts.ClearConnection()
 	}
+	a.toasts.ClearClosed(a.tabs.IsOpen)
 	if len(a.pendingCmds) > 0 {
 		cmd = tea.Batch(append(a.pendingCmds, cmd)...)
 		a.pendingCmds = nil
@@ -129,6 +131,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		return tea.Batch(resize(a, m.Width, m.Height), a.keys.Replay())
 	case tea.KeyMsg:
+		a.toasts.ClearHint()
 		return a.keys.Key(m)
 	case shell.EnterMsg:
 		return a.keys.Enter(m)
@@ -186,7 +189,13 @@ func (a *App) handleResponse(r ui.Response) tea.Cmd {
 	if r.To != nil && client.Is(r.Err, client.Cancelled) {
 		return nil
 	}
-	return r.Apply()
+	if r.Err == nil {
+		a.toasts.Recovered(r.Fetch)
+	}
+	a.applying = r.Fetch
+	cmd := r.Apply()
+	a.applying = ui.FetchID{}
+	return cmd
 }
 
 // formResponse returns the response to a form, before a key can submit the form again. It
@@ -228,6 +237,11 @@ func (a *App) Notify(l ui.Level, text string) {
 	a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.Session.Now})
 }
 
+// Hint shows why a key has no effect, until the next key.
+func (a *App) Hint(l ui.Level, text string) {
+	a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.Session.Now, IsHint: true})
+}
+
 // ShowError shows the error of an action that the user requested.
 func (a *App) ShowError(action string, err error) {
 	addError(&a.toasts, a.overlay, action, ui.Toast{At: a.Session.Now}, err)
@@ -236,7 +250,7 @@ func (a *App) ShowError(action string, err error) {
 // ShowFetchError shows the error of a fetch. Connection errors are cleared when the
 // service responds again.
 func (a *App) ShowFetchError(action string, err error) {
-	toast := ui.Toast{At: a.Session.Now, Connection: session.IsConnectionError(err)}
+	toast := ui.Toast{At: a.Session.Now, Connection: session.IsConnectionError(err), Fetch: a.applying}
 	addError(&a.toasts, a.overlay, action, toast, err)
 }
 

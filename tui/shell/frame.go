@@ -213,16 +213,33 @@ func (f *Frame) statusLine() string {
 	return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + status}}, right)
 }
 
-// toastLine draws a message to the user, with a hint if it is a long error.
+// toastLine draws a message to the user. An error has its time if there is room, and a hint if it
+// is too long: the list of errors has all of it.
 func (f *Frame) toastLine(toast *ui.Toast, right []theme.Span) string {
-	if toast.Level == ui.Failure && ansi.StringWidth(toast.Text)+2 > f.Tabs.width {
+	s := f.Host.CurrentSession()
+	text := toast.Text
+	isError := toast.Level == ui.Failure
+	timed := s.TimeOfDay(toast.At) + "  " + text
+	if isError && f.fitsStatus(timed, right) {
+		text = timed
+	}
+	if isError && ansi.StringWidth(text)+2 > f.Tabs.width {
 		key := keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors)
 		right = append(right,
 			theme.Span{Text: "  " + key, Role: theme.Key},
 			theme.Span{Text: " show all ", Role: theme.Dim})
 	}
-	left := theme.Span{Text: " " + toast.Text + " ", Role: theme.ToastInfo + theme.Role(toast.Level)}
-	return f.Host.CurrentSession().Theme.Compose(f.Tabs.width, []theme.Span{left}, right)
+	left := theme.Span{Text: " " + text + " ", Role: theme.ToastInfo + theme.Role(toast.Level)}
+	return s.Theme.Compose(f.Tabs.width, []theme.Span{left}, right)
+}
+
+// fitsStatus reports whether a text fits into the status line, before other spans.
+func (f *Frame) fitsStatus(text string, right []theme.Span) bool {
+	width := ansi.StringWidth(text) + 2
+	for _, span := range right {
+		width += ansi.StringWidth(span.Text)
+	}
+	return width < f.Tabs.width
 }
 
 // offlineLine draws the connection error, and the time of the data on the screen.

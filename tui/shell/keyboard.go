@@ -15,7 +15,8 @@ import (
 // KeyboardHost is the part of the app that the keyboard uses.
 type KeyboardHost interface {
 	CurrentSession() *ui.Session
-	Notify(l ui.Level, text string)
+	// Hint shows why a key has no effect, until the next key.
+	Hint(l ui.Level, text string)
 	Overlay() ui.Overlay
 	// Input returns the open input line, nil for none.
 	Input() *ui.InputLine
@@ -45,7 +46,7 @@ func (k *Keyboard) Quit() tea.Cmd {
 	pending := k.host.Unfinished()
 	if len(pending) > 0 && !k.quitPending {
 		k.quitPending = true
-		k.host.Notify(ui.Warning, strings.Join(pending, ", ")+": press again to quit")
+		k.host.Hint(ui.Warning, strings.Join(pending, ", ")+": press again to quit")
 		return nil
 	}
 	return tea.Quit
@@ -141,7 +142,7 @@ func (k *Keyboard) screenKey(m tea.KeyMsg) tea.Cmd {
 		return cmd
 	}
 	if k.pastes.pasted(m, k.host.CurrentSession().Now, k.isNavigation(m)) {
-		k.host.Notify(ui.Warning, "paste ignored: press / or : first")
+		k.host.Hint(ui.Warning, "paste ignored: press / or : first")
 		return nil
 	}
 	return k.keys(m)
@@ -224,7 +225,7 @@ func (k *Keyboard) perform(b keymap.Binding, key string) tea.Cmd {
 		return k.host.Do(b, key)
 	}
 	if reason := Reason(k.host.CurrentSession(), b); reason != "" {
-		k.host.Notify(ui.Warning, reason+"   ("+b.Name()+")")
+		k.host.Hint(ui.Warning, reason+"   ("+b.Name()+")")
 		return nil
 	}
 	return k.tabs.Front().Do(b)
@@ -275,7 +276,7 @@ func (k *Keyboard) notifyUnbound(key string) {
 	if key == " " {
 		key = keymap.SpaceKey
 	}
-	k.host.Notify(ui.Info,
+	k.host.Hint(ui.Info,
 		"no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists the actions")
 }
 

@@ -27,7 +27,12 @@ type Toast struct {
 	Text       string
 	At         time.Time
 	Connection bool // a connection error, which is cleared when the service responds
+	Fetch      FetchID
+	IsHint     bool // about a key without an effect: the next key clears it
 }
+
+// isFetch reports whether a toast is the error of a fetch, which the user has not requested.
+func (t *Toast) isFetch() bool { return t.Connection || t.Fetch != FetchID{} }
 
 // Toasts holds the visible message and the error log. A transient message covers a
 // persistent error but does not remove it.
@@ -39,17 +44,20 @@ type Toasts struct {
 // maxErrors is the size of the error log.
 const maxErrors = 200
 
-// Add shows a message; failures are also added to the error log.
+// Add shows a message; failures are also added to the error log. The error of a fetch hides
+// neither the outcome of a change nor the error of an action.
 func (t *Toasts) Add(toast Toast) {
 	if toast.Level != Failure {
 		t.Transient = &toast
 		return
 	}
 	t.Log(toast.Text, toast.At)
-	if toast.Connection && t.persistent != nil && !t.persistent.Connection {
-		return // keep the error of an action that the user requested
+	if !toast.isFetch() {
+		t.Transient = nil
+	} else if t.persistent != nil && !t.persistent.isFetch() {
+		return
 	}
-	t.Transient, t.persistent = nil, &toast
+	t.persistent = &toast
 }
 
 // Log adds an error to the error log without showing it.
@@ -71,6 +79,31 @@ func (t *Toasts) Expire(now time.Time) {
 // ClearConnection removes a connection error after the service has responded.
 func (t *Toasts) ClearConnection() {
 	if t.persistent != nil && t.persistent.Connection {
+		t.persistent = nil
+	}
+}
+
+// ClearHint removes a message about a key without an effect.
+func (t *Toasts) ClearHint() {
+	if t.Transient != nil && t.Transient.IsHint {
+		t.Transient = nil
+	}
+}
+
+// Recovered removes the error of a fetch after it has succeeded.
+func (t *Toasts) Recovered(fetch FetchID) {
+	isRecovered := t.persistent != nil && t.persistent.isFetch() && t.persistent.Fetch == fetch
+	if isRecovered {
+		t.persistent = nil
+	}
+}
+
+// ClearClosed removes the error of a fetch for a screen that was closed.
+func (t *Toasts) ClearClosed(isOpen func(Screen) bool) {
+	if t.persistent == nil || t.persistent.Fetch.Screen == nil {
+		return
+	}
+	if !isOpen(t.persistent.Fetch.Screen) {
 		t.persistent = nil
 	}
 }

@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -60,4 +61,43 @@ func TestUserErrorsTakePrecedence(t *testing.T) {
 	if len(toasts.Errors) != 4 {
 		t.Errorf("%d errors are logged, want all 4", len(toasts.Errors))
 	}
+}
+
+// The error of a fetch disappears when the same fetch succeeds or its screen closes, and hides
+// neither the outcome of a change nor the error of an action.
+func TestFetchErrorsEndWithFetch(t *testing.T) {
+	names := ui.FetchID{Type: reflect.TypeFor[string]()}
+	rows := ui.FetchID{Type: reflect.TypeFor[int]()}
+	text := func(toasts *ui.Toasts) string {
+		if toast := toasts.Shown(); toast != nil {
+			return toast.Text
+		}
+		return ""
+	}
+	var toasts ui.Toasts
+	want := func(after, shown string) {
+		t.Helper()
+		if got := text(&toasts); got != shown {
+			t.Errorf("after %s, %q is shown, want %q", after, got, shown)
+		}
+	}
+	toasts.Add(ui.Toast{Level: ui.Failure, Text: "rows", Fetch: rows})
+	toasts.Recovered(names)
+	want("another fetch has succeeded", "rows")
+	toasts.Recovered(rows)
+	want("the fetch has succeeded", "")
+
+	toasts.Add(ui.Toast{Text: "changed"})
+	toasts.Add(ui.Toast{Level: ui.Failure, Text: "rows", Fetch: rows})
+	want("a fetch has failed after a change", "changed")
+	toasts.Expire(time.Time{}.Add(time.Hour))
+	want("the outcome has expired", "rows")
+	toasts.Add(ui.Toast{Level: ui.Failure, Text: "refused"})
+	toasts.Add(ui.Toast{Level: ui.Failure, Text: "rows", Fetch: rows})
+	want("a fetch has failed after an action", "refused")
+
+	toasts.Dismiss()
+	toasts.Add(ui.Toast{Level: ui.Info, Text: "no z here", IsHint: true})
+	toasts.ClearHint()
+	want("the next key", "")
 }
