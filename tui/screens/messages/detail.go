@@ -27,11 +27,15 @@ type Detail struct {
 	list    messageList
 	results *bulk
 	tab     int
+	attempt int // index of the selected attempt; newestAttempt until the user selects one
 	sending inFlight
 	partial bool // a preview: the headers are not fetched
 	missed  bool // the message has changed while a fetch was in flight
 	deleted bool // the user has deleted the message: the screen closes
 }
+
+// newestAttempt selects the newest attempt, also when another one is made.
+const newestAttempt = -1
 
 // messageList is the list that a message was opened from.
 type messageList interface {
@@ -51,7 +55,7 @@ type MessageParts struct {
 
 // NewDetail returns the screen of a message of a list.
 func NewDetail(list *List, m wire.Message) *Detail {
-	s := &Detail{Base: ui.NewBase(list.Host), list: list, results: list.Bulk}
+	s := &Detail{Base: ui.NewBase(list.Host), list: list, results: list.Bulk, attempt: newestAttempt}
 	s.Owner = s.HostSession
 	s.Content = content{session: s.Session, subscribers: list.Subscribers, Message: m}
 	return s
@@ -93,10 +97,14 @@ func (s *Detail) OnFetched(fetched FetchedMessage, err error) tea.Cmd {
 		s.Host.ShowFetchError("fetching the message", err)
 		return nil
 	}
+	isFirst := !s.Content.loaded
 	s.Content.Message = fetched.Message
 	s.Content.MessageParts = fetched.MessageParts
 	s.Content.loaded = true
 	s.fill()
+	if isFirst {
+		s.showAttempt()
+	}
 	if s.missed {
 		return s.Poll()
 	}
@@ -140,7 +148,7 @@ func (s *Detail) fill() {
 		selected := s.At
 		s.SetLines(lines)
 		s.Data.Values = s.Content.attemptValues(lines)
-		s.Content.addSummary(&s.Pager)
+		s.Content.addSummary(&s.Pager, s.selectedAttempt())
 		s.Scroll(selected - s.At) // the cursor may have been in the summary
 	default:
 		s.SetLines(lines)
@@ -187,6 +195,7 @@ func (s *Detail) Equivalent() string { return "whctl messages show " + s.Content
 
 func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
+		s.selectAttempt()
 		return nil
 	}
 	switch b.Action {
@@ -255,6 +264,7 @@ func (s *Detail) step(n int) tea.Cmd {
 		return cmd
 	}
 	s.Reset()
+	s.attempt = newestAttempt
 	s.Content = content{session: s.Session, subscribers: s.Content.subscribers, width: s.Width, Message: m}
 	s.fill()
 	return tea.Batch(cmd, s.Poll())
@@ -265,6 +275,37 @@ func (s *Detail) switchTab(n int) {
 	s.tab = (s.tab + n + len(MessageTabs)) % len(MessageTabs)
 	s.fill()
 	s.Scroll(-len(s.Lines))
+	s.showAttempt()
+}
+
+// selectedAttempt returns the index of the selected attempt, -1 if there is none.
+func (s *Detail) selectedAttempt() int {
+	newest := len(s.Content.Responses) - 1
+	if s.attempt == newestAttempt {
+		return newest
+	}
+	return min(s.attempt, newest)
+}
+
+// attemptsTop is the index of the line of the first attempt, after the title.
+const attemptsTop = 1
+
+// selectAttempt selects the attempt with the cursor, whose answer is shown below. In the answer,
+// the attempt stays selected.
+func (s *Detail) selectAttempt() {
+	index := max(0, s.At-attemptsTop)
+	isAttempt := index < len(s.Content.Responses)
+	if s.tab == attemptsTab && isAttempt && index != s.selectedAttempt() {
+		s.attempt = index
+		s.fill()
+	}
+}
+
+// showAttempt moves the cursor to the selected attempt. A preview has no cursor.
+func (s *Detail) showAttempt() {
+	if s.tab == attemptsTab && !s.partial {
+		s.Scroll(attemptsTop + max(0, s.selectedAttempt()) - s.At)
+	}
 }
 
 // saveLine returns the input line for the path of the saved body.

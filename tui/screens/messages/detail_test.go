@@ -5,6 +5,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui"
@@ -107,4 +110,47 @@ func TestDeleteClosesDetail(t *testing.T) {
 	if total := list(d).Pages.Total(); total != 6 { // also checks that the list is in front
 		t.Errorf("the list has %d messages after two were deleted, want 6", total)
 	}
+}
+
+// The answer below the attempts is the one of the selected attempt, at first of the newest.
+func TestAnswerFollowsSelectedAttempt(t *testing.T) {
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
+	s.Subscribe(t, "debtor.updated", s.Receiver)
+	s.Publish(t, "debtor.updated", "{}", 2)
+	d := s.Open(t, tui.Options{})
+	d.Resize(80, 30)
+	d.Press("4", "enter")
+	detail := d.App.Front().(*messages.Detail)
+	first := detail.Content.Responses[0]
+	var attempts []wire.Attempt
+	for i, answer := range []string{"the first answer", "the second answer", "the third answer"} {
+		attempt := first
+		attempt.ItemNo = i + 1
+		attempt.AnswerText = &answer
+		attempts = append(attempts, attempt)
+	}
+	fetched := messages.FetchedMessage{
+		Message:      detail.Content.Message,
+		MessageParts: messages.MessageParts{Responses: attempts},
+	}
+	d.Respond(detail, nil, func(error) tea.Cmd { return detail.OnFetched(fetched, nil) })
+
+	wantOnly := func(keys []string, want string) {
+		t.Helper()
+		d.Press(keys...)
+		_, shown, _ := strings.Cut(d.Text(), "Response of attempt ")
+		for _, attempt := range attempts {
+			isShown := strings.Contains(shown, *attempt.AnswerText)
+			if isShown != (*attempt.AnswerText == want) {
+				t.Errorf("after %q, the screen is\n%s\nwant only %s below the attempts", keys, d.Text(), want)
+			}
+		}
+	}
+	wantOnly(nil, "the third answer")
+	wantOnly([]string{"g"}, "the first answer")
+	wantOnly([]string{"j"}, "the second answer")
+	wantOnly([]string{"j"}, "the third answer")
+	wantOnly([]string{"k", "k", "G"}, "the first answer") // the cursor is in the body
+	d.Advance(2 * time.Second)
+	wantOnly(nil, "the first answer")
 }

@@ -310,11 +310,12 @@ func (s *content) attemptLine(c attemptColumns, r wire.Attempt, response string)
 	return theme.Span{Text: text, Role: role}
 }
 
-// addSummary adds the last response and the body below the attempts, if they are short.
-func (s *content) addSummary(p *ui.Pager) {
-	if n := len(s.Responses); n > 0 {
-		last := s.Responses[n-1]
-		p.AddSection(fmt.Sprintf("Response of attempt %d", last.ItemNo), ui.AnswerText(last), s.width)
+// addSummary adds the answer to an attempt, none for a negative index, and the body below the
+// attempts, if they are short.
+func (s *content) addSummary(p *ui.Pager, index int) {
+	if index >= 0 {
+		attempt := s.Responses[index]
+		p.AddSection(fmt.Sprintf("Response of attempt %d", attempt.ItemNo), ui.AnswerText(attempt), s.width)
 	}
 	if len(s.Message.Body) <= summaryBytes {
 		p.AddSection("Body", s.Message.Body, s.width)
@@ -365,7 +366,7 @@ const maxWithheldLines = 6
 func (s *content) attemptValues(lines []theme.Span) []string {
 	values := make([]string, len(lines))
 	for i, r := range s.Responses {
-		values[i+1] = cmp.Or(ui.AnswerText(r), ui.AttemptResult(r.MessageResponse)) // after the title
+		values[attemptsTop+i] = cmp.Or(ui.AnswerText(r), ui.AttemptResult(r.MessageResponse))
 	}
 	return values
 }
