@@ -66,7 +66,7 @@ func TestSplitViewUpdatesCounts(t *testing.T) {
 	d.WantText("debtor.created")
 	left, _, _ := strings.Cut(before, "│")
 	wantLeft := strings.Replace(left, " 1 ", " 2 ", 1)
-	if got, _, _ := strings.Cut(d.LineWith("acme-shop  "), "│"); wantLeft == left || got != wantLeft {
+	if got, _, _ := strings.Cut(d.LineWith("▸ acme-shop"), "│"); wantLeft == left || got != wantLeft {
 		t.Errorf("the row on the left is %q, want %q", got, wantLeft)
 	}
 }
