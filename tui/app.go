@@ -46,7 +46,7 @@ type App struct {
 	input       *ui.InputLine // nil for none
 	toasts      ui.Toasts
 	pendingCmds []tea.Cmd  // commands added during the current update
-	applying    ui.FetchID // fetch whose response is being applied
+	applying    ui.FetchID // fetch with the response that is being applied
 	crashes     crashLog
 }
 

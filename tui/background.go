@@ -23,7 +23,7 @@ var (
 )
 
 // queryTheme queries the terminal for its background and returns Dark if there is no
-// response within the time limit. Keys that arrive meanwhile are kept for Read.
+// response within the time limit. Keys that arrive before it are kept for Read.
 func (in *terminalInput) queryTheme(out io.Writer, limit time.Duration) string {
 	if in.cooked == nil {
 		return theme.Dark

@@ -22,7 +22,7 @@ const (
 
 // terminalInput reads a terminal for bubbletea: keys and mouse reports as a whole, without the
 // responses to queries. It also switches the mode of the terminal, since the screens query the
-// terminal before bubbletea starts, and keys that are typed meanwhile must not be echoed.
+// terminal before bubbletea starts, and keys that are typed until then must not be echoed.
 //
 // bubbletea calls Read from one goroutine at a time. It ends reading at io.EOF, and starts again
 // with another goroutine when it takes the terminal back.
@@ -31,7 +31,7 @@ type terminalInput struct {
 	cooked *term.State // mode of the terminal before; nil if it is no terminal
 
 	reader cancelreader.CancelReader // nil while the terminal is not read
-	pieces chan []byte               // what the terminal sends; closed when reading ends
+	pieces chan []byte               // bytes of the terminal; closed when reading ends
 	ended  error                     // why reading has ended, set before pieces is closed
 	stop   chan struct{}             // closed to stop reading
 
@@ -100,7 +100,7 @@ func (in *terminalInput) restoreMode() {
 	}
 }
 
-// receive passes on what the terminal sends.
+// receive passes on the bytes of the terminal.
 func (in *terminalInput) receive(reader io.Reader, pieces chan<- []byte, stop <-chan struct{}) {
 	defer close(pieces)
 	buffer := make([]byte, 256)

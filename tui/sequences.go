@@ -45,7 +45,7 @@ const (
 const maxSequence = 128
 
 // Maximum pauses within a sequence. Two bytes such as ESC and [ can be a key pressed with alt, so
-// that the next key must not be lost for long; nobody types the start of a mouse report.
+// that the next key must not be lost for long; users do not type the start of a mouse report.
 const (
 	maxPause             = 5 * time.Second
 	maxPauseAfterTwo     = time.Second
@@ -62,10 +62,10 @@ func (s *sequences) add(input []byte, now time.Time) []inputToken {
 		tokens = s.release(now)
 	}
 	isReleased := !s.releasedAt.IsZero() && now.Sub(s.releasedAt) < maxPauseAfterRelease
-	switch {
-	case len(s.partial) > 0 && now.Sub(s.partialAt) < s.patience():
+	isContinued := len(s.partial) > 0 && now.Sub(s.partialAt) < s.timeout()
+	if isContinued {
 		input = slices.Concat(s.partial, input)
-	case len(s.partial) == 0 && isReleased && continuesEscape(input):
+	} else if isReleased && continuesEscape(input) {
 		input = slices.Concat([]byte{escape}, input)
 	}
 	s.releasedAt = time.Time{}
@@ -99,8 +99,8 @@ func (s *sequences) release(now time.Time) []inputToken {
 // input is a key that the user pressed after esc.
 func continuesEscape(input []byte) bool { return bytes.IndexByte([]byte("[]O"), input[0]) >= 0 }
 
-// patience returns how long the rest of the partial sequence is awaited.
-func (s *sequences) patience() time.Duration {
+// timeout returns how long the rest of the partial sequence is awaited.
+func (s *sequences) timeout() time.Duration {
 	if len(s.partial) <= 2 {
 		return maxPauseAfterTwo
 	}
@@ -201,10 +201,11 @@ func scanControl(input []byte) inputToken {
 	}
 	for i := start; i < len(input); i++ {
 		b := input[i]
+		isRxvtKey := b == '$' && isDigit(input[i-1]) && isDigit(input[start]) // home or end with shift
 		switch {
 		case b >= '@' && b <= '~':
 			return controlToken(input[:i+1])
-		case b == '$' && isDigit(input[i-1]) && isDigit(input[start]): // rxvt: home or end with shift
+		case isRxvtKey:
 			return inputToken{kind: keyInput, text: input[:i+1]}
 		case b < ' ' || b > '~':
 			return inputToken{kind: brokenInput, text: input[:i]}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// testTime is the time at which the input of a test begins.
+// testTime is the time of the first input of a test.
 var testTime = time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
 
 // keysOf returns the keys of tokens; esc is ESC that is a key.
@@ -81,7 +81,7 @@ func TestSequencesSwallowResponses(t *testing.T) {
 			got := keysOf(s.add([]byte("j"+response[:cut]), testTime))
 			got += keysOf(s.add([]byte(response[cut:]+"k"), testTime.Add(4*time.Second)))
 			if got != "jk" {
-				t.Errorf("%q, whose end arrives after 4 s, is read as %q, want jk", response, got)
+				t.Errorf("%q with its end after 4 s is read as %q, want jk", response, got)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// jobControl gives the terminal back to the shell when the program is suspended, by ctrl+z or by
+// jobControl returns the terminal to the shell when the program is suspended, by ctrl+z or by
 // SIGTSTP, and when SIGQUIT ends it.
 type jobControl struct {
 	ctx        context.Context // done when the program ends
@@ -69,7 +69,7 @@ func (j *jobControl) suspend() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, unix.SIGCONT)
 	defer signal.Stop(continued)
-	_ = unix.Kill(0, unix.SIGSTOP) // the Go runtime does not give SIGTSTP its default action back
+	_ = unix.Kill(0, unix.SIGSTOP) // the Go runtime does not restore the default action of SIGTSTP
 	select {
 	case <-continued:
 	case <-j.ctx.Done():

@@ -26,7 +26,13 @@ import (
 // is read after a file exists.
 const programEnv = "TUI_TEST_PROGRAM"
 
+// shellEnv makes a test binary run that program as a job, as a shell does.
+const shellEnv = "TUI_TEST_SHELL"
+
 func init() {
+	if os.Getenv(shellEnv) != "" {
+		os.Exit(shell())
+	}
 	if os.Getenv(programEnv) != "" {
 		os.Exit(program())
 	}
@@ -60,6 +66,136 @@ func program() int {
 		return 1
 	}
 	return 0
+}
+
+// exists reports whether a file exists.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// shell runs the program in a process group of its own. When it is stopped, shell prints the mode
+// of the terminal, and continues it after a file exists.
+func shell() int {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), shellEnv+"=")
+	cmd.Stdin = os.Stdin
+	cmd.Stdout = os.Stdout
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true}
+	if err := cmd.Start(); err != nil {
+		fmt.Println(err)
+		return 2
+	}
+	fmt.Printf("job %d\n", cmd.Process.Pid)
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			fmt.Println(err)
+			return 2
+		case status.Stopped():
+			fmt.Printf("stopped in mode %s\n", strings.TrimSpace(modes(os.Stdin)))
+			for !exists(filepath.Join(os.Getenv(programEnv), "continue")) {
+				time.Sleep(10 * time.Millisecond)
+			}
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGCONT)
+		default:
+			return status.ExitStatus()
+		}
+	}
+}
+
+// The terminal is restored while the program is suspended, and the screens are back afterwards.
+func TestTerminalIsRestoredWhileSuspended(t *testing.T) {
+	for name, suspend := range map[string]func(screen *os.File, job int) error{
+		"ctrl+z": func(screen *os.File, _ int) error {
+			_, err := screen.WriteString("\x1a")
+			return err
+		},
+		"SIGTSTP": func(_ *os.File, job int) error { return syscall.Kill(job, syscall.SIGTSTP) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), tuitest.Timeout)
+			defer cancel()
+			screen, keyboard, err := pty.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer screen.Close()
+			if err := pty.Setsize(screen, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+				t.Fatal(err)
+			}
+			before := strings.TrimSpace(modes(keyboard))
+			dir := t.TempDir()
+			cmd := exec.CommandContext(ctx, os.Args[0])
+			cmd.Env = append(os.Environ(), shellEnv+"=1", programEnv+"="+dir, "TERM=xterm-256color")
+			cmd.Stdin = keyboard
+			cmd.Stdout = keyboard
+			cmd.Stderr = keyboard
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			_ = keyboard.Close()
+
+			start := readUntil(t, screen, "Messages")
+			var job int
+			if _, err := fmt.Sscanf(start[strings.Index(start, "job "):], "job %d", &job); err != nil {
+				t.Fatalf("%v in the output %q", err, start)
+			}
+			if err := suspend(screen, job); err != nil {
+				t.Fatal(err)
+			}
+			stopped := readUntil(t, screen, "stopped in mode ", "\n")
+			checkModesRestored(t, start+stopped)
+			if !strings.Contains(stopped, "stopped in mode "+before+"\r\n") {
+				t.Errorf("the output is %q, want the mode %s while the program is stopped", stopped, before)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "continue"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			readUntil(t, screen, "\x1b[?1049h", "Messages")
+			if _, err := screen.WriteString("q"); err != nil {
+				t.Fatal(err)
+			}
+			end := readUntil(t, screen)
+			checkModesRestored(t, "\x1b[?1049h\x1b[?25l\x1b[?1002h\x1b[?1006h\x1b[?2004h"+end)
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("after q: %v; output %q", err, end)
+			}
+		})
+	}
+}
+
+// readUntil reads the output until it has texts in their order, or to its end for none.
+func readUntil(t *testing.T, screen *os.File, texts ...string) string {
+	t.Helper()
+	var out strings.Builder
+	start := 0
+	isEnd := len(texts) == 0
+	buffer := make([]byte, 4096)
+	for isEnd || len(texts) > 0 {
+		n, err := screen.Read(buffer)
+		out.Write(buffer[:n])
+		if err != nil && isEnd {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v; the output is %q, want %q in it", err, out.String(), texts)
+		}
+		for len(texts) > 0 {
+			_, after, found := strings.Cut(out.String()[start:], texts[0])
+			if !found {
+				break
+			}
+			start = out.Len() - len(after)
+			texts = texts[1:]
+		}
+	}
+	return out.String()
 }
 
 // The terminal is restored however the program ends: modes, screen, cursor and mouse.

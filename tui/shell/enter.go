@@ -12,10 +12,10 @@ import (
 // of a paste on a terminal without bracketed paste. Slow connections deliver text and enter
 // together, too. Enter is kept for ui.PasteInterval: it ends the input if nothing follows.
 type enterKey struct {
-	lastText time.Time // when text was typed into the open field
-	isPaste  bool      // text has followed enter at once
-	held     bool      // enter is kept
-	number   int       // of the last enter that was kept
+	lastText  time.Time // when text was typed into the open field
+	isPaste   bool      // text has followed enter at once
+	isWaiting bool      // enter is kept
+	number    int       // of the last enter that was kept
 }
 
 // EnterMsg reports that nothing has followed enter in time.
@@ -40,15 +40,15 @@ func (e *enterKey) hold(m tea.KeyMsg, now time.Time) bool {
 	if !isTogether {
 		e.isPaste = false
 	}
-	switch {
-	case isText(m):
+	if isText(m) {
 		e.lastText = now
-	case m.Type == tea.KeyEnter && isTogether && !e.isPaste:
-		e.held = true
-		e.number++
-		return true
 	}
-	return false
+	isKept := m.Type == tea.KeyEnter && isTogether && !e.isPaste
+	if isKept {
+		e.isWaiting = true
+		e.number++
+	}
+	return isKept
 }
 
 // typedAhead notes that text has opened the field: enter that arrives together with it is kept
@@ -59,18 +59,18 @@ func (e *enterKey) typedAhead(now time.Time) {
 }
 
 // release returns enter that is kept and that another key follows at once. It is a line break.
-func (e *enterKey) release() (m tea.KeyMsg, wasHeld bool) {
-	wasHeld = e.held
-	e.held = false
-	e.isPaste = e.isPaste || wasHeld
-	return tea.KeyMsg{Type: tea.KeyEnter}, wasHeld
+func (e *enterKey) release() (m tea.KeyMsg, wasKept bool) {
+	wasKept = e.isWaiting
+	e.isWaiting = false
+	e.isPaste = e.isPaste || wasKept
+	return tea.KeyMsg{Type: tea.KeyEnter}, wasKept
 }
 
 // due reports whether the enter of a message is still kept, and forgets it.
 func (e *enterKey) due(m EnterMsg) bool {
-	isDue := e.held && e.number == m.number
+	isDue := e.isWaiting && e.number == m.number
 	if isDue {
-		e.held = false
+		e.isWaiting = false
 	}
 	return isDue
 }

@@ -115,7 +115,7 @@ func (k *Keyboard) Enter(m EnterMsg) tea.Cmd {
 // fieldKey handles a key while a field is open.
 func (k *Keyboard) fieldKey(m tea.KeyMsg) tea.Cmd {
 	var cmds []tea.Cmd
-	if enter, wasHeld := k.enter.release(); wasHeld {
+	if enter, wasKept := k.enter.release(); wasKept {
 		cmds = append(cmds, k.screenKey(enter))
 	}
 	now := k.host.CurrentSession().Now

@@ -157,7 +157,7 @@ type Response struct {
 	Fetch      FetchID
 }
 
-// FetchID identifies what a screen fetches. It is zero for other requests.
+// FetchID identifies a fetch of a screen. It is zero for other requests.
 type FetchID struct {
 	Screen Screen
 	Type   reflect.Type // type of the fetched data

@@ -212,7 +212,7 @@ func TestChartPadsShortSeries(t *testing.T) {
 	}
 }
 
-// Esc returns to Home from what was opened there, one screen after the other.
+// Esc returns to Home from the screens opened there, one after the other.
 func TestEscReturnsToHome(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	for name, keys := range map[string][]string{

@@ -290,7 +290,7 @@ func (s *Detail) selectedAttempt() int {
 // attemptsTop is the index of the line of the first attempt, after the title.
 const attemptsTop = 1
 
-// selectAttempt selects the attempt with the cursor, whose answer is shown below. In the answer,
+// selectAttempt selects the attempt with the cursor: its answer is shown below. In the answer,
 // the attempt stays selected.
 func (s *Detail) selectAttempt() {
 	index := max(0, s.At-attemptsTop)
