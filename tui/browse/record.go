@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
@@ -153,7 +152,7 @@ func (r *Record) fieldLines() (lines []theme.Span, values []string) {
 	t := r.Session.Theme
 	width := 0
 	for _, f := range r.Selection.Kind.Fields {
-		width = max(width, ansi.StringWidth(f.Name))
+		width = max(width, theme.Width(f.Name))
 	}
 	for _, f := range r.Selection.Kind.Fields {
 		v := r.Full.Value(f.Name)
@@ -194,7 +193,7 @@ func (r *Record) valueLines(name, text string) []theme.Span {
 	if !r.Selection.wrap {
 		return []theme.Span{{Text: name + text}}
 	}
-	indent := ansi.StringWidth(name)
+	indent := theme.Width(name)
 	parts := theme.HardWrap(text, r.Width-indent-1)
 	if len(parts) == 0 {
 		return []theme.Span{{Text: name}}

@@ -318,3 +318,6 @@ func (g *Glyphs) TruncateMiddle(text string, width int) string {
 
 // Spaces returns n spaces.
 func Spaces(n int) string { return strings.Repeat(" ", max(0, n)) }
+
+// Width returns the width of a text in cells.
+func Width(text string) int { return ansi.StringWidth(text) }
