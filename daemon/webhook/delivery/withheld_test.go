@@ -73,8 +73,12 @@ func (x *simulation) expectHeld(want ...string) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
+	report, err := x.engine.Stats(x.t.Context(), 1, 10, open.Subscriptions)
+	if err != nil {
+		x.t.Fatal(err)
+	}
 	var held []string
-	for _, queue := range x.engine.Stats(1, 10, open.Subscriptions).Queues {
+	for _, queue := range report.Queues {
 		held = append(held, queue.HeldEvents...)
 	}
 	if !slices.Equal(held, want) {

@@ -129,7 +129,7 @@ func TestHomeGroupsFailures(t *testing.T) {
 	s.Client = tuitest.Connect(t, s.Instance)
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 40)
-	d.WantText("no attempts", "~ RETRYING 3", "x FAILED 1", "✓ DELIVERED 4")
+	d.WantText("50.0% of attempts succeeded", "~ RETRYING 3", "x FAILED 1", "✓ DELIVERED 4")
 	if line := d.LineWith("bad/erp"); !regexp.MustCompile(` 3  503 .*11m .*upstream is down`).MatchString(line) {
 		t.Errorf("the endpoint is %q, want a group of 3 messages with answer 503", line)
 	}
