@@ -118,8 +118,8 @@ func TestHomeKeepsSelection(t *testing.T) {
 	}
 }
 
-// Failed messages are grouped by endpoint and answer, also after a restart of the service,
-// which forgets its statistics. Enter opens those of a group.
+// TestHomeGroupsFailures checks that failed messages are grouped by endpoint and answer, also after a
+// restart of the service, which keeps its statistics. Enter opens those of a group.
 func TestHomeGroupsFailures(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	if err := s.Stop(); err != nil {
