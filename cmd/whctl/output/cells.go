@@ -117,7 +117,7 @@ func showMessageStatus(
 	s Screen, values []string, queueOf func(subscriptionID string) wire.Queue,
 ) cell {
 	isOpen := values[0] == "0" || values[0] == "2"
-	if isOpen && slices.Contains(queueOf(values[1]).HeldEvents, values[2]) {
+	if len(values) > 1 && isOpen && slices.Contains(queueOf(values[1]).HeldEvents, values[2]) {
 		return cell{"held", theme.Warning}
 	}
 	return showStatus(s, values[:1])

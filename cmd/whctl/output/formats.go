@@ -104,10 +104,11 @@ func Delivery(queueOf func(subscriptionID string) wire.Queue) Formatter {
 }
 
 // MessageStatus returns a formatter that is like Status, but shows which messages are held. Its fields
-// are the status of a message, the ID of its subscription, and its event.
+// are the status of a message, the ID of its subscription, and its event. Without the others, the
+// status is shown.
 func MessageStatus(queueOf func(subscriptionID string) wire.Queue) Formatter {
 	show := func(s Screen, values []string) cell { return showMessageStatus(s, values, queueOf) }
-	return Formatter{show: show, whole: true}
+	return Formatter{show: show, whole: true, words: true}
 }
 
 // Worst returns a formatter that is like Enabled, but shows the worst problem of the queues of an

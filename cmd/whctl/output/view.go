@@ -65,7 +65,7 @@ func (t Table) Of(columns []Column) Table {
 	chosen := Table{Columns: columns, chosen: true}
 	for i, c := range columns {
 		shown := ViewColumn{Title: c.Name, Fields: c.Name, As: formatterOf(c.Type), Rank: Rank(i)}
-		inView := slices.IndexFunc(t.View, func(v ViewColumn) bool { return v.Fields == c.Name })
+		inView := slices.IndexFunc(t.View, func(v ViewColumn) bool { return v.shows(c.Name) })
 		if inView >= 0 {
 			shown.As = t.View[inView].As
 		}
@@ -131,6 +131,13 @@ func (t Table) fieldType(name string) record.Type {
 	return t.Columns[i].Type
 }
 
+// shows reports whether the column shows the field alone, or the word for it, which other fields may
+// change.
+func (c ViewColumn) shows(field string) bool {
+	first, others, _ := strings.Cut(c.Fields, " ")
+	return first == field && (others == "" || c.As.words)
+}
+
 // newRawView returns a view with the values of the service, but words for statuses. They have the
 // styles of the columns on a terminal.
 func newRawView(t Table, s Screen) view {
@@ -138,8 +145,8 @@ func newRawView(t Table, s Screen) view {
 	v := view{columns: raw.View, screen: s, chosen: raw.chosen}
 	for i, c := range t.Columns {
 		v.columns[i].As = rawFormatter(c.Type)
-		onTerminal := func(column ViewColumn) bool { return column.Fields == c.Name }
-		if n := slices.IndexFunc(t.View, onTerminal); n >= 0 {
+		n := slices.IndexFunc(t.View, func(column ViewColumn) bool { return column.shows(c.Name) })
+		if n >= 0 {
 			v.columns[i].As = v.columns[i].As.likeOnTerminal(t.View[n].As)
 		}
 		v.names = append(v.names, c.Name)

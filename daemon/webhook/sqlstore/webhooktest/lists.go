@@ -278,7 +278,7 @@ func (ls *lists) draw(t *rapid.T) *query.Plan {
 	d.order()
 
 	key := kind.Fields[kind.KeyField()].Name
-	for _, name := range slices.Compact([]string{key, "ItemNo", "Status", "SubscriptionID", "Retries"}) {
+	for _, name := range slices.Compact([]string{key, "ItemNo", "Status", "SubscriptionID", "Retries", "AddedDateTime"}) {
 		field, _ := kind.Column(name)
 		d.plan.Columns = append(d.plan.Columns, field)
 	}
