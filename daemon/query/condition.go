@@ -13,10 +13,10 @@ import (
 // so its negation is true.
 type Condition struct {
 	// The comparison of a leaf.
-	Field    int
-	Operator record.Operator
-	Operands []wire.Value
-	Negated  bool
+	Field    int             `json:",omitzero"`
+	Operator record.Operator `json:",omitzero"`
+	Operands []wire.Value    `json:",omitzero"`
+	Negated  bool            `json:",omitzero"`
 
 	// Implied means that the leaf follows from another condition for values of the field's type.
 	Implied bool `json:"-"`
@@ -27,8 +27,8 @@ type Condition struct {
 	// for any column.
 	Folded bool `json:",omitempty"`
 
-	Join  Join // how Parts are joined; Leaf without parts
-	Parts []Condition
+	Join  Join        `json:",omitzero"` // how Parts are joined; Leaf without parts
+	Parts []Condition `json:",omitzero"`
 }
 
 // Join is how a condition joins its parts.

@@ -28,20 +28,21 @@ const placeForm = 2
 
 // Place is the place of a page in a query: the query, and the last row before the page.
 type Place struct {
-	Form        int         // placeForm
-	Where, Path []Condition // conditions of the members, and of the request's path
-	Requested   []Order
-	Order       []Order // Requested and the whole key
-	Fields      []int
-	After       []Position // the values of Order in the last row; nil for the first page
+	Form      int         // placeForm
+	Where     []Condition `json:",omitzero"` // conditions of the members
+	Path      []Condition `json:",omitzero"` // conditions of the request's path
+	Requested []Order     `json:",omitzero"`
+	Order     []Order     // Requested and the whole key
+	Fields    []int       `json:",omitzero"`
+	After     []Position  `json:",omitzero"` // the values of Order in the last row; nil for the first page
 
 	// Unchecked are the fields of the key that the table lets be null, although they are of its
 	// primary key: see package executor.
-	Unchecked []int
+	Unchecked []int `json:",omitzero"`
 
 	// Proven are the fields of the key, if it is that of a table. A declared key may have nulls
 	// and equal rows.
-	Proven []int
+	Proven []int `json:",omitzero"`
 
 	cursors *Cursors
 	kind    *record.Kind
@@ -189,10 +190,18 @@ func repeats(conditions, before []Condition) bool {
 func (p *Place) Next(row []Position) string {
 	next := *p
 	next.After = row
-	packed := pack(encoded(next))
-	sealed := p.cursors.sealer.Seal(nil, nil, packed, fieldsOf(p.kind))
+	text := encoded(next)
+	if len(text) > maxUnpacked {
+		text = pack(text)
+	}
+	sealed := p.cursors.sealer.Seal(nil, nil, text, fieldsOf(p.kind))
 	return base64.RawURLEncoding.EncodeToString(sealed)
 }
+
+// maxUnpacked is the length of the longest text of a place that is not compressed. Compressing and
+// decompressing a short one takes longer than all else that a cursor adds to a page; of a longer one
+// it keeps the cursor short.
+const maxUnpacked = 300
 
 // packers are reused: making one costs more than the rest of a page.
 var packers = sync.Pool{New: func() any {
@@ -221,13 +230,17 @@ func (c *Cursors) place(r *Request) (*Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed, err := c.sealer.Open(nil, nil, sealed, fieldsOf(r.Kind))
+	text, err := c.sealer.Open(nil, nil, sealed, fieldsOf(r.Kind))
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
-	if err != nil {
-		return nil, err
+	// Compressed texts cannot start with a brace: it would be the header of the last block, which
+	// their writer makes an empty one.
+	if !bytes.HasPrefix(text, []byte("{")) {
+		text, err = io.ReadAll(flate.NewReader(bytes.NewReader(text)))
+		if err != nil {
+			return nil, err
+		}
 	}
 	p := &Place{cursors: c, kind: r.Kind}
 	err = json.Unmarshal(text, p)

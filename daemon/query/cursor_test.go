@@ -1,11 +1,14 @@
 package query
 
 import (
+	"bytes"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -34,5 +37,50 @@ func TestCursorOfAnEarlierVersion(t *testing.T) {
 	const advice = "begin again with an empty Cursor"
 	if !strings.Contains(err.Error(), advice) {
 		t.Errorf("continuing after it: got the error %v, want the advice %q", err, advice)
+	}
+}
+
+// TestCursorsOfBothLengths checks that places with short and long texts are read back, and a short
+// one that is compressed, as those of earlier versions are.
+func TestCursorsOfBothLengths(t *testing.T) {
+	registry, err := record.NewRegistry(record.Kind{
+		Name: "Rows",
+		Key:  []string{"ID"},
+		Fields: []record.Field{
+			{Name: "ID", Type: record.Text, Filter: record.OrderedFilter},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := registry.Kinds()[0]
+	cursors := NewCursors([32]byte{})
+	for _, length := range []int{0, 1, maxUnpacked, 10 * maxUnpacked} {
+		id := strings.Repeat("x", length)
+		request := &Request{
+			Kind:  kind,
+			Where: []Condition{{Operator: record.NotEqualTo, Operands: []wire.Value{{Text: id}}}},
+		}
+		if err := cursors.Start(request, nil, []int{0}); err != nil {
+			t.Fatal(err)
+		}
+		last := []Position{{Data: []byte(id)}}
+		written := *request.Place
+		written.After = last
+		compressed := cursors.sealer.Seal(nil, nil, pack(encoded(written)), fieldsOf(kind))
+
+		for _, cursor := range []string{
+			request.Place.Next(last),
+			base64.RawURLEncoding.EncodeToString(compressed),
+		} {
+			following := &Request{Kind: kind, Cursor: &cursor}
+			if err := cursors.Continue(following, nil); err != nil {
+				t.Errorf("continuing after a text of %d bytes: %v", length, err)
+				continue
+			}
+			if got, want := encoded(following.Place), encoded(written); !bytes.Equal(got, want) {
+				t.Errorf("the cursor after a text of %d bytes has the place %s, want %s", length, got, want)
+			}
+		}
 	}
 }

@@ -68,8 +68,8 @@ const NoTake = -1
 
 // Order is one term of an order.
 type Order struct {
-	Field int
-	Desc  bool
+	Field int  `json:",omitzero"`
+	Desc  bool `json:",omitzero"`
 }
 
 // TotalMode determines whether the number of all matches is returned.
