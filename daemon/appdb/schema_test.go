@@ -34,11 +34,16 @@ func TestTablesAfterMigrations(t *testing.T) {
 // and no outbox, and the request log is a separate file.
 var serverOnly = []string{"00003_lock.sql", "00004_requestlog.sql", "00010_outboxlocks.sql"}
 
+// fileOnly lists the migrations that a server does not need.
+var fileOnly = []string{"00021_eventblocks.sql"} // of the counts that only a file has
+
 // The other migrations of both databases must have the same versions and names.
 func TestMigrationsOfBothDatabasesCorrespond(t *testing.T) {
 	isServerOnly := func(name string) bool { return slices.Contains(serverOnly, name) }
 	want := slices.DeleteFunc(migrationNames(t, serverMigrations), isServerOnly)
-	if got := migrationNames(t, FileMigrations); !slices.Equal(got, want) {
+	isFileOnly := func(name string) bool { return slices.Contains(fileOnly, name) }
+	got := slices.DeleteFunc(migrationNames(t, FileMigrations), isFileOnly)
+	if !slices.Equal(got, want) {
 		t.Errorf("the migrations of the file are %s, want those of the server: %s", got, want)
 	}
 }

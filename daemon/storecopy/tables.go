@@ -15,12 +15,12 @@ import (
 // Tables and columns are those of the migrated files, except as follows. The embedded
 // store has one daemon and one partition: messages of all partitions belong to the first
 // one, which is not leased, and rows for other daemons are not copied.
-// WH_MessageCount has no counterpart on the server; the daemon fills it.
+// WH_MessageCount and WH_EventBlock have no counterpart on the server; the daemon fills them.
 var (
 	// conditions restrict the rows of tables.
 	conditions = map[string]string{
 		// ResponseTextSize is maintained by triggers.
-		"WH_Number":    `Name NOT IN ('ResponseTextSize', 'CountedMessage', '` + originRow + `')`,
+		"WH_Number":    `Name NOT IN ('ResponseTextSize', 'CountedMessage', 'NamedMessage', '` + originRow + `')`,
 		"WH_Partition": `PartitionID = 1`,
 		"WH_Nudge":     `Kind = 4`, // versions of subscriptions
 		"WH_Change":    `1 = 0`,
@@ -43,7 +43,7 @@ func tablesOf(ctx context.Context, file *appdb.DB) ([]table, error) {
 	const statement = `SELECT t.name, group_concat(c.name)
 FROM pragma_table_list t, pragma_table_info(t.name) c
 WHERE t.schema = 'main' AND t.type = 'table' AND substr(t.name, 1, 7) <> 'sqlite_'
-	AND t.name NOT IN ('WH_Migration', 'WH_MessageCount')
+	AND t.name NOT IN ('WH_Migration', 'WH_MessageCount', 'WH_EventBlock')
 GROUP BY t.name ORDER BY t.name`
 	scan := func(row appdb.Row) (table, error) {
 		var name, columns string

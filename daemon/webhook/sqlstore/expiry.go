@@ -34,6 +34,11 @@ func (x expiry) remove(ctx context.Context, limit int) (delivery.Removed, error)
 	if err != nil {
 		return r, err
 	}
+	if !x.db.IsServer() {
+		if _, err := x.db.Exec(ctx, oldBlocks); err != nil {
+			return r, err
+		}
+	}
 	now, err := x.now(ctx)
 	if err != nil {
 		return r, err

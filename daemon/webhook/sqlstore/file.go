@@ -332,7 +332,7 @@ ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messag
 // newCounts has a row like those of WH_MessageCount for each uncounted message.
 const newCounts = `(SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed FROM ` + uncounted + `)`
 
-// count adds the uncounted messages to the counts.
+// count adds the uncounted messages to the counts, and some to the blocks of events.
 func (f *fileWriter) count() error {
 	err := f.conn.Query(countUncounted, nil)
 	if err != nil {
@@ -344,7 +344,7 @@ WHERE Name = 'CountedMessage' AND Next < (SELECT MAX(ID) FROM SY_WebhookMessage)
 		return err
 	}
 	f.recent = 0
-	return nil
+	return f.name()
 }
 
 // outcomes writes results of attempts, with their responses.

@@ -64,6 +64,12 @@ func (l *messageList) pageKeys(p *query.Plan) *query.Fragment {
 	if l.isPeriod() {
 		return l.keysOfPeriod(p)
 	}
+	if l.event != nil && isPage(p) && isOrderedByID(p) {
+		return l.keysOfEvent(p.Skip+p.Take, p.Order[0].Desc)
+	}
+	if l.event != nil {
+		return nil
+	}
 	isSelective := l.keyed || !l.has(webhook.Successful)
 	if p.Take == 0 || l.owners.sql == "" && !isSelective { // no rows, or in the order of an index
 		return nil
@@ -96,6 +102,8 @@ type messageList struct {
 	messages conditions       // on m.ID, m.EventKey and m.AddedDateTime
 	period   conditions       // on m.RecID, which follow from those on m.AddedDateTime
 	hasIDs   bool             // messages has a condition on m.ID
+	event    *query.Arg       // name of the event; nil for all
+	blocks   conditions       // on k.Block, which follow from those on m.ID
 	statuses []webhook.Status // of messages; nil for all
 }
 
@@ -126,6 +134,9 @@ func newMessageList(p *query.Plan, db *appdb.DB) *messageList {
 			return nil
 		}
 	}
+	if l.event != nil && !l.isOfEvent() {
+		return nil
+	}
 	return l
 }
 
@@ -135,6 +146,7 @@ func (l *messageList) add(p *query.Plan, c query.Condition) bool {
 	if c.Field == p.Kind.KeyField() && comparison != "" {
 		l.messages = l.messages.and("m.ID"+comparison+"?", argument(p, c))
 		l.hasIDs = true
+		l.addBlocks(p, c)
 		return true
 	}
 	field := p.Kind.Fields[c.Field]
@@ -152,6 +164,8 @@ func (l *messageList) add(p *query.Plan, c query.Condition) bool {
 		l.owners = l.owners.and("b.RecID = ?", argument(p, c))
 	case field.Name == "SubscriptionID":
 		l.owners = l.owners.and("s.RecID = ?", argument(p, c))
+	case field.Name == "EventName":
+		return l.addEvent(p, c)
 	case field.ColumnName() == keyColumn:
 		l.messages = l.messages.and("m.EventKey = ?", argument(p, c))
 		l.keyed = true
@@ -318,6 +332,9 @@ func (l *messageList) from(selected, table string, open bool, where conditions) 
 func (l *messageList) count() *query.Fragment {
 	if l.db.IsServer() {
 		return l.countRows(query.Fragment{}, dialect.TSQL().CountAll, " + ", l.parts())
+	}
+	if l.event != nil {
+		return l.countOfEvent()
 	}
 	countAll := dialect.SQLite().CountAll
 	if l.isPeriod() {

@@ -65,9 +65,9 @@ func textArg(s string) query.Arg {
 }
 
 // isPeriod reports whether the list has all messages that were added in a period.
-func (l *messageList) isPeriod() bool { return l.period.sql != "" && l.isOfTime() }
+func (l *messageList) isPeriod() bool { return l.period.sql != "" && l.event == nil && l.isOfTime() }
 
-// isOfTime reports whether the list has no conditions but those on the time and the ID.
+// isOfTime reports whether the list has no conditions but those on the time, the ID and the event.
 func (l *messageList) isOfTime() bool {
 	return l.owners.sql == "" && l.statuses == nil && !l.keyed && !l.attempts && !l.db.IsServer()
 }
@@ -92,7 +92,7 @@ func (l *messageList) fromMessages(selected, index string, where conditions) que
 // isPageByTime reports whether a plan lists a page of messages by time, of which the index on the
 // GUIDs finds the first ones.
 func (l *messageList) isPageByTime(p *query.Plan) bool {
-	if !isPage(p) || !l.isOfTime() || len(p.Order) == 0 {
+	if !isPage(p) || !l.isOfTime() || l.event != nil || len(p.Order) == 0 {
 		return false
 	}
 	isByTime := p.Kind.Fields[p.Order[0].Field].ColumnName() == addedColumn

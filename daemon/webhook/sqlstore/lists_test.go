@@ -62,6 +62,7 @@ func listsOfMessages(t *testing.T) []namedList {
 	unsuccessful := where(message, "Status", record.In, wire.Value{Int: 3}, wire.Value{Int: 2})
 	keyed := where(message, "Key", record.Equal, wire.Value{Text: "k"})
 	behind := where(message, "ItemNo", record.GreaterThan, wire.Value{Int: 1})
+	ofEvent := where(message, "EventName", record.Equal, wire.Value{Text: "e"})
 	until := where(message, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: 9})
 	ofSubscriber := where(attempt, "SubscriberID", record.Equal, wire.Value{Text: "a"})
 
@@ -95,6 +96,8 @@ func listsOfMessages(t *testing.T) []namedList {
 		list("of a period by time", message, byTime, since, before),
 		list("failed of a subscriber since a time", message, newest, failed, subscriber, since),
 		list("by key", message, newest, keyed),
+		list("of an event", message, newest, ofEvent),
+		list("of an event, from an ID on", message, oldest, ofEvent, behind),
 		list("by key, failed or retrying, of a subscriber", message, newest, keyed, unsuccessful, subscriber),
 	}
 }
@@ -313,6 +316,22 @@ func TestNewMessagesAreCounted(t *testing.T) {
 	}
 	expectRows(t, w.Admin.db, `COUNT(*) FROM `+uncounted, "10")
 	expectRows(t, w.Admin.db, `SUM(Messages) FROM `+messageCounts, strconv.Itoa(maxUncounted+10))
+	expectRows(t, w.Admin.db, `COUNT(*) FROM SY_WebhookMessage WHERE ID > `+lastNamed, "10")
+	expectRows(t, w.Admin.db, `COUNT(*) FROM SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID
+WHERE m.ID <= `+lastNamed+` AND NOT EXISTS (SELECT 1 FROM WH_EventBlock k
+	WHERE k.EventName = e.EventName AND k.Block = m.ID / `+strconv.Itoa(blockSize)+`)`, "0")
+}
+
+// TestOldBlocksAreRemoved checks that the blocks of messages that were pruned are removed.
+func TestOldBlocksAreRemoved(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	w.mustWrite(t, hookBatch(w.mustVersion(t), 5*blockSize, 1, r, l, "{}"))
+	w.mustExec(t, `INSERT INTO WH_EventBlock (EventName, Block) VALUES ('a', 4), ('a', 5), ('b', 0), ('b', 6)`)
+	if _, err := w.Engine.Sweep(t.Context(), 10); err != nil {
+		t.Fatal(err)
+	}
+	expectRows(t, w.Admin.db, `group_concat(EventName || Block, ' ') FROM WH_EventBlock`, "a5 b6")
 }
 
 // TestCountReadsNewMessages checks that counting new messages does not read the others.

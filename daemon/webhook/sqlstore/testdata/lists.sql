@@ -467,6 +467,106 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [EventKey] = @p1 AND [ItemNo] 
 -- by key, tsql
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE m.EventKey = @p1 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID;
 
+-- of an event, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "EventName" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM WH_EventBlock k CROSS JOIN SY_WebhookMessage m NOT INDEXED CROSS JOIN WH_Event e CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE k.EventName = ?2 AND m.ID >= k.Block * 1024 AND m.ID < k.Block * 1024 + 1024 AND m.ID <= (SELECT Next FROM WH_Number WHERE Name = 'NamedMessage') AND e.EventID = m.EventID AND e.EventName = ?3 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY k.Block DESC, m.ID DESC LIMIT ?4) k UNION ALL SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN WH_Event e CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.ID > (SELECT Next FROM WH_Number WHERE Name = 'NamedMessage') AND e.EventID = m.EventID AND e.EventName = ?5 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC LIMIT ?6) k) ORDER BY "ItemNo" DESC LIMIT +?7;
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 6
+--     COMPOUND QUERY
+--     LEFT-MOST SUBQUERY
+--     CO-ROUTINE k
+--     SEARCH k USING PRIMARY KEY (EventName=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SCALAR SUBQUERY 1
+--     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN k
+--     UNION ALL
+--     CO-ROUTINE k
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>?)
+--     SCALAR SUBQUERY 4
+--     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN k
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- of an event, sqlite
+SELECT (SELECT COUNT(*) FROM WH_EventBlock k CROSS JOIN SY_WebhookMessage m NOT INDEXED CROSS JOIN WH_Event e CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE k.EventName = ?1 AND m.ID >= k.Block * 1024 AND m.ID < k.Block * 1024 + 1024 AND m.ID <= (SELECT Next FROM WH_Number WHERE Name = 'NamedMessage') AND e.EventID = m.EventID AND e.EventName = ?2 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID) + (SELECT COUNT(*) FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN WH_Event e CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.ID > (SELECT Next FROM WH_Number WHERE Name = 'NamedMessage') AND e.EventID = m.EventID AND e.EventName = ?3 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 2
+--     SEARCH k USING PRIMARY KEY (EventName=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SCALAR SUBQUERY 1
+--     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 4
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>?)
+--     SCALAR SUBQUERY 3
+--     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+-- of an event, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [EventName] = @p1 ORDER BY [ItemNo] DESC OFFSET @p2 ROWS FETCH NEXT @p3 ROWS ONLY OPTION (OPTIMIZE FOR (@p2 = 0, @p3 = 100));
+-- of an event, tsql
+SELECT COUNT_BIG(*) FROM [whd].[WH_MessageView] WHERE [EventName] = @p1;
+
+-- of an event, from an ID on, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "EventName" = ?1 AND "ItemNo" > ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM WH_EventBlock k CROSS JOIN SY_WebhookMessage m NOT INDEXED CROSS JOIN WH_Event e CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE k.EventName = ?3 AND k.Block >= ?4 / 1024 AND m.ID >= k.Block * 1024 AND m.ID < k.Block * 1024 + 1024 AND m.ID <= (SELECT Next FROM WH_Number WHERE Name = 'NamedMessage') AND e.EventID = m.EventID AND e.EventName = ?5 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.ID > ?6 ORDER BY k.Block, m.ID LIMIT ?7) k UNION ALL SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN WH_Event e CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.ID > (SELECT Next FROM WH_Number WHERE Name = 'NamedMessage') AND e.EventID = m.EventID AND e.EventName = ?8 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.ID > ?9 ORDER BY m.ID LIMIT ?10) k) ORDER BY "ItemNo" LIMIT +?11;
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 6
+--     COMPOUND QUERY
+--     LEFT-MOST SUBQUERY
+--     CO-ROUTINE k
+--     SEARCH k USING PRIMARY KEY (EventName=? AND Block>?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SCALAR SUBQUERY 1
+--     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN k
+--     UNION ALL
+--     CO-ROUTINE k
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>?)
+--     SCALAR SUBQUERY 4
+--     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN k
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+-- of an event, from an ID on, sqlite
+SELECT (SELECT COUNT(*) FROM WH_EventBlock k CROSS JOIN SY_WebhookMessage m NOT INDEXED CROSS JOIN WH_Event e CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE k.EventName = ?1 AND k.Block >= ?2 / 1024 AND m.ID >= k.Block * 1024 AND m.ID < k.Block * 1024 + 1024 AND m.ID <= (SELECT Next FROM WH_Number WHERE Name = 'NamedMessage') AND e.EventID = m.EventID AND e.EventName = ?3 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.ID > ?4) + (SELECT COUNT(*) FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN WH_Event e CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.ID > (SELECT Next FROM WH_Number WHERE Name = 'NamedMessage') AND e.EventID = m.EventID AND e.EventName = ?5 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.ID > ?6);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 2
+--     SEARCH k USING PRIMARY KEY (EventName=? AND Block>?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SCALAR SUBQUERY 1
+--     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 4
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>?)
+--     SCALAR SUBQUERY 3
+--     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+-- of an event, from an ID on, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [EventName] = @p1 AND [ItemNo] > @p2 ORDER BY [ItemNo] OFFSET @p3 ROWS FETCH NEXT @p4 ROWS ONLY OPTION (OPTIMIZE FOR (@p3 = 0, @p4 = 100));
+-- of an event, from an ID on, tsql
+SELECT COUNT_BIG(*) FROM [whd].[WH_MessageView] WHERE [EventName] = @p1 AND [ItemNo] > @p2;
+
 -- by key, failed or retrying, of a subscriber, sqlite
 SELECT "ItemNo" FROM WH_MessageView WHERE "EventKey" = ?1 AND "Status" IN (?2, ?3) AND "SubscriberID" = ?4 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE b.RecID = ?5 AND m.EventKey = ?6 AND m.Status IN (3, 2) AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC LIMIT ?7) k) ORDER BY "ItemNo" DESC LIMIT +?8;
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)

@@ -1,0 +1,73 @@
+package sqlstore
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// TestMessagesOfEvents compares pages of messages of an event with the pages that are read without
+// blocks: while some messages are in no block yet, and when all are.
+func TestMessagesOfEvents(t *testing.T) {
+	const messages = 3 * blockSize
+	w := openedHooks(t, filepath.Join(t.TempDir(), appdb.FileName))
+	sub, _ := subscribed(t, w)
+	w.mustExec(t, fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
+INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
+	AddedDateTime, LastSavedDateTime, MadeByAdmin)
+SELECT n, n, n %% 700, 1, %d, '', 1, 1, '', '', 0 FROM numbers`, messages, sub.ID))
+	w.mustExec(t, `WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 699)
+INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
+SELECT n, '', CASE WHEN n % 100 = 0 THEN 'Rare' WHEN n = 50 THEN 'rare ' ELSE 'common' END, '', '' FROM numbers`)
+
+	for _, named := range []int{0, 1, blockSize - 1, blockSize, messages} {
+		w.mustExec(t, `DELETE FROM WH_EventBlock`)
+		w.mustExec(t, fmt.Sprintf(`INSERT INTO WH_EventBlock (EventName, Block)
+SELECT DISTINCT e.EventName, m.ID / %d FROM SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID WHERE m.ID <= %d`,
+			blockSize, named))
+		w.mustExec(t, fmt.Sprintf(`UPDATE WH_Number SET Next = %d WHERE Name = 'NamedMessage'`, named))
+		for _, event := range []string{"rare", "common", "never"} {
+			comparePagesOfEvent(t, w, event)
+		}
+		if t.Failed() {
+			t.Fatalf("with the blocks of the first %d messages", named)
+		}
+	}
+}
+
+// comparePagesOfEvent compares pages of an event, in both orders and from several IDs on.
+func comparePagesOfEvent(t *testing.T, w *Store, event string) {
+	t.Helper()
+	kind := systemKind(t, "Message")
+	name, _ := kind.Column("EventName")
+	ofEvent := query.Condition{Field: name, Operator: record.Equal, Operands: []wire.Value{{Text: event}}}
+	for _, op := range []record.Operator{record.LessThan, record.LessThanOrEqualTo, record.GreaterThan, record.GreaterThanOrEqualTo, record.Equal} {
+		for _, id := range []int64{0, 1, blockSize - 1, blockSize, 2100, 4 * blockSize} {
+			for _, desc := range []bool{false, true} {
+				fromID := query.Condition{Field: kind.KeyField(), Operator: op, Operands: []wire.Value{{Int: id}}}
+				plan := &query.Plan{
+					Kind:    kind,
+					Columns: []int{kind.KeyField()},
+					Where:   []query.Condition{ofEvent, fromID},
+					Order:   []query.Order{{Field: kind.KeyField(), Desc: desc}},
+					Skip:    2,
+					Take:    10,
+					Count:   true,
+				}
+				listed := w.Admin.ListPlan(plan)
+				got, gotTotal := readIDs(t, w.Admin.db, listed)
+				want, wantTotal := readIDs(t, w.Admin.db, plan)
+				if listed.PageKeys == nil || !slices.Equal(got, want) || gotTotal != wantTotal {
+					t.Errorf("%s with an ID %v %d, descending %t: got %v and total %d, want %v and %d",
+						event, op, id, desc, got, gotTotal, want, wantTotal)
+				}
+			}
+		}
+	}
+}
