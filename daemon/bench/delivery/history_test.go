@@ -27,6 +27,7 @@ func listsOfHistory(subscriber string) []*listRequest {
 		{title: "10 messages of a subscriber by cursor behind nine tenths", metric: "cursor", path: subscriber + "?Include=NoTotal", isDeep: true},
 		{title: "10 messages of all by cursor behind nine tenths", metric: "all-cursor", path: "/Webhooks/Messages?Include=NoTotal", isDeep: true},
 		{title: "newest 10 messages of an event", metric: "event", path: "/Webhooks/Messages?EventName=" + event(0) + "&Take=10"},
+		{title: "newest 10 messages of a rare event", metric: "rare-event", path: "/Webhooks/Messages?EventName=" + event(1) + "&Take=10"},
 		{title: "newest 10 of an event without messages", metric: "no-event", path: "/Webhooks/Messages?EventName=debtor.never&Take=10"},
 		{title: "10 messages by time", metric: "time", path: "/Webhooks/Messages?OrderBy=AddedDateTime&Take=10"},
 		{title: "oldest 10 messages by time, by cursor behind nine tenths", metric: "time-cursor", path: "/Webhooks/Messages?OrderBy=AddedDateTime&Include=NoTotal", isDeep: true},

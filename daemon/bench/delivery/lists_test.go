@@ -22,6 +22,7 @@ const (
 	listSubscriptions = 10
 	listFailed        = 100 // of any number of messages
 	listOfKey         = 20  // with the same key
+	listOfRareEvent   = 10  // of any number of messages
 )
 
 // listsVariable is the number of messages of the last step, a power of ten from
@@ -118,6 +119,7 @@ func measureLists(
 			rows = until
 		}
 		h.failSome(b, size)
+		h.renameSome(b, size)
 		for _, list := range requests {
 			if list.isDeep {
 				list.seekDeep(b, h, size)
@@ -278,8 +280,10 @@ ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messag
 	(MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Duration, LastSavedDateTime)
 SELECT ID, 1, RecID, 1, 0, 200, 'OK', 10000, LastSavedDateTime
 FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d`, first, last)
-	h.change(b, events, messages, attempts, counts,
-		fmt.Sprintf(`UPDATE WH_Number SET Next = 1000 + %d WHERE Name = 'CountedMessage'`, last),
+	blocks := fmt.Sprintf(`INSERT OR IGNORE INTO WH_EventBlock (EventName, Block)
+SELECT DISTINCT '%s', ID / 1024 FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d`, event(0), first, last)
+	h.change(b, events, messages, attempts, counts, blocks,
+		fmt.Sprintf(`UPDATE WH_Number SET Next = 1000 + %d WHERE Name IN ('CountedMessage', 'NamedMessage')`, last),
 		`UPDATE WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
 }
 
@@ -339,6 +343,27 @@ WHERE ID IN (SELECT 1001 + n.n * %d + n.n %% %d FROM numbers n WHERE n.n < %d)`,
 		fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
 UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (SELECT 1001 + n * %d + n %% %d FROM numbers)`,
 			listFailed-1, interval, listSubscriptions))
+}
+
+// renameSome makes listOfRareEvent of the messages those of another event.
+func (h *benchDaemon) renameSome(b *testing.B, messages int) {
+	b.Helper()
+	interval := messages / listOfRareEvent
+	if h.server != "" {
+		mssqltest.Exec(b, h.server,
+			fmt.Sprintf(`UPDATE whd.WH_Event SET EventName = '%s' WHERE EventName = '%s'`, event(0), event(1)),
+			fmt.Sprintf(serverNumbers+`UPDATE whd.WH_Event SET EventName = '%s'
+WHERE EventID IN (SELECT 1001 + n.n * %d FROM numbers n WHERE n.n < %d)`, event(1), interval, listOfRareEvent))
+		return
+	}
+	h.change(b,
+		fmt.Sprintf(`UPDATE WH_Event SET EventName = '%s' WHERE EventName = '%s'`, event(0), event(1)),
+		fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
+UPDATE WH_Event SET EventName = '%s' WHERE EventID IN (SELECT 1001 + n * %d FROM numbers)`,
+			listOfRareEvent-1, event(1), interval),
+		fmt.Sprintf(`DELETE FROM WH_EventBlock WHERE EventName = '%s'`, event(1)),
+		fmt.Sprintf(`INSERT OR IGNORE INTO WH_EventBlock (EventName, Block)
+SELECT EventName, EventID / 1024 FROM WH_Event WHERE EventName = '%s'`, event(1)))
 }
 
 // change runs statements on the tables.
