@@ -596,7 +596,7 @@ func TestSampleContainsDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines []string
-	for line := range strings.Lines(sampleOf(want)) {
+	for line := range strings.Lines(sampleOf(want, nil)) {
 		if bare, ok := strings.CutPrefix(line, "# "); ok && strings.Contains(bare, " = ") {
 			line = bare
 		}

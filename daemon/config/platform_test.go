@@ -80,7 +80,7 @@ func TestServiceSampleSetsDataDir(t *testing.T) {
 		{os: "windows"}:                `C:\ProgramData\whd`,
 	} {
 		var sample strings.Builder
-		if err := serviceSample(&sample, on, []string{`PROGRAMDATA=C:\ProgramData`}); err != nil {
+		if err := serviceSample(&sample, on, nil, []string{`PROGRAMDATA=C:\ProgramData`}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := input{args: "--config whd.toml", files: file(sample.String())}.load()
@@ -100,11 +100,51 @@ func TestServiceSampleSetsDataDir(t *testing.T) {
 	}
 }
 
+// TestServiceSampleSetsFlags checks that the settings file of a service has the values of flags,
+// but not empty ones.
+func TestServiceSampleSetsFlags(t *testing.T) {
+	const dsn = "sqlserver://whd:p%22'w@sql?database=erp"
+	var flags Layer
+	values := map[string]string{"listen": "", "erp": dsn, "config": "elsewhere.toml"}
+	for _, f := range Flags(&flags) {
+		if value, ok := values[f.Name]; ok {
+			f.Set(value)
+		}
+	}
+	var sample strings.Builder
+	if err := serviceSample(&sample, platform{os: "linux", superuser: true}, flags, nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err := input{args: "--config whd.toml", files: file(sample.String())}.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got.ERP.DSN) != dsn {
+		t.Errorf("got erp %q, want %q", string(got.ERP.DSN), dsn)
+	}
+	if origin := got.Origin("listen"); origin != byDefault {
+		t.Errorf("after an empty --listen: got listen from %s, want the default", origin)
+	}
+}
+
+// TestServiceSampleRefusesInvalidFlags checks that a mistake is found before there is a file.
+func TestServiceSampleRefusesInvalidFlags(t *testing.T) {
+	var flags Layer
+	for _, f := range Flags(&flags, "listen") {
+		f.Set("nonsense")
+	}
+	var sample strings.Builder
+	err := serviceSample(&sample, platform{os: "linux"}, flags, nil)
+	if err == nil || !strings.Contains(err.Error(), "--listen") {
+		t.Errorf("got the error %v, want one that names --listen", err)
+	}
+}
+
 // TestShippedSettings checks that the settings file in the packages is the initial file of a
 // service.
 func TestShippedSettings(t *testing.T) {
 	var sample strings.Builder
-	if err := serviceSample(&sample, platform{os: "linux", superuser: true}, nil); err != nil {
+	if err := serviceSample(&sample, platform{os: "linux", superuser: true}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "../../cmd/daemon/deploy/whd.toml", sample.String())

@@ -35,14 +35,29 @@ const serviceHead = `#
 # that require a restart: whd service restart.
 `
 
-// ServiceSample writes the initial settings file of a service. It sets data_dir, so
-// that other commands of whd find the service's data.
-func ServiceSample(w io.Writer, env []string) error { return serviceSample(w, thisPlatform(), env) }
+// ServiceSample writes the initial settings file of a service, with the settings of flags. It
+// also sets data_dir, so that other commands of whd find the service's data.
+func ServiceSample(w io.Writer, flags Layer, env []string) error {
+	return serviceSample(w, thisPlatform(), flags, env)
+}
 
-func serviceSample(w io.Writer, on platform, env []string) error {
+func serviceSample(w io.Writer, on platform, flags Layer, env []string) error {
 	env = append(slices.Clone(on.environment(env)), "STATE_DIRECTORY=/var/lib/whd") // StateDirectory= of the unit
-	text := strings.Replace(sampleOf(defaults(on, env)), sampleHead, sampleHead+serviceHead, 1)
-	_, err := io.WriteString(w, strings.Replace(text, "# data_dir = ", "data_dir = ", 1))
+	c := defaults(on, env)
+	set := map[string]string{"data_dir": tomlString(c.DataDir)}
+	for _, g := range flags {
+		// Installers pass an empty text for settings that were not chosen.
+		if g.setting.notInFile || g.text == "" {
+			continue
+		}
+		if err := g.setting.assign(new(Config), g.text); err != nil {
+			return fmt.Errorf("%s: %w", g.origin, err)
+		}
+		set[g.setting.Name] = tomlString(g.text)
+	}
+	text := sampleOf(c, set)
+	text = strings.Replace(text, sampleHead, sampleHead+serviceHead, 1)
+	_, err := io.WriteString(w, text)
 	return err
 }
 
@@ -50,7 +65,7 @@ func serviceSample(w io.Writer, on platform, env []string) error {
 // defaults. It ignores the settings in effect, so that it never contains a secret.
 func Sample(w io.Writer, env []string) error {
 	on := thisPlatform()
-	_, err := io.WriteString(w, sampleOf(defaults(on, on.environment(env))))
+	_, err := io.WriteString(w, sampleOf(defaults(on, on.environment(env)), nil))
 	return err
 }
 
@@ -62,8 +77,9 @@ func defaults(on platform, env []string) (c Config) {
 	return c
 }
 
-// sampleOf returns a TOML file in which every setting is a comment with its value in c.
-func sampleOf(c Config) string {
+// sampleOf returns a TOML file with all settings: those in set with its values in TOML syntax,
+// the others as comments with their values in c.
+func sampleOf(c Config, set map[string]string) string {
 	var b strings.Builder
 	b.WriteString(sampleHead)
 	group := ""
@@ -79,7 +95,12 @@ func sampleOf(c Config) string {
 		if len(s.choices) > 1 && !strings.Contains(help, s.choices[0]) {
 			help += ": " + strings.Join(s.choices, ", ")
 		}
-		fmt.Fprintf(&b, "\n# %s.\n# %s = %s\n", help, strings.TrimPrefix(s.tomlKey(), group+"."), s.literal(&c))
+		key := strings.TrimPrefix(s.tomlKey(), group+".")
+		line := fmt.Sprintf("# %s = %s", key, s.literal(&c))
+		if literal, ok := set[s.Name]; ok {
+			line = fmt.Sprintf("%s = %s", key, literal)
+		}
+		fmt.Fprintf(&b, "\n# %s.\n%s\n", help, line)
 	}
 	return b.String()
 }

@@ -19,7 +19,7 @@ func TestConfigSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/config.toml.golden", sampleOf(defaults))
+	golden(t, "testdata/config.toml.golden", sampleOf(defaults, nil))
 }
 
 // TestConfigSampleWithTZ runs TestConfigSample in a process with the variable TZ, which

@@ -1,16 +1,21 @@
 package service
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"strings"
 	"time"
+	"unsafe"
 
+	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/svc"
 	"golang.org/x/sys/windows/svc/eventlog"
 )
 
 func find(_ []string, order func(Order)) (manager, error) {
-	isService, err := svc.IsWindowsService()
+	isService, err := isService()
 	if err != nil || !isService {
 		return unsupervised{}, err
 	}
@@ -33,6 +38,31 @@ func find(_ []string, order func(Order)) (manager, error) {
 		}
 	}()
 	return w, nil
+}
+
+// isService reports whether the service manager started the program. svc.IsWindowsService also
+// requires session 0, in which Wine does not run services.
+func isService() (bool, error) {
+	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
+	if err != nil {
+		return false, fmt.Errorf("listing the processes: %w", err)
+	}
+	defer windows.CloseHandle(snapshot)
+	parent := uint32(os.Getppid())
+	var process windows.ProcessEntry32
+	process.Size = uint32(unsafe.Sizeof(process))
+	err = windows.Process32First(snapshot, &process)
+	for err == nil {
+		if process.ProcessID == parent {
+			name := windows.UTF16ToString(process.ExeFile[:])
+			return strings.EqualFold(name, "services.exe"), nil
+		}
+		err = windows.Process32Next(snapshot, &process)
+	}
+	if errors.Is(err, windows.ERROR_NO_MORE_FILES) {
+		return false, nil // the parent has ended
+	}
+	return false, fmt.Errorf("listing the processes: %w", err)
 }
 
 // windowsService communicates with the service manager of Windows.

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ type Installation struct {
 	Executable string // an absolute path
 	Config     string // absolute path of the settings file
 	Settings   []byte // initial content of that file, if it does not exist
+	Account    string // on Windows: its account; empty for a virtual account
+	Firewall   bool   // on Windows: let other machines connect
 }
 
 // States of a service, as returned by Status.
@@ -50,17 +53,24 @@ func Uninstall(out io.Writer) error {
 	if err := s.Uninstall(); err != nil {
 		return err
 	}
+	if err := closeFirewall(); err != nil {
+		return err
+	}
 	fmt.Fprintln(out, "service uninstalled; its settings, data and account are kept")
 	return nil
 }
 
-// Control performs an action on the installed service: start, stop or restart.
+// Control performs an action on the installed service: start, stop or restart. It returns when
+// the service has done it.
 func Control(action string) error {
 	s, _, err := installed()
 	if err != nil {
 		return err
 	}
-	return manage.Control(s, action)
+	if err := manage.Control(s, action); err != nil || action == "stop" {
+		return err
+	}
+	return awaitStart()
 }
 
 // Status returns the state of the service.
@@ -107,7 +117,7 @@ func (i Installation) managed() (manage.Service, error) {
 		Name:        Name,
 		DisplayName: Name,
 		Description: "queries and webhooks over the records of a business",
-		UserName:    account,
+		UserName:    cmp.Or(i.Account, account),
 		Executable:  i.Executable,
 		Arguments:   []string{"serve", "--config", i.Config},
 		Option:      i.options(),

@@ -33,6 +33,10 @@ func (i Installation) options() manage.KeyValue {
 
 // allow returns an error if the service cannot be installed here.
 func (i Installation) allow() error {
+	if i.Account != "" || i.Firewall {
+		return errors.New("--account and --firewall are for Windows;" +
+			" here the account is " + account + ", and packages of the system control the firewall")
+	}
 	if os.Geteuid() != 0 {
 		return errors.New("installing a service requires root: run it with sudo")
 	}
@@ -73,6 +77,12 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 	fmt.Fprintf(out, "service installed; start it with: %s service start\n", Name)
 	return nil
 }
+
+// awaitStart does nothing: systemctl start returns when the service is ready.
+func awaitStart() error { return nil }
+
+// closeFirewall does nothing: the installation does not change the firewall.
+func closeFirewall() error { return nil }
 
 // makeAccount creates the account and its group unless they exist.
 func makeAccount(out io.Writer) error {

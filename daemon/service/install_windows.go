@@ -1,10 +1,12 @@
 package service
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -47,13 +49,15 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 		fmt.Fprintln(out, "this system does not restart failed services; monitor the service")
 		err = nil
 	}
-	err = errors.Join(err, i.makeSettings())
+	err = errors.Join(err, i.makeSettings(out))
+	if i.Firewall {
+		err = errors.Join(err, i.openFirewall())
+	}
 	if err != nil {
 		return errors.Join(err, s.Uninstall())
 	}
-	fmt.Fprintf(out, "settings in %s\n", i.Config)
 	fmt.Fprintf(out, "service installed with the account %s; start it with: %s service start\n",
-		account, Name)
+		cmp.Or(i.Account, account), Name)
 	return nil
 }
 
@@ -77,23 +81,44 @@ func restartOnFailure() error {
 
 // makeSettings writes the settings file unless it exists. Its directory, which also
 // contains the data, is accessible to the service, the system and administrators only.
-func (i Installation) makeSettings() error {
+func (i Installation) makeSettings(out io.Writer) error {
 	dir := filepath.Dir(i.Config)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := closeToOthers(dir); err != nil {
+	id, err := i.accountID()
+	if err != nil {
+		return err
+	}
+	if err := closeToOthers(dir, id); err != nil {
 		return fmt.Errorf("setting the permissions of %s: %w", dir, err)
 	}
 	if _, err := os.Stat(i.Config); err == nil {
+		fmt.Fprintf(out, "%s exists and is kept\n", i.Config)
 		return nil
 	}
-	return os.WriteFile(i.Config, i.Settings, 0o600)
+	if err := os.WriteFile(i.Config, i.Settings, 0o600); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "settings in %s\n", i.Config)
+	return nil
+}
+
+// accountID returns the security identifier of the service's account.
+func (i Installation) accountID() (string, error) {
+	if i.Account == "" {
+		return identity(Name), nil
+	}
+	id, _, _, err := windows.LookupSID("", i.Account)
+	if err != nil {
+		return "", fmt.Errorf("finding the account %s: %w", i.Account, err)
+	}
+	return id.String(), nil
 }
 
 // closeToOthers restricts a directory and its future contents to the system (SY),
-// administrators (BA) and the service, which may not change the permissions.
-func closeToOthers(dir string) error {
+// administrators (BA) and the service's account, which may not change the permissions.
+func closeToOthers(dir, account string) error {
 	const (
 		full   = "FA"
 		modify = "0x1301bf"
@@ -101,7 +126,7 @@ func closeToOthers(dir string) error {
 	rights, err := windows.SecurityDescriptorFromString("D:P" +
 		"(A;OICI;" + full + ";;;SY)" +
 		"(A;OICI;" + full + ";;;BA)" +
-		"(A;OICI;" + modify + ";;;" + identity(Name) + ")")
+		"(A;OICI;" + modify + ";;;" + account + ")")
 	if err != nil {
 		return err
 	}
@@ -111,6 +136,62 @@ func closeToOthers(dir string) error {
 	}
 	const parts = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
 	return windows.SetNamedSecurityInfo(dir, windows.SE_FILE_OBJECT, parts, nil, nil, list, nil)
+}
+
+// openFirewall adds a rule that lets other machines connect to the program, on any port that
+// its settings name.
+func (i Installation) openFirewall() error {
+	if err := closeFirewall(); err != nil {
+		return err
+	}
+	return firewall("add", "rule", "name="+Name, "dir=in", "action=allow", "protocol=TCP",
+		"program="+i.Executable, "profile=domain,private")
+}
+
+// closeFirewall deletes the rule of openFirewall, if there is one.
+func closeFirewall() error {
+	if firewall("show", "rule", "name="+Name) != nil {
+		return nil // there is none
+	}
+	return firewall("delete", "rule", "name="+Name)
+}
+
+func firewall(args ...string) error {
+	args = append([]string{"advfirewall", "firewall"}, args...)
+	text, err := exec.Command("netsh", args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("changing the firewall: netsh %q: %w: %s", args, err, text)
+	}
+	return nil
+}
+
+// startLimit bounds the wait for a service that starts. Large stores take minutes to migrate.
+const startLimit = 5 * time.Minute
+
+// awaitStart waits until the service runs. It fails if the service stops instead.
+func awaitStart() error {
+	return withService(func(s *mgr.Service) error {
+		deadline := time.Now().Add(startLimit)
+		for time.Now().Before(deadline) {
+			status, err := s.Query()
+			if err != nil {
+				return err
+			}
+			switch status.State {
+			case svc.Running:
+				return nil
+			case svc.Stopped:
+				code := status.Win32ExitCode
+				if code == uint32(windows.ERROR_SERVICE_SPECIFIC_ERROR) {
+					code = status.ServiceSpecificExitCode
+				}
+				return fmt.Errorf("the service has stopped with exit code %d; the event log"+
+					" has the reason: Get-WinEvent -ProviderName %s -MaxEvents 5", code, Name)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		return fmt.Errorf("the service does not run after %v, but may still start", startLimit)
+	})
 }
 
 func failed() bool { return false }

@@ -1,6 +1,7 @@
 package whd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -69,8 +70,11 @@ func (p backups) backUp(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	target := c.Args().First()
-	m, err := backup.Write(c.Context, backup.Source{
+	return p.backUpTo(c.Context, conf, files, c.Args().First())
+}
+
+func (p backups) backUpTo(ctx context.Context, conf config.Config, files []backup.File, target string) error {
+	m, err := backup.Write(ctx, backup.Source{
 		Dir:     conf.DataDir,
 		Files:   files,
 		Program: "whd " + cli.Version(),
@@ -88,13 +92,20 @@ func (p backups) restore(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
+	return p.restoreFrom(c.Context, conf, files, c.Args().First(), c.Bool("force"))
+}
+
+// restoreFrom restores from a file. If isForced, it moves an existing store away.
+func (p backups) restoreFrom(
+	ctx context.Context, conf config.Config, files []backup.File, file string, isForced bool,
+) error {
 	target := backup.Target{
 		Dir:        conf.DataDir,
 		Files:      files,
 		OtherFiles: append(daemon.SecretFiles(), storage.ShadowFiles()...),
-		Force:      c.Bool("force"),
+		Force:      isForced,
 	}
-	r, err := backup.Restore(c.Context, target, c.Args().First())
+	r, err := backup.Restore(ctx, target, file)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package whd
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/service"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // services has the commands that run whd as a system service.
@@ -19,6 +22,15 @@ func (p services) commands() []*urfave.Command {
 	control := func(action string) urfave.ActionFunc {
 		return func(*urfave.Context) error { return service.Control(action) }
 	}
+	account := &urfave.StringFlag{
+		Name:  "account",
+		Usage: "on Windows: account of the service, a gMSA such as DOMAIN\\whd$ or a domain account (default NT SERVICE\\whd)",
+	}
+	firewall := &urfave.BoolFlag{
+		Name:  "firewall",
+		Usage: "on Windows: let other machines connect, by a rule of the firewall",
+	}
+	undo := &urfave.BoolFlag{Name: "undo", Usage: "restore that backup, because the upgrade failed"}
 	return []*urfave.Command{{
 		Name:  "service",
 		Usage: "run whd as a systemd or Windows service",
@@ -27,7 +39,7 @@ func (p services) commands() []*urfave.Command {
 				Name:   "install",
 				Usage:  "install whd as a systemd or Windows service with its own account",
 				Action: p.installService,
-				Flags:  p.settingFlags("config"),
+				Flags:  append(p.settingFlags("config", "listen", "erp"), account, firewall),
 			},
 			{
 				Name:   "uninstall",
@@ -55,6 +67,13 @@ func (p services) commands() []*urfave.Command {
 				Action: func(*urfave.Context) error { return service.SendReload() },
 			},
 			{
+				Name:   "upgrade",
+				Usage:  "back up the embedded store before a new version starts; for installers",
+				Action: p.upgradeService,
+				Flags:  append(p.settingFlags(storeSettings...), undo),
+				Hidden: true,
+			},
+			{
 				Name:   "status",
 				Usage:  "print the state of the service; exit code 1 unless the service is running",
 				Action: p.serviceStatus,
@@ -64,7 +83,7 @@ func (p services) commands() []*urfave.Command {
 }
 
 // installService installs the running executable as a system service.
-func (p services) installService(*urfave.Context) error {
+func (p services) installService(c *urfave.Context) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -78,11 +97,55 @@ func (p services) installService(*urfave.Context) error {
 		return err
 	}
 	var sample bytes.Buffer
-	if err := config.ServiceSample(&sample, p.Env); err != nil {
+	if err := config.ServiceSample(&sample, p.flags, p.Env); err != nil {
 		return err
 	}
-	installation := service.Installation{Executable: program, Config: path, Settings: sample.Bytes()}
+	installation := service.Installation{
+		Executable: program,
+		Config:     path,
+		Settings:   sample.Bytes(),
+		Account:    c.String("account"),
+		Firewall:   c.Bool("firewall"),
+	}
 	return service.Install(installation, p.Stdout)
+}
+
+// upgradeService backs up the embedded store of a stopped service, which a new version will
+// migrate at its start, or restores it from that backup. A store on a server is neither backed
+// up nor migrated here, since other daemons use it.
+func (p services) upgradeService(c *urfave.Context) error {
+	conf, err := p.config()
+	if err != nil || conf.Store.OnServer() {
+		return err
+	}
+	files, err := storage.Files()
+	if err != nil {
+		return err
+	}
+	store := backups{p.base}
+	file := filepath.Join(conf.DataDir, "before-upgrade.whd")
+	if c.Bool("undo") {
+		if isMissing(file) {
+			return nil // there was nothing to back up
+		}
+		return store.restoreFrom(c.Context, conf, files, file, true)
+	}
+
+	// A backup of an earlier upgrade must not be restored if this one fails.
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, f := range files {
+		if f.Required && isMissing(filepath.Join(conf.DataDir, f.Name)) {
+			return nil // the service has not been started yet
+		}
+	}
+	return store.backUpTo(c.Context, conf, files, file)
+}
+
+func isMissing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // serviceStatus prints the state and returns an error unless the service is
