@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -122,7 +123,10 @@ func (p services) upgradeService(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	store := backups{p.base}
+	// Programs that an installer runs may have no standard output.
+	silent := *p.base
+	silent.Stdout = io.Discard
+	store := backups{&silent}
 	file := filepath.Join(conf.DataDir, "before-upgrade.whd")
 	if c.Bool("undo") {
 		if isMissing(file) {
