@@ -3,12 +3,17 @@
 //
 //	dist pack -at SECONDS -version V -out DIR NAME=FILE...    one archive, its bill of materials
 //	dist sum DIR                                              DIR/SHA256SUMS
+//	dist number VERSION                                       version of a package for Windows
+//	dist guid NAME                                            GUID that depends only on NAME
+//	dist manual NAME=FILE...                                  descriptor of files for wixl
+//	dist times SECONDS FILE                                   set the times of an installer
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 )
 
@@ -23,8 +28,30 @@ func run(args []string) error {
 	if len(args) == 2 && args[0] == "sum" {
 		return sum(args[1])
 	}
+	if len(args) >= 2 {
+		switch args[0] {
+		case "number":
+			return printText(installerNumber(args[1]))
+		case "guid":
+			return printText(identifier(args[1]), nil)
+		case "manual":
+			members, err := readMembers(args[1:])
+			if err != nil {
+				return err
+			}
+			text, err := manual(members)
+			return printText(string(text), err)
+		}
+	}
+	if len(args) == 3 && args[0] == "times" {
+		seconds, err := strconv.ParseInt(args[1], 10, 64)
+		if err != nil {
+			return err
+		}
+		return setTimes(args[2], time.Unix(seconds, 0))
+	}
 	if len(args) == 0 || args[0] != "pack" {
-		return fmt.Errorf("the command must be pack or sum")
+		return fmt.Errorf("the command must be pack, sum, number, guid, manual or times")
 	}
 	flags := flag.NewFlagSet("pack", flag.ContinueOnError)
 	timestamp := flags.Int64("at", 0, "time of all files, in seconds since 1970")
@@ -42,4 +69,12 @@ func run(args []string) error {
 		return err
 	}
 	return writeBill(*out, *version, modified, members)
+}
+
+func printText(text string, err error) error {
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Println(text)
+	return err
 }

@@ -1,0 +1,45 @@
+-- Additions to whd.wxs for which wixl has no elements. Each line other than comments is a
+-- statement for msibuild -q.
+
+-- PATH is extended at its end, and shortened again at the removal.
+CREATE TABLE `Environment` (`Environment` CHAR(72) NOT NULL, `Name` CHAR(255) NOT NULL LOCALIZABLE, `Value` CHAR(255) LOCALIZABLE, `Component_` CHAR(72) NOT NULL PRIMARY KEY `Environment`)
+INSERT INTO `Environment` (`Environment`, `Name`, `Value`, `Component_`) VALUES ('Path', '=-*PATH', '[~];[INSTALLDIR]', 'whctl.exe')
+
+-- ERPDSN has a password: neither its value nor the command line with it may be logged. The names
+-- of deferred actions are those of properties with their data.
+INSERT INTO `Property` (`Property`, `Value`) VALUES ('MsiHiddenProperties', 'ERPDSN;InstallService')
+UPDATE `Property` SET `Value` = 'ERPDSN;LISTEN;FIREWALL;FIREWALLFLAG;SERVICEACCOUNT;START;PURGE;WIX_UPGRADE_DETECTED;WIX_DOWNGRADE_DETECTED' WHERE `Property` = 'SecureCustomProperties'
+
+-- 512 also finds a version with the same number, such as that of the commit before. REINSTALLMODE
+-- replaces all files, regardless of versions and times.
+UPDATE `Upgrade` SET `Attributes` = 513 WHERE `ActionProperty` = 'WIX_UPGRADE_DETECTED'
+INSERT INTO `Property` (`Property`, `Value`) VALUES ('REINSTALLMODE', 'amus')
+
+-- Actions: 18 runs an installed program, 34 a command line, 51 sets a property; 1024 defers,
+-- 1024 + 256 runs if a later step fails, 1024 + 512 after success, all with 2048 as the system;
+-- 64 ignores failures, and 8192 keeps the command line out of the log.
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('FirewallFlag', 51, 'FIREWALLFLAG', '--firewall')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoUninstallService', 3410, 'whd.exe', 'service install --account "[SERVICEACCOUNT]"')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UninstallService', 3090, 'whd.exe', 'service uninstall')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoInstallService', 3410, 'whd.exe', 'service uninstall')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('InstallService', 11282, 'whd.exe', 'service install --account "[SERVICEACCOUNT]" --listen "[LISTEN]" --erp "[ERPDSN]" [FIREWALLFLAG]')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoUpgradeStore', 3410, 'whd.exe', 'service upgrade --undo')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UpgradeStore', 3090, 'whd.exe', 'service upgrade')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoStartService', 3410, 'whd.exe', 'service stop')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('StartService', 3090, 'whd.exe', 'service start')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('RemoveData', 3682, 'ProgramFiles64Folder', '"[System64Folder]cmd.exe" /c rd /s /q "[CommonAppDataFolder]whd"')
+
+-- The old version is removed after the new one runs, so that a failed upgrade leaves it alone.
+UPDATE `InstallExecuteSequence` SET `Sequence` = 6601 WHERE `Action` = 'RemoveExistingProducts'
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('FirewallFlag', 'FIREWALL="1"', 1001)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Sequence`) VALUES ('RemoveEnvironmentStrings', 3300)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoUninstallService', 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE', 3401)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UninstallService', 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE', 3402)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Sequence`) VALUES ('WriteEnvironmentStrings', 5200)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoInstallService', 'NOT Installed AND NOT WIX_UPGRADE_DETECTED', 5801)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('InstallService', 'NOT Installed AND NOT WIX_UPGRADE_DETECTED', 5802)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoUpgradeStore', 'WIX_UPGRADE_DETECTED', 5803)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UpgradeStore', 'WIX_UPGRADE_DETECTED', 5804)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoStartService', '(WIX_UPGRADE_DETECTED OR REINSTALL OR ERPDSN) AND NOT REMOVE AND NOT START="0"', 5805)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('StartService', '(WIX_UPGRADE_DETECTED OR REINSTALL OR ERPDSN) AND NOT REMOVE AND NOT START="0"', 5806)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('RemoveData', 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE AND PURGE="1"', 6599)
