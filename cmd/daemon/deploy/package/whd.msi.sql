@@ -1,5 +1,5 @@
 -- Additions to whd.wxs for which wixl has no elements. Each line other than comments is a
--- statement for msibuild -q.
+-- statement for msibuild -q, with the version of the installer for @NUMBER@.
 
 -- PATH is extended at its end, and shortened again at the removal.
 CREATE TABLE `Environment` (`Environment` CHAR(72) NOT NULL, `Name` CHAR(255) NOT NULL LOCALIZABLE, `Value` CHAR(255) LOCALIZABLE, `Component_` CHAR(72) NOT NULL PRIMARY KEY `Environment`)
@@ -12,7 +12,8 @@ UPDATE `Property` SET `Value` = 'ERPDSN;LISTEN;FIREWALL;FIREWALLFLAG;SERVICEACCO
 
 -- 512 also finds a version with the same number, such as that of the commit before. REINSTALLMODE
 -- replaces all files, regardless of versions and times.
-UPDATE `Upgrade` SET `Attributes` = 513 WHERE `ActionProperty` = 'WIX_UPGRADE_DETECTED'
+DELETE FROM `Upgrade` WHERE `ActionProperty` = 'WIX_UPGRADE_DETECTED'
+INSERT INTO `Upgrade` (`UpgradeCode`, `VersionMax`, `Attributes`, `ActionProperty`) VALUES ('{54B2DF43-5A37-4E7B-9F0B-9A4A5FD4F9D6}', '@NUMBER@', 513, 'WIX_UPGRADE_DETECTED')
 INSERT INTO `Property` (`Property`, `Value`) VALUES ('REINSTALLMODE', 'amus')
 
 -- Actions: 18 runs an installed program, 34 a command line, 51 sets a property; 1024 defers,
