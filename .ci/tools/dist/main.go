@@ -6,6 +6,7 @@
 //	dist number VERSION                                       version of a package for Windows
 //	dist guid NAME                                            GUID that depends only on NAME
 //	dist manual NAME=FILE...                                  descriptor of files for wixl
+//	dist resources FILE NAME DESCRIPTION VERSION NUMBER       add a version, icon and manifest
 //	dist times SECONDS FILE                                   set the times of an installer
 package main
 
@@ -43,6 +44,10 @@ func run(args []string) error {
 			return printText(string(text), err)
 		}
 	}
+	if len(args) == 6 && args[0] == "resources" {
+		p := product{name: args[2], description: args[3], text: args[4], number: args[5]}
+		return addResources(args[1], p)
+	}
 	if len(args) == 3 && args[0] == "times" {
 		seconds, err := strconv.ParseInt(args[1], 10, 64)
 		if err != nil {
@@ -51,7 +56,7 @@ func run(args []string) error {
 		return setTimes(args[2], time.Unix(seconds, 0))
 	}
 	if len(args) == 0 || args[0] != "pack" {
-		return fmt.Errorf("the command must be pack, sum, number, guid, manual or times")
+		return fmt.Errorf("the command must be pack, sum, number, guid, manual, resources or times, with its arguments")
 	}
 	flags := flag.NewFlagSet("pack", flag.ContinueOnError)
 	timestamp := flags.Int64("at", 0, "time of all files, in seconds since 1970")
