@@ -130,7 +130,12 @@ func drawIcon(size int) image.Image {
 
 // isHook reports whether the hook covers a point of the unit square.
 func isHook(u, v float64) bool {
-	const width, radius, centerX, centerY = 0.055, 0.17, 0.45, 0.6
+	const (
+		width   = 0.055
+		radius  = 0.17
+		centerX = 0.45
+		centerY = 0.6
+	)
 	if v < centerY {
 		isStem := math.Abs(u-centerX-radius) < width && v > 0.2
 		isTip := math.Abs(u-centerX+radius) < width && v > 0.48
