@@ -45,9 +45,9 @@ func (h eventHandler) Handle(ctx context.Context, r slog.Record) error {
 		return err
 	}
 	if r.Level >= slog.LevelError {
-		return h.events.Error(eventID, h.line.text.String())
+		return h.events.Error(eventError, h.line.text.String())
 	}
-	return h.events.Warning(eventID, h.line.text.String())
+	return h.events.Warning(eventWarning, h.line.text.String())
 }
 
 func (h eventHandler) WithAttrs(attributes []slog.Attr) slog.Handler {

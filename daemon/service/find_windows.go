@@ -33,7 +33,7 @@ func find(_ []string, order func(Order)) (manager, error) {
 	go func() {
 		defer close(w.over)
 		if err := svc.Run(Name, w); err != nil {
-			_ = log.Error(eventID, "cannot connect to the service manager: "+err.Error())
+			_ = log.Error(eventFailed, "cannot connect to the service manager: "+err.Error())
 			order(Stop)
 		}
 	}()
@@ -75,8 +75,19 @@ type windowsService struct {
 	over   chan struct{} // closed when svc.Run has returned
 }
 
-// eventID is the id of all entries: the message that consists of the entry's text only.
-const eventID = 1
+// IDs of entries in the event log, by which administrators filter. The messages of 1 to 1000
+// consist of the entry's text only.
+const (
+	eventReady     = 100
+	eventReloading = 101
+	eventStopping  = 102
+	eventWarning   = 200
+	eventError     = 300
+	eventFailed    = 301 // the service has ended, or cannot start
+)
+
+// eventIDs are the IDs of states.
+var eventIDs = map[state]uint32{ready: eventReady, reloading: eventReloading, stopping: eventStopping}
 
 // step is the interval of progress reports while the service starts or stops.
 const step = 2 * time.Second
@@ -129,7 +140,7 @@ func (w *windowsService) notify(s state, _ time.Duration, status string) error {
 	case w.states <- reported:
 	case <-w.over:
 	}
-	return w.events.Info(eventID, Name+" "+status)
+	return w.events.Info(eventIDs[s], Name+" "+status)
 }
 
 func (w *windowsService) logHandler(slog.Handler) slog.Handler { return newEventHandler(w.events) }
@@ -137,7 +148,7 @@ func (w *windowsService) logHandler(slog.Handler) slog.Handler { return newEvent
 // end waits until the service manager has the exit code, before the process ends.
 func (w *windowsService) end(status int, err error) {
 	if err != nil {
-		_ = w.events.Error(eventID, Name+" has failed: "+err.Error())
+		_ = w.events.Error(eventFailed, Name+" has failed: "+err.Error())
 	}
 	select {
 	case w.exit <- uint32(status):
