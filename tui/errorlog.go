@@ -87,15 +87,15 @@ func (l *errorLog) Box(width, height int) []string {
 func (l *errorLog) entry(toast ui.Toast, selected bool, width int) []string {
 	s := l.host.CurrentSession()
 	t := s.Theme
-	pointer, role := t.RowPrefix(selected)
-	if !selected {
-		role = theme.Null
-	}
-	start := pointer + s.TimeOfDay(toast.At) + "  "
+	start := s.TimeOfDay(toast.At) + "  "
 	startWidth := ansi.StringWidth(start)
 	var lines []string
-	for _, part := range theme.Wrap(toast.Text, width-startWidth) {
-		lines = append(lines, t.Paint(role, t.Fit(start+part.Text, width, false)))
+	for _, part := range theme.Wrap(toast.Text, width-startWidth-theme.PrefixCells) {
+		text := theme.Span{Text: start + part.Text}
+		if !selected {
+			text.Role = theme.Dim
+		}
+		lines = append(lines, t.Row(width, selected, []theme.Span{text}, nil))
 		start = theme.Spaces(startWidth)
 	}
 	return lines

@@ -68,8 +68,12 @@ type Appearance struct {
 	ASCII bool   // draw with ASCII only
 	Mouse bool   // enable the mouse at startup; the terminal then does not select text
 
-	glyphs string // the glyph set in use
+	glyphs  string        // the glyph set in use
+	colours theme.Colours // the number of colours in use
 }
+
+// newTheme returns the theme of an appearance.
+func (a Appearance) newTheme() *theme.Theme { return theme.NewIn(a.colours, a.glyphs, a.Theme) }
 
 // Loop replaces timers, the stream and the shell in tests.
 type Loop struct {
@@ -83,6 +87,7 @@ func (o Options) complete() Options {
 	if o.Env == nil {
 		o.Env = os.Getenv
 	}
+	o.Appearance.colours = theme.ColoursFromEnv(o.Env)
 	o.Appearance.glyphs = theme.GlyphSet(runtime.GOOS, o.Env)
 	if o.Appearance.ASCII {
 		o.Appearance.glyphs = theme.ASCII

@@ -42,7 +42,7 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 	}
 	store, err := state.Open(o.State, o.Profile)
 	ctx, a.cancel = context.WithCancel(ctx)
-	a.Session = newSession(ctx, o, c, store, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
+	a.Session = newSession(ctx, o, c, store, o.Appearance.newTheme())
 	if err != nil {
 		a.ShowError("loading saved settings", err)
 	}

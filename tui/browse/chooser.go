@@ -231,7 +231,6 @@ func (c *Chooser) row(name string, selected bool, width int) string {
 	if c.chosen[name] {
 		check = "[x] "
 	}
-	pointer, role := t.RowPrefix(selected)
-	text := pointer + check + t.Fit(name, min(32, width-22), false) + "  " + c.kind.Field(name).TypeName()
-	return t.Paint(role, t.Fit(text, width, false))
+	text := check + t.Fit(name, min(32, width-22), false) + "  " + c.kind.Field(name).TypeName()
+	return t.Row(width, selected, []theme.Span{{Text: text}}, nil)
 }

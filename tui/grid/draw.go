@@ -55,7 +55,7 @@ func (g *Grid) line(out []byte, i int) []byte {
 		column := g.Columns.visible[n].column
 		override := row.cellRole(column)
 		if selected && column == g.Columns.column && !g.Columns.rowMode {
-			override = theme.Cursor
+			override = theme.CursorCell
 		}
 		return g.Columns.theme.Append(out, base, override, cells[n])
 	})
@@ -81,7 +81,7 @@ func (g *Grid) rowPrefix(selected, marked bool) string {
 	if marked {
 		mark = g.Columns.theme.Mark
 	}
-	return mark + pointer + " "
+	return pointer + mark + " "
 }
 
 // loadingLine draws a row that is loading.
@@ -105,12 +105,12 @@ func (l *Layout) drawLine(
 	if used < prefixWidth {
 		prefix = theme.Spaces(used)
 	}
-	out = l.theme.Append(out, base, theme.Plain, prefix)
+	out = l.theme.Append(out, base, theme.Accent, prefix)
 	for i, visible := range l.visible {
 		out = cell(out, i)
 		used += visible.width
 		if l.separatorAfter(i) {
-			out = l.theme.Append(out, theme.Rule, theme.Plain, "  "+l.theme.Separator)
+			out = l.theme.Append(out, base, theme.Rule, "  "+l.theme.Separator)
 			used += separatorWidth - columnGap
 		}
 		gap := min(columnGap, l.width-used)
@@ -123,7 +123,11 @@ func (l *Layout) drawLine(
 // titles draws the title line.
 func (l *Layout) titles(out []byte) []byte {
 	return l.drawLine(out, theme.Spaces(prefixWidth), theme.Plain, func(out []byte, n int) []byte {
-		return l.theme.Append(out, theme.Title, theme.Plain, l.title(l.visible[n]))
+		role := theme.Column
+		if l.sort.Column != "" && l.columns[l.visible[n].column].Name == l.sort.Column {
+			role = theme.Title
+		}
+		return l.theme.Append(out, role, theme.Plain, l.title(l.visible[n]))
 	})
 }
 

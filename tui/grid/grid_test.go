@@ -16,7 +16,7 @@ import (
 // The tests use a theme without and one with colours.
 var (
 	plainTheme  = &theme.Theme{Glyphs: theme.New(theme.ASCII, theme.Mono).Glyphs}
-	colourTheme = theme.New(theme.Full, theme.Dark)
+	colourTheme = theme.NewIn(theme.Colours256, theme.Full, theme.Dark)
 )
 
 func row(id string, texts ...string) *Row {
@@ -64,8 +64,8 @@ func TestGridView(t *testing.T) {
 	checkView(t, g, `
    InvoiceID  |  InvoiceTotal v  Cartage1Total  Remark                  
 --------------+---------------------------------------------------------
-*  D100418    |        98310.00         120.00  first$second            
- > D100377    |        41877.50              -                          
+ * D100418    |        98310.00         120.00  first$second            
+>  D100377    |        41877.50              -                          
    D100512    |        40002.15           0.00  世界                    
                                                                         
                                                                         `)
@@ -73,8 +73,8 @@ func TestGridView(t *testing.T) {
 	checkView(t, g, `
    InvoiceID  |  Cartage1Total  Remark  
 --------------+-------------------------
-*  D100418    |         120.00  first$s~
- > D100377    |              -          
+ * D100418    |         120.00  first$s~
+>  D100377    |              -          
    D100512    |           0.00  世界    
                                         
                                         `)
@@ -98,9 +98,10 @@ func TestRowAndCellRoles(t *testing.T) {
 	g.SetRows(NewList([]*Row{{ID: "1", Cells: []Cell{{Text: "x"}, {Text: "bad", Role: theme.Failure}}}}))
 	g.SetSize(12, 2)
 	lines := strings.Split(g.View(), "\n")
-	const bold, off = "\x1b[1m", "\x1b[0m"
-	want := bold + " ▸ " + off + "\x1b[1;7mx" + off + bold + "  " + off +
-		"\x1b[1;31mbad" + off + bold + "  " + off + bold + " " + off
+	const bar, off = "\x1b[38;5;255;48;5;237m", "\x1b[0m"
+	want := "\x1b[38;5;255;48;5;237;38;5;117m▌  " + off +
+		"\x1b[38;5;255;48;5;237;1;38;5;16;48;5;117mx" + off + bar + "  " + off +
+		"\x1b[38;5;255;48;5;237;38;5;210mbad" + off + bar + "  " + off + bar + " " + off
 	if lines[1] != want {
 		t.Errorf("got  %q\nwant %q", lines[1], want)
 	}

@@ -123,12 +123,12 @@ func (l *jobList) jobLines(row, width int) []string {
 	s := l.host.CurrentSession()
 	t := s.Theme
 	job := l.job(row)
-	pointer, role := t.RowPrefix(row == l.index)
-	name := theme.Span{Text: pointer + s.TimeOfDay(job.Started) + "  " + job.Name, Role: role}
+	name := theme.Span{Text: s.TimeOfDay(job.Started) + "  " + job.Name}
 	state := theme.Span{Text: progress(job), Role: roleOf(job)}
+	detail := theme.Span{Text: theme.Spaces(len("15:04:05  ")) + l.detail(job), Role: theme.Dim}
 	return []string{
-		t.Compose(width, []theme.Span{name}, []theme.Span{state}),
-		t.Paint(theme.Dim, t.Fit("            "+l.detail(job), width, false)),
+		t.Row(width, row == l.index, []theme.Span{name}, []theme.Span{state}),
+		t.Row(width, row == l.index, []theme.Span{detail}, nil),
 	}
 }
 

@@ -89,11 +89,11 @@ func (m *Menu) Box(width, height int) []string {
 	first := max(0, m.At-room+1)
 	var lines []string
 	for i := first; i < len(m.Rows) && len(lines) < room; i++ {
-		pointer, role := t.RowPrefix(i == m.At)
+		row := theme.Span{Text: m.line(m.Rows[i])}
 		if m.reason(m.Rows[i]) != "" {
-			role = theme.Dim
+			row.Role = theme.Dim
 		}
-		lines = append(lines, t.Paint(role, t.Fit(pointer+m.line(m.Rows[i]), width, false)))
+		lines = append(lines, t.Row(width, i == m.At, []theme.Span{row}, nil))
 	}
 	return t.ScrollFrame("Actions", width, lines, first, len(m.Rows)-first-len(lines))
 }

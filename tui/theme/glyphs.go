@@ -10,7 +10,7 @@ type Glyphs struct {
 	Separator   string // between frozen and scrolling columns
 	Line        string // below the column titles
 	Cross       string // where Separator crosses Line
-	Pointer     string // before the selected row
+	Pointer     string // at the left of the selected row
 	Mark        string // before marked rows
 	Up, Down    string // after the title of the sorted column
 	Less, More  string // more columns to the left, to the right
@@ -35,7 +35,7 @@ var fullGlyphs = Glyphs{
 	Separator:   "│",
 	Line:        "─",
 	Cross:       "┼",
-	Pointer:     "▸",
+	Pointer:     "▌",
 	Mark:        "●",
 	Up:          "▲",
 	Down:        "▼",
@@ -77,7 +77,7 @@ func glyphsOf(set string) (Glyphs, lipgloss.Border) {
 		return asciiGlyphs, lipgloss.ASCIIBorder()
 	case Limited:
 		limited := fullGlyphs
-		limited.Pointer = "►"
+		limited.Pointer = "▌"
 		limited.OK = "√"
 		limited.Replacement = "?"
 		limited.Bars = " ▄█"

@@ -17,29 +17,39 @@ type Span struct {
 // Compose draws one line of width cells: left-aligned and right-aligned spans. If there
 // is not enough room, the left spans are truncated.
 func (t *Theme) Compose(width int, left, right []Span) string {
-	end, endWidth := t.drawSpans(right, width)
-	gap := min(1, len(right)) // cells between the two sides
-	start, startWidth := t.drawSpans(left, width-endWidth-gap)
-	return start + Spaces(width-startWidth-endWidth) + end
+	return t.composeOn(Plain, width, left, right)
 }
 
-// drawSpans draws spans in at most room cells, and returns the cells that they use.
-func (t *Theme) drawSpans(spans []Span, room int) (text string, used int) {
-	var out strings.Builder
+// composeOn is Compose in the style of a row, which the spans override.
+func (t *Theme) composeOn(row Role, width int, left, right []Span) string {
+	out := make([]byte, 0, 4*width)
+	end, endWidth := t.appendSpans(nil, row, right, width)
+	gap := min(1, len(right)) // cells between the two sides
+	out, startWidth := t.appendSpans(out, row, left, width-endWidth-gap)
+	out = t.Append(out, row, Plain, Spaces(width-startWidth-endWidth))
+	return string(append(out, end...))
+}
+
+// appendSpans appends spans in at most room cells, and returns the cells that they use.
+func (t *Theme) appendSpans(out []byte, row Role, spans []Span, room int) (drawn []byte, used int) {
 	for _, span := range spans {
 		shown, width := t.Sanitize(span.Text, max(0, room-used))
-		out.WriteString(t.Paint(span.Role, shown))
+		out = t.Append(out, row, span.Role, shown)
 		used += width
 	}
-	return out.String(), used
+	return out, used
 }
 
-// RowPrefix returns the prefix of a row in a list, and the role of the row.
-func (t *Theme) RowPrefix(selected bool) (string, Role) {
-	if selected {
-		return t.Pointer + " ", Selected
+// PrefixCells is the width of the sign at the left of a row in a list.
+const PrefixCells = 2
+
+// Row draws a row of a list: a bar with a sign at its left if it is selected.
+func (t *Theme) Row(width int, selected bool, left, right []Span) string {
+	if !selected {
+		return t.Compose(width, append([]Span{{Text: Spaces(PrefixCells)}}, left...), right)
 	}
-	return "  ", Plain
+	sign := Span{Text: t.Pointer + Spaces(PrefixCells-1), Role: Accent}
+	return t.composeOn(Selected, width, append([]Span{sign}, left...), right)
 }
 
 // Frame draws a box around lines. Each line must be width cells wide.

@@ -1,6 +1,10 @@
 package theme
 
-import "github.com/charmbracelet/lipgloss"
+import (
+	"slices"
+
+	"github.com/charmbracelet/lipgloss"
+)
 
 // Role is the purpose of a text on the screen; it determines the style.
 type Role uint8
@@ -9,13 +13,15 @@ type Role uint8
 const (
 	Plain Role = iota
 
-	Title    // of a column
-	Rule     // line between parts of the screen
-	Selected // row or choice
-	Cursor
-	Marked // row
-	Null   // null value
-	Faded  // loading, out of date, or without focus
+	Title      // of a section
+	Column     // title of a column
+	Rule       // line between parts of the screen
+	Selected   // row or choice
+	Cursor     // in a text
+	CursorCell // in the selected row
+	Marked     // row
+	Null       // null value
+	Faded      // loading, out of date, or without focus
 
 	JSONName
 	JSONText
@@ -29,7 +35,7 @@ const (
 	Key   // key name
 	Accent
 	Label
-	Frame // of a box
+	Frame // of a box, and of the panel with the focus
 	Match // search match
 
 	Live // connection states
@@ -63,21 +69,7 @@ var profileRoles = map[string]Role{
 	"cyan":    profileCyan,
 }
 
-// The palette is the 16 ANSI colours. Yellow and cyan are too pale on a light
-// background and are replaced there.
-const (
-	black   lipgloss.Color = "0"
-	red     lipgloss.Color = "1"
-	green   lipgloss.Color = "2"
-	magenta lipgloss.Color = "5"
-	white   lipgloss.Color = "7"
-	grey    lipgloss.Color = "8"
-)
-
 var (
-	cyan   = lipgloss.AdaptiveColor{Dark: "6", Light: "4"}
-	yellow = lipgloss.AdaptiveColor{Dark: "3", Light: "5"}
-
 	base = lipgloss.NewStyle()
 	bold = base.Bold(true)
 )
@@ -88,30 +80,59 @@ type styleRule struct {
 	roles []Role
 }
 
-// monoRules are the styles without colours; colourRules override them in coloured
-// themes. No information is conveyed by colour alone.
+// monoRules are the styles without colours, colourRules those with any number of them;
+// colour16Rules and paletteRules complete them for 16 and for more colours. No information is
+// conveyed by colour alone.
 var (
 	monoRules = []styleRule{
-		{bold, []Role{Title, Selected, Brand, Breadcrumb, Key, Live, Waiting, ToastWarning}},
-		{base.Reverse(true), []Role{Cursor, Tab, Offline, ToastFailure}},
+		{bold, []Role{Title, Column, Marked, Brand, Breadcrumb, Key, Live, Waiting, ToastWarning}},
+		{base.Reverse(true), []Role{Selected, Cursor, Tab, Offline, ToastFailure}},
+		{bold.Underline(true), []Role{CursorCell}},
 		{base.Underline(true), []Role{Match}},
 		{base.Faint(true), []Role{Faded}},
 	}
 	colourRules = []styleRule{
-		{base.Foreground(grey), []Role{Rule, Null, Faded, Dim, Label, Pending}},
-		{base.Foreground(cyan), []Role{Marked, JSONName, Key, Accent, Frame}},
-		{base.Foreground(green), []Role{JSONText, Success, ToastInfo}},
-		{base.Foreground(yellow), []Role{JSONValue, Warning, ToastWarning}},
-		{base.Foreground(red), []Role{Failure, ToastFailure}},
-		{base.Foreground(magenta), []Role{Badge}},
-		{bold.Foreground(cyan), []Role{Title, Brand}},
-		{bold.Foreground(green), []Role{Live}},
-		{bold.Foreground(yellow), []Role{Waiting}},
-		{bold.Foreground(red).Reverse(true), []Role{Offline, profileRed}}, // as readable as red text
-		{bold.Foreground(white).Background(lipgloss.Color("4")), []Role{profileBlue}},
-		{bold.Foreground(magenta).Reverse(true), []Role{profileMagenta}},
-		{bold.Foreground(green).Reverse(true), []Role{profileGreen}},
-		{base.Foreground(black).Background(lipgloss.Color("3")), []Role{profileYellow}},
-		{base.Foreground(black).Background(lipgloss.Color("6")), []Role{profileCyan}},
+		{fg(accent), []Role{JSONName, Key, Accent, Badge, Frame}},
+		{fg(ok), []Role{JSONText, Success, ToastInfo}},
+		{fg(warning), []Role{JSONValue, Warning, ToastWarning}},
+		{fg(failure), []Role{Failure, ToastFailure}},
+		{fg(accent).Bold(true), []Role{Title, Brand}},
+		{fg(ok).Bold(true), []Role{Live}},
+		{fg(warning).Bold(true), []Role{Waiting}},
+		{fg(failure).Bold(true).Reverse(true), []Role{Offline}}, // as readable as red text
+	}
+	colour16Rules = []styleRule{
+		{base.Faint(true), []Role{Rule, Null, Faded, Dim, Label, Pending}},
+		{fg(accent).Bold(true), []Role{Marked}},
+	}
+	paletteRules = []styleRule{
+		{fg(dim), []Role{Rule, Null, Faded, Dim, Label, Pending}},
+		{fg(dim).Bold(true), []Role{Column}},
+		{fg(text).Background(selection), []Role{Selected}},
+		{fg(text).Background(panel), []Role{Marked}},
+		{fg(inverse).Background(accent).Bold(true), []Role{Tab, CursorCell}},
 	}
 )
+
+func fg(c shade) lipgloss.Style { return base.Foreground(c) }
+
+// rules returns the rules of a theme.
+func rules(palette string, colours Colours) []styleRule {
+	if palette == Mono {
+		return monoRules
+	}
+	list := slices.Concat(monoRules, colourRules)
+	if colours == Colours16 {
+		list = append(list, colour16Rules...)
+	} else {
+		list = append(list, paletteRules...)
+	}
+	for role, shade := range profileShades {
+		style := fg(shade).Bold(true).Reverse(true) // the terminal's background is under its text
+		if colours != Colours16 {
+			style = fg(black).Background(shade)
+		}
+		list = append(list, styleRule{style: style, roles: []Role{role}})
+	}
+	return list
+}

@@ -10,11 +10,9 @@ package theme
 
 import (
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
-	"github.com/muesli/termenv"
 )
 
 func init() { lipgloss.SetHasDarkBackground(true) }
@@ -25,26 +23,33 @@ type Theme struct {
 	border lipgloss.Border
 	// styles has the parameters of an SGR sequence by role, such as "1;31"; empty for plain text.
 	styles [profileCyan + 1]string
+	// barIsReverse reports whether the selected row is reversed. It has one style then: a colour
+	// would become the background of its cell.
+	barIsReverse bool
 }
 
-// New returns the theme for a glyph set and one of Themes. Colour profile and
-// background of its renderer are set, so that lipgloss does not query the terminal.
-func New(glyphs, palette string) *Theme {
+// New returns the theme for a glyph set and one of Themes, with the 16 colours of all terminals.
+func New(glyphs, palette string) *Theme { return NewIn(Colours16, glyphs, palette) }
+
+// NewIn returns the theme for a number of colours, a glyph set and one of Themes. Colour profile
+// and background of its renderer are set, so that lipgloss does not query the terminal.
+func NewIn(colours Colours, glyphs, palette string) *Theme {
 	r := lipgloss.NewRenderer(io.Discard)
-	r.SetColorProfile(termenv.ANSI)
+	r.SetColorProfile(colours.profile())
 	r.SetHasDarkBackground(palette != Light)
 	t := &Theme{}
 	t.Glyphs, t.border = glyphsOf(glyphs)
-	if palette != Mono && glyphs != ASCII {
+	t.barIsReverse = palette == Mono || colours == Colours16
+	if palette == Mono {
+		t.Pointer = asciiGlyphs.Pointer
+		t.Mark = asciiGlyphs.Mark
+	} else if glyphs != ASCII {
 		t.FailedBar = ""
 	}
-	rules := monoRules
-	if palette != Mono {
-		rules = slices.Concat(monoRules, colourRules)
-	}
-	for _, rule := range rules {
+	for _, rule := range rules(palette, colours) {
+		parameters := sgrParameters(rule.style.Renderer(r))
 		for _, role := range rule.roles {
-			t.styles[role] = sgrParameters(rule.style.Renderer(r))
+			t.styles[role] = parameters
 		}
 	}
 	return t
@@ -53,9 +58,11 @@ func New(glyphs, palette string) *Theme {
 // sgrParameters returns the parameters of the SGR sequence that a style writes before a text.
 func sgrParameters(style lipgloss.Style) string {
 	sequence, _, _ := strings.Cut(style.Render("x"), "x")
-	text := strings.TrimSuffix(strings.TrimPrefix(sequence, "\x1b["), "m")
-	parameters := slices.Compact(strings.Split(text, ";")) // lipgloss sets underline twice
-	return strings.Join(parameters, ";")
+	parameters := strings.TrimSuffix(strings.TrimPrefix(sequence, "\x1b["), "m")
+	if style.GetUnderline() {
+		parameters = strings.Replace(parameters, "4;4", "4", 1) // lipgloss sets it twice
+	}
+	return parameters
 }
 
 // Append appends text with the styles of two roles; the second overrides the first.
@@ -64,6 +71,9 @@ func (t *Theme) Append(dst []byte, base, override Role, text string) []byte {
 		return dst
 	}
 	baseStyle, overridingStyle := t.styles[base], t.styles[override]
+	if base == Selected && t.barIsReverse && override != CursorCell {
+		overridingStyle = ""
+	}
 	if baseStyle == "" && overridingStyle == "" {
 		return append(dst, text...)
 	}

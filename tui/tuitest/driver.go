@@ -60,7 +60,7 @@ func Drive(t testing.TB, c *client.Client, o tui.Options) *Driver {
 	o.Now = func() time.Time { return d.Clock }
 	o.Output = &d.Copied
 	if o.Env == nil {
-		o.Env = Environment("WHCTL_CLIPBOARD=osc52")
+		o.Env = Environment("WHCTL_CLIPBOARD=osc52", "COLORTERM=truecolor", "TERM=xterm-256color")
 	}
 	o.Input = strings.NewReader("")
 	o.Loop.Tick = func(after time.Duration, m tea.Msg) tea.Cmd {

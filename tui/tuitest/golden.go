@@ -70,7 +70,44 @@ func (d *Driver) GoldenIn(sizes [][2]int, name, appearance string) {
 		fmt.Fprintf(&out, "== %dx%d\n%s\n", size[0], size[1], d.render(appearance))
 	}
 	d.Resize(80, 24)
-	goldentest.Compare(d.T, filepath.Join("testdata", name+"."+appearance+".golden"), out.String())
+	d.compare(name+"."+appearance, out.String())
+	if appearance == "colour" {
+		d.goldenPalettes(name)
+	}
+}
+
+func (d *Driver) compare(name, screens string) {
+	d.T.Helper()
+	goldentest.Compare(d.T, filepath.Join("testdata", name+".golden"), screens)
+}
+
+// palettes are the numbers of colours and the themes that differ from the appearance colour, by
+// the names in golden files.
+var palettes = [...]struct {
+	name    string
+	colours theme.Colours
+	palette string
+}{
+	{"light", theme.TrueColour, theme.Light},
+	{"256", theme.Colours256, theme.Dark},
+	{"256 light", theme.Colours256, theme.Light},
+	{"16", theme.Colours16, theme.Dark},
+	{"16 light", theme.Colours16, theme.Light},
+}
+
+// goldenPalettes compares a screen in the other palettes with its golden file.
+func (d *Driver) goldenPalettes(name string) {
+	d.T.Helper()
+	var out strings.Builder
+	current := d.App.Session.Theme
+	original := *current
+	for _, p := range palettes {
+		*current = *theme.NewIn(p.colours, theme.Full, p.palette)
+		d.CheckScreen()
+		fmt.Fprintf(&out, "== 80x24 %s\n%s\n", p.name, d.render("colour"))
+	}
+	*current = original
+	d.compare(name+".palettes", out.String())
 }
 
 // render returns the screen as text, with styles as {1;31} except in the ascii

@@ -117,11 +117,11 @@ func (f *Form) suggestionLines(field *Field, width, room int) []string {
 		role := theme.Dim
 		if first+i == selected {
 			pointer = t.Pointer
+			role = theme.Selected
 			count = fmt.Sprintf(" %d of %d", first+i+1, len(list))
-			role = theme.Plain
 		}
 		text := t.Fit(pointer+" "+s.Name+"  "+s.Help, width-labelWidth-len(count), false)
-		lines = append(lines, t.Paint(role, theme.Spaces(labelWidth)+text+count))
+		lines = append(lines, theme.Spaces(labelWidth)+t.Paint(role, text+count))
 	}
 	return lines
 }

@@ -47,9 +47,7 @@ func (p *Picker) Box(width, height int) []string {
 	room := max(1, height-4)
 	var lines []string
 	for i := max(0, p.At-room+1); i < len(p.Choices) && len(lines) < room; i++ {
-		pointer, role := t.RowPrefix(i == p.At)
-		spans := append([]theme.Span{{Text: pointer, Role: role}}, p.Choices[i].Spans...)
-		lines = append(lines, t.Compose(width, spans, nil))
+		lines = append(lines, t.Row(width, i == p.At, p.Choices[i].Spans, nil))
 	}
 	lines = append(lines, theme.Spaces(width), t.Paint(theme.Dim, t.Fit(p.Note, width, false)))
 	return t.Frame(p.Title, width, lines)

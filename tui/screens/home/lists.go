@@ -99,9 +99,9 @@ func (gt groupTable) columns() groupColumns {
 }
 
 // line aligns the texts of a group to the columns.
-func (c groupColumns) line(t *theme.Theme, endpoint, when, state, answer string, role theme.Role) []theme.Span {
+func (c groupColumns) line(t *theme.Theme, endpoint, when, state, answer string) []theme.Span {
 	spans := []theme.Span{
-		{Text: "  " + t.Fit(t.TruncateMiddle(endpoint, c.endpoint), c.endpoint, false) + "  ", Role: role},
+		{Text: "  " + t.Fit(t.TruncateMiddle(endpoint, c.endpoint), c.endpoint, false) + "  "},
 		{Text: t.Fit(when, c.when, true) + "  ", Role: theme.Dim},
 	}
 	if c.state > 0 {
@@ -145,7 +145,7 @@ func (gt groupTable) head(c groupColumns, title string, shown int) string {
 	if shown < len(gt.groups) {
 		endpoint = fmt.Sprintf("endpoint, %d of %d", shown, len(gt.groups))
 	}
-	labels := c.line(t, endpoint, "newest", "state", "answer", theme.Label)
+	labels := c.line(t, endpoint, "newest", "state", "answer")
 	for i := range labels {
 		labels[i].Role = theme.Label
 	}
@@ -156,19 +156,17 @@ func (gt groupTable) head(c groupColumns, title string, shown int) string {
 // line draws a group.
 func (gt groupTable) line(c groupColumns, g Group, selected bool) string {
 	t := gt.session.Theme
-	pointer, role := t.RowPrefix(selected)
 	resultRole := theme.Failure
 	if g.queued() {
 		resultRole = theme.Pending
 	}
 	spans := []theme.Span{
-		{Text: " " + pointer, Role: role},
-		{Text: t.Fit(display.Thousands(g.Count), countCells-len(" > "), true) + "  ", Role: role},
+		{Text: t.Fit(display.Thousands(g.Count), countCells-len("> "), true) + "  "},
 		{Text: t.Fit(g.Result, c.result, false), Role: resultRole},
 	}
 	newest := gt.session.TimeText(g.At)
-	spans = append(spans, c.line(t, gt.endpointName(g), newest, gt.state(g), g.Answer, role)...)
-	return t.Compose(gt.width, spans, nil)
+	spans = append(spans, c.line(t, gt.endpointName(g), newest, gt.state(g), g.Answer)...)
+	return t.Row(gt.width, selected, spans, nil)
 }
 
 // countCells is the width of the number of messages and the pointer before it.
@@ -263,7 +261,6 @@ const (
 // line draws a recent failure.
 func (rt recentTable) line(c recentColumns, m wire.Message, selected bool) string {
 	t := rt.session.Theme
-	pointer, pointerRole := t.RowPrefix(selected)
 	status, statusRole := t.StatusText(m.Status)
 	subscriber := ""
 	if !narrow(rt.width) {
@@ -272,9 +269,8 @@ func (rt recentTable) line(c recentColumns, m wire.Message, selected bool) strin
 	}
 	const margins = 10 // the pointer, three gaps, and a cell at the end
 	room := rt.width - c.when - statusCells - c.result - c.event - len(subscriber) - margins
-	return t.Compose(rt.width, []theme.Span{
-		{Text: " " + pointer, Role: pointerRole},
-		{Text: t.Fit(rt.session.TimeText(time.Time(m.LastSavedDateTime)), c.when, true) + "  ", Role: theme.Dim},
+	return t.Row(rt.width, selected, []theme.Span{
+		{Text: " " + t.Fit(rt.session.TimeText(time.Time(m.LastSavedDateTime)), c.when, true) + "  ", Role: theme.Dim},
 		{Text: t.Fit(status, statusCells, false) + t.Fit(ui.LastResult(m), c.result, false), Role: statusRole},
 		{Text: "  " + t.Fit(m.EventName, c.event, false) + "  "},
 		{Text: subscriber},

@@ -80,11 +80,9 @@ func (h *Screen) viewLines(before int) []string {
 	}
 	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Saved views", h.Width, false))}
 	for i, v := range h.visibleViews() {
-		pointer, role := t.RowPrefix(before+i == h.SelectedIndex)
 		rows := cmp.Or(h.views.texts[v.Name], strings.Repeat(t.Loading, 3))
-		lines = append(lines, t.Compose(h.Width, []theme.Span{
-			{Text: " " + pointer, Role: role},
-			{Text: t.Fit(rows, countCells-len(" > "), true) + "  " + v.Name, Role: role},
+		lines = append(lines, t.Row(h.Width, before+i == h.SelectedIndex, []theme.Span{
+			{Text: t.Fit(rows, countCells-len("> "), true) + "  " + v.Name},
 			{Text: "  " + v.Record, Role: theme.Dim},
 		}, nil))
 	}
@@ -100,10 +98,8 @@ func (h *Screen) captureLines(before int) []string {
 	}
 	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Changes are late", h.Width, false))}
 	for i, c := range h.Lagging {
-		pointer, role := t.RowPrefix(before+i == h.SelectedIndex)
-		lines = append(lines, t.Compose(h.Width, []theme.Span{
-			{Text: " " + pointer, Role: role},
-			{Text: t.Fit(ui.Age(time.Duration(c.Lag)), countCells-len(" > "), true) + "  " + c.Kind, Role: role},
+		lines = append(lines, t.Row(h.Width, before+i == h.SelectedIndex, []theme.Span{
+			{Text: t.Fit(ui.Age(time.Duration(c.Lag)), countCells-len("> "), true) + "  " + c.Kind},
 			{Text: "  " + cmp.Or(c.Reason, c.Phase), Role: theme.Warning},
 		}, nil))
 	}

@@ -61,7 +61,7 @@ func TestRetryManyShowsOutcome(t *testing.T) {
 	d.Press("4", "!", "a", "r")
 	d.WantText("Retry 12 failed messages?")
 	d.Press("y")
-	d.WantText("12 messages are due now", "●▸ ")
+	d.WantText("12 messages are due now", "▌● ")
 	waitForOutcome(d, "12 retried: 3 delivered, 9 failed again (8 x 400, 1 x 418)")
 	d.Wait(20 * time.Second)
 	d.WantText("9 marked", "of 9")

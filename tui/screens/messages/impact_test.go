@@ -111,7 +111,7 @@ func TestRetryAllShowsImpact(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "a")
-	d.WantText("8 marked: all matches", "●▸ ✓ DELIVERED", "●  ~ RETRYING")
+	d.WantText("8 marked: all matches", "▌● ✓ DELIVERED", " ● ~ RETRYING")
 	d.Press("r")
 	d.WantText("Retry 1 failed message?", "1  127.0.0.", "last 400",
 		"3 more are already scheduled and skipped (press i to include them)",

@@ -182,7 +182,7 @@ func TestSubscriberIsRenamed(t *testing.T) {
 	d.WantText("New subscriber")
 	d.Press("'erp", "ctrl+s")
 	d.WantText("new subscriber erp: done")
-	d.WantText("▸ erp")
+	d.WantText("▌  erp")
 	d.Press("esc", "k", "enter")
 	d.WantText("Subscribers › ACME online")
 	if command := d.App.Front().Equivalent(); !strings.Contains(command, "ACME online") {

@@ -96,7 +96,7 @@ func checkFieldText(d *tuitest.Driver, f *ui.Form, size [2]int, text string) {
 
 // textWithoutFrames returns the text of the screen as one line, as if it was not wrapped.
 func textWithoutFrames(d *tuitest.Driver) string {
-	text := strings.NewReplacer("│", " ", "▸", " ").Replace(d.Text())
+	text := strings.NewReplacer("│", " ", "▌", " ").Replace(d.Text())
 	return strings.Join(strings.Fields(text), " ")
 }
 
@@ -148,7 +148,7 @@ func TestNewSubscriptionIsSelected(t *testing.T) {
 		d.Press("n", "'"+event, "tab", "'http://127.0.0.1:9/x", "ctrl+s")
 		d.WantText("Created")
 		d.Press("esc")
-		if line := d.LineWith(event); !strings.Contains(line, d.App.Session.Theme.Pointer+" "+event) {
+		if line := d.LineWith(event); !strings.Contains(line, d.App.Session.Theme.Pointer+"  "+event) {
 			t.Errorf("%s is not selected:\n%s", event, d.Text())
 		}
 	}

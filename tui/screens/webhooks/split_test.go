@@ -20,7 +20,7 @@ func TestSplitViewOnWideScreen(t *testing.T) {
 	d.Press("j")
 	d.WantNoText("salesor…created") // wms has no subscriptions
 	d.Press("k", "enter", "j")
-	d.WantText("Subscribers › acme-shop", "▸ debtor.*", "row 2 of 3", "wms")
+	d.WantText("Subscribers › acme-shop", "▌  debtor.*", "row 2 of 3", "wms")
 	d.CheckScreen()
 	d.Press("o")
 	d.WantText("Disable debtor.*?")
@@ -32,11 +32,11 @@ func TestSplitViewOnWideScreen(t *testing.T) {
 	d.Press("enter")
 	d.WantText("Subscribers › acme-shop", "debtor.*")
 	d.Resize(120, 30)
-	d.WantText("wms", "▸ debtor.*")
+	d.WantText("wms", "▌  debtor.*")
 	d.CheckScreen()
 	d.ClickOn("wms")
 	d.ClickOn("wms")
-	d.WantText(" Subscribers", "▸ wms")
+	d.WantText(" Subscribers", "▌  wms")
 }
 
 // On a large screen the state of the selected subscription is below the list.

@@ -64,7 +64,7 @@ func TestSplitViewUpdatesSubscriberState(t *testing.T) {
 	d.Press("3", "enter")
 	s.EnableSubscriber(t, false)
 	d.Press("R")
-	if line := d.LineWith("▸ acme-shop"); !strings.Contains(line, "disabled") {
+	if line := d.LineWith("▌  acme-shop"); !strings.Contains(line, "disabled") {
 		t.Errorf("the row of the subscriber is %q, want it disabled", line)
 	}
 }

@@ -373,7 +373,7 @@ func (s *Subscribers) View() string {
 	right := strings.Repeat(theme.Spaces(s.Width-splitLeftWidth-1)+"\n", s.Height)
 	if s.detail != nil {
 		view := s.detail.Table.View()
-		view = strings.Replace(view, " "+t.Pointer+" ", "   ", 1) // it has no focus
+		view = strings.Replace(view, t.Pointer, " ", 1) // it has no focus
 		right = t.Dimmed(view)
 	}
 	return t.SideBySide(s.Grid.View(), right)

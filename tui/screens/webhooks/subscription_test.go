@@ -165,7 +165,7 @@ func TestCustomEventsAreSuggested(t *testing.T) {
 	d.WantText("job.created", "job.closed")
 	d.Resize(80, 24)
 	d.Press("down", "down")
-	d.WantText("▸ job.closed", "2 of 2")
+	d.WantText("▌ job.closed", "2 of 2")
 	d.Press("up", "down", "tab")
 	f := d.App.Overlay().(*ui.Form)
 	if f.Fields[0].Text() != "job.closed" || f.At != 1 {
