@@ -26,7 +26,7 @@ func TestTypeAheadFillsInput(t *testing.T) {
 		"2:events":   ": events",
 	} {
 		d.Key(tuitest.Letter(keys))
-		inputLine := strings.Split(d.Text(), "\n")[2]
+		inputLine := strings.Split(d.Text(), "\n")[ui.TabRow]
 		if d.App.Input() == nil || !strings.Contains(inputLine, want) {
 			t.Errorf("after %s at once, the screen is\n%s\nwant an input with %q", keys, d.Text(), want)
 		}

@@ -59,7 +59,7 @@ func TestRoleSeesPermittedScreensOnly(t *testing.T) {
 	pages := d.App.Front().(*browse.Browser).Rows.Pages
 	before := pages.Generation()
 	d.Advance(time.Minute)
-	d.WantText("POLL 2s", "row 1 of 14")
+	d.WantText("POLL 2s", "1 of 14")
 	if pages.Generation() == before {
 		t.Error("the rows were not polled within a minute")
 	}

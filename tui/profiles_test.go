@@ -127,29 +127,29 @@ func TestPreviousLocationReopensScreens(t *testing.T) {
 		t.Errorf("after another tab was opened, - shows %q, want %q", got, record)
 	}
 	d.Press("-")
-	d.WantText("\n Events")
+	d.WantText("\n╭ Events ")
 	d.Press(":", "'IN_Colours", "enter", "-", "-")
-	d.WantText("Records › IN_Colours", "row 1 of")
+	d.WantText("Records › IN_Colours", "1 of")
 }
 
 // The mouse selects, sorts, opens and scrolls, but does not accept confirmations.
 func TestMouseSelectsAndOpens(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
-	d.ClickOn("2 Records")
+	d.ClickOn("2 Rec")
 	d.WantText("Fields  ")
 	d.ClickOn("DB_Class")
 	d.ClickOn("DB_Class")
 	d.WantText("Records › DB_Class")
-	d.Click(4, ui.HeaderHeight) // the title
+	d.Click(4, ui.HeaderHeight+1) // the title
 	d.WantText("Class ▲")
 	d.ClickOn("Class ▲")
 	d.WantText("Class ▼")
-	d.ClickOn("4 Messages")
-	d.ClickOn("FAILED")
+	d.ClickOn("4 Msg")
+	d.ClickOn("✗ failed")
 	list := d.App.Front().(*messages.List)
 	if selected, _ := list.Selected(); selected.Status != ui.StatusFailed {
-		t.Errorf("a click on FAILED selects %+v", selected)
+		t.Errorf("a click on a failed message selects %+v", selected)
 	}
 	d.Send(tea.MouseMsg{Button: tea.MouseButtonWheelDown, Action: tea.MouseActionPress})
 	if index := list.Grid.Index(); index < 3 {

@@ -38,7 +38,7 @@ func TestRecordGoldens(t *testing.T) {
 		d.Press("/", "'InvoiceTotal>=1000  Invoi")
 		d.Golden("S04-filter", appearance)
 		d.Press("backspace", "backspace", "backspace", "backspace", "backspace", "'InvoiceID^=D106", "enter")
-		d.WantText("[InvoiceTotal>=1000]  [InvoiceID^=D106]", "of 527")
+		d.WantText("[InvoiceTotal>=1000] [InvoiceID^=D106]", "of 527")
 		d.Press("enter")
 		d.Golden("S05-record", appearance)
 		d.Press("tab")

@@ -62,7 +62,7 @@ func TestArrangementIsRestored(t *testing.T) {
 
 	otherProfile := tuitest.Drive(t, c, tui.Options{State: o.State, Profile: "test"})
 	otherProfile.Press(":", "'SO_Totals", "enter")
-	otherProfile.WantText("row 1 of 12,000")
+	otherProfile.WantText("1 of 12,000")
 }
 
 // A file that cannot be parsed is renamed with a message, and a newer one is not

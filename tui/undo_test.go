@@ -18,7 +18,7 @@ func TestDeleteCanBeUndone(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "D", "y")
-	d.WantText("delete of", "U undo", " x ")
+	d.WantText("delete of", "U undo", " ✗ ")
 	d.Press("q")
 	d.WantText("pending delete")
 	if d.Quit {

@@ -18,7 +18,7 @@ func TestBreadcrumbsAreTruncated(t *testing.T) {
 	d.WantText("Subscribers › ", " › Messages › ")
 	d.Resize(70, 24)
 	line := strings.Split(d.Text(), "\n")[2]
-	for _, want := range []string{" … › ", "[debtor.updated]", "[~ RETRYING]", "[att. 1/3]"} {
+	for _, want := range []string{" … › ", "[debtor.updated]", "[↻ retrying]", "[att. 1/3]"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("%q is not in %q", want, line)
 		}

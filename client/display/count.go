@@ -16,6 +16,21 @@ func Count[N int | int64](n N, singular, plural string) string {
 // Thousands formats a number with thousands separators, for messages, not for data.
 func Thousands[N int | int64](n N) string { return Grouped(fmt.Sprint(n)) }
 
+// Short formats a number in at most four characters, such as 4.5k.
+func Short(n int64) string {
+	units := [...]string{"", "k", "M", "G", "T"}
+	value := float64(n)
+	unit := 0
+	for value >= 999.5 && unit < len(units)-1 {
+		value /= 1000
+		unit++
+	}
+	if unit > 0 && value < 9.95 {
+		return fmt.Sprintf("%.1f%s", value, units[unit])
+	}
+	return fmt.Sprintf("%.0f%s", value, units[unit])
+}
+
 // Grouped inserts thousands separators into a decimal number.
 func Grouped(text string) string {
 	digits, sign := strings.CutPrefix(text, "-")

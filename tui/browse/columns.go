@@ -70,7 +70,9 @@ func cellOf(t record.Type, v client.Value) grid.Cell {
 	if t == record.TimeSpan {
 		return grid.Cell{Text: ui.Milliseconds(v.String())}
 	}
-	return grid.Cell{Text: valueText(t, v.String())}
+	text := valueText(t, v.String())
+	isZero := t.Number() && strings.Trim(text, "-0.") == ""
+	return grid.Cell{Text: text, Zero: isZero}
 }
 
 // valueText formats a value that is not null.

@@ -41,14 +41,11 @@ func (p *Preview) ShowBelow(list PreviewedList, height int) {
 	p.below = height
 }
 
-// PreviewMinWidth is the minimum width of a screen with a preview, in cells.
-const PreviewMinWidth = 120
+// PreviewMinWidth is the minimum width of a screen with a preview, in cells, without its frame.
+const PreviewMinWidth = 118
 
 // belowMinHeight is the minimum height of an area with a preview below the list.
 const belowMinHeight = 26
-
-// previewHead is the number of lines above the screen: its title and a line.
-const previewHead = 2
 
 // Fit divides an area of a screen between the grid and the preview.
 func (p *Preview) Fit(screenWidth, width, height int) {
@@ -64,11 +61,11 @@ func (p *Preview) Fit(screenWidth, width, height int) {
 
 	if p.below > 0 {
 		p.width = width
-		p.height = min(p.below, height/2-previewHead)
-		height -= p.height + previewHead + 1
+		p.height = min(p.below, height/2)
+		height -= p.height + 1
 	} else {
 		p.width = width * p.share / 100
-		p.height = height - previewHead
+		p.height = height
 		width -= p.width + 1
 	}
 	p.resize()
@@ -82,23 +79,21 @@ func (p *Preview) resize() {
 	p.screen.SetSize(p.width, p.height)
 }
 
-// draw draws the title of the screen, a line, and the screen.
-func (p *Preview) draw(t *theme.Theme) []string {
-	var title []theme.Span
-	var body []string
+// panel returns the panel of the screen, next to that of the list or below it.
+func (p *Preview) panel(list theme.Panel) theme.Panel {
+	panel := theme.Panel{X: list.Width + 1, Width: p.width, Height: p.height}
+	if p.below > 0 {
+		panel.X = 0
+		panel.Y = list.Height + 1
+	}
 	if p.screen != nil {
-		title = append(title, theme.Span{Text: " " + p.screen.Title(), Role: theme.Title})
-		for _, badge := range p.screen.Badges() {
-			title = append(title, theme.Span{Text: "  [" + badge + "]", Role: theme.Badge})
-		}
-		body = strings.Split(p.screen.View(), "\n")
+		panel.Title = ui.Heading(p.screen.Title(), p.screen.Badges(), theme.Breadcrumb)
+		panel.Lines = strings.Split(p.screen.View(), "\n")
 	}
-	for len(body) < p.height {
-		body = append(body, theme.Spaces(p.width))
+	for len(panel.Lines) < p.height {
+		panel.Lines = append(panel.Lines, theme.Spaces(p.width))
 	}
-
-	rule := t.Paint(theme.Rule, strings.Repeat(t.Line, p.width))
-	return append([]string{t.Compose(p.width, title, nil), rule}, body[:p.height]...)
+	return panel
 }
 
 // Refresh opens the screen of the selected row again.

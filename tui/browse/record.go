@@ -166,7 +166,7 @@ func (r *Record) fieldLines() (lines []theme.Span, values []string) {
 		case notFetched:
 			lines = append(lines, theme.Span{Text: name + "?", Role: theme.Dim})
 		default:
-			lines = append(lines, theme.Span{Text: name + theme.NullText + "   null", Role: theme.Dim})
+			lines = append(lines, theme.Span{Text: name + t.Null + "   null", Role: theme.Dim})
 		}
 		for len(values) < len(lines) {
 			values = append(values, v.String())

@@ -212,10 +212,10 @@ func (r *Rows) status() string {
 		}
 	}
 	if marked := r.grid.Marks.Len(); marked > 0 {
-		return text + fmt.Sprintf("   %d marked", marked) + r.sum()
+		return ui.Parts(fmt.Sprintf("%d marked", marked)+r.sum(), text)
 	}
 	if r.asOf != "" {
-		text += "   as of " + r.asOf
+		text = ui.Parts(text, "as of "+r.asOf)
 	}
 	return text
 }

@@ -45,20 +45,20 @@ func NewTable(h ui.Host, lines bool) Table {
 // SetSize sets the size of the screen, which the list and its preview fill.
 func (t *Table) SetSize(width, height int) {
 	t.Base.SetSize(width, height)
-	t.Preview.Fit(t.Width, width, height)
+	t.Preview.Fit(t.PanelWidth(), width, height)
 }
 
-// View draws the list and its preview.
-func (t *Table) View() string {
+// View draws the list.
+func (t *Table) View() string { return t.Grid.View() }
+
+// Panels returns the list and its preview.
+func (t *Table) Panels() []theme.Panel {
+	list := t.Grid.Panel()
+	list.Focused = true
 	if t.Preview.width == 0 {
-		return t.Grid.View()
+		return []theme.Panel{list}
 	}
-	preview := t.Preview.draw(t.Session.Theme)
-	if t.Preview.below == 0 {
-		return t.Session.Theme.SideBySide(t.Grid.View(), strings.Join(preview, "\n"))
-	}
-	rule := t.Session.Theme.Paint(theme.Rule, strings.Repeat(t.Session.Theme.Line, t.Preview.width))
-	return strings.Join(append([]string{t.Grid.View(), rule}, preview...), "\n")
+	return []theme.Panel{list, t.Preview.panel(list)}
 }
 
 // Stop cancels the requests of the screen and of its preview.
@@ -76,7 +76,10 @@ func (t *Table) UpdatePreview() tea.Cmd { return t.Preview.update() }
 // HasChild reports whether a screen is the preview.
 func (t *Table) HasChild(s ui.Screen) bool { return t.Preview.holds(s) }
 
-// Status describes the selected row.
+// Count returns the number of the selected row and the number of rows.
+func (t *Table) Count() string { return t.Grid.Count() }
+
+// Status describes the visible columns.
 func (t *Table) Status() string { return t.Grid.PositionText() }
 
 // Move handles navigation keys and reports whether the action was one.

@@ -13,14 +13,16 @@ func (g *Grid) View() string {
 	}
 	out := make([]byte, 0, g.Columns.width*g.height*2)
 	out = g.Columns.titles(out)
-	if g.head() == 2 {
-		out = g.Columns.rule(append(out, '\n'))
-	}
 	for i := range g.body() {
 		out = g.line(append(out, '\n'), g.top+i)
 	}
 	g.pruneDrawn()
 	return string(out)
+}
+
+// Panel returns the panel of the grid.
+func (g *Grid) Panel() theme.Panel {
+	return theme.Panel{Width: g.Columns.width, Height: g.height, Lines: strings.Split(g.View(), "\n")}
 }
 
 // pruneDrawn limits the size of the cell cache.
@@ -149,28 +151,6 @@ func (l *Layout) title(visible visibleColumn) string {
 	return text + arrow + theme.Spaces(room-used)
 }
 
-// rule draws the line below the titles.
-func (l *Layout) rule(out []byte) []byte {
-	line := strings.Repeat(l.theme.Line, l.width)
-	if x := l.separatorAt(); x > 0 && x < l.width {
-		line = strings.Repeat(l.theme.Line, x) + l.theme.Cross + strings.Repeat(l.theme.Line, l.width-x-1)
-	}
-	return l.theme.Append(out, theme.Rule, theme.Plain, line)
-}
-
-// separatorAt returns the position of the line after the frozen columns, 0 if there is
-// none.
-func (l *Layout) separatorAt() int {
-	x := prefixWidth
-	for i, visible := range l.visible {
-		if l.separatorAfter(i) {
-			return x + visible.width + columnGap
-		}
-		x += visible.width + columnGap
-	}
-	return 0
-}
-
 // cells returns the drawn cells of a row, each as wide as its column.
 func (l *Layout) cells(row *Row) []string {
 	if cells, ok := l.cellCache[row]; ok {
@@ -184,7 +164,10 @@ func (l *Layout) cells(row *Row) []string {
 			cell = row.Cells[visible.column]
 		}
 		if cell.Null {
-			cell.Text = theme.NullText
+			cell.Text = l.theme.Null
+		}
+		if cell.Zero {
+			cell.Text = l.theme.Zero
 		}
 		if column.TruncateMiddle {
 			cell.Text = l.theme.TruncateMiddle(cell.Text, visible.width)

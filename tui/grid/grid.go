@@ -125,13 +125,8 @@ func (g *Grid) Len() int { return g.rows.Len() }
 // body returns the number of visible rows.
 func (g *Grid) body() int { return max(0, g.height-g.head()) }
 
-// head returns the number of title lines, including the rule if there is room for it.
-func (g *Grid) head() int {
-	if g.height >= 6 {
-		return 2
-	}
-	return min(1, g.height)
-}
+// head returns the number of title lines.
+func (g *Grid) head() int { return min(1, g.height) }
 
 // Window returns the first and the last visible row. last is less than first if there
 // are no rows.
@@ -244,18 +239,25 @@ func (g *Grid) MarkedRows() []*Row {
 	return rows
 }
 
-// PositionText describes the selected row and the visible columns.
+// Count returns the number of the selected row and the number of rows, "" without rows.
+func (g *Grid) Count() string {
+	if g.rows.Len() == 0 {
+		return ""
+	}
+	return display.Thousands(g.index+1) + " of " + display.Thousands(g.rows.Len())
+}
+
+// PositionText describes the visible columns, "" if all of them are visible.
 func (g *Grid) PositionText() string {
 	if g.rows.Len() == 0 {
 		return "no rows"
 	}
-	text := fmt.Sprintf("row %s of %s", display.Thousands(g.index+1), display.Thousands(g.rows.Len()))
 	if g.Columns.rowMode || len(g.Columns.columns) == 0 {
-		return text
+		return ""
 	}
 	first, last := g.Columns.scrolledRange()
 	if first > last {
-		return text
+		return ""
 	}
 	left, right := "", "" // marks of more columns on this side
 	if first > g.Columns.frozen {
@@ -264,5 +266,8 @@ func (g *Grid) PositionText() string {
 	if last < len(g.Columns.columns)-1 {
 		right = " " + g.Columns.theme.More
 	}
-	return text + fmt.Sprintf("   %scols %d-%d of %d%s", left, first+1, last+1, len(g.Columns.columns), right)
+	if left+right == "" {
+		return ""
+	}
+	return fmt.Sprintf("%scols %d-%d of %d%s", left, first+1, last+1, len(g.Columns.columns), right)
 }

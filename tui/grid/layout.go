@@ -106,7 +106,7 @@ func (l *Layout) fitRow(row *Row) bool {
 }
 
 func (l *Layout) cellWidth(c Cell, limit int) int {
-	if c.Null {
+	if c.Null || c.Zero {
 		return 1
 	}
 	_, width := l.theme.Sanitize(c.Text, limit)

@@ -13,7 +13,8 @@ type Row struct {
 type Cell struct {
 	Text string
 	Role theme.Role
-	Null bool // null value; Text is empty
+	Null bool // no value; Text is not shown
+	Zero bool // the number zero, which is shown as a sign; Text is not shown
 }
 
 // cellRole returns the style of the cell in a column, Plain if the row has no such cell.
@@ -21,7 +22,7 @@ func (r *Row) cellRole(column int) theme.Role {
 	if column >= len(r.Cells) {
 		return theme.Plain
 	}
-	if r.Cells[column].Null {
+	if r.Cells[column].Null || r.Cells[column].Zero {
 		return theme.Null
 	}
 	return r.Cells[column].Role

@@ -38,6 +38,7 @@ type Frame struct {
 	Changes *session.Changes
 
 	behind dimmedView
+	hidden string // filters in the last view that have no room in their frame
 }
 
 // dimmedView is the last view behind an overlay, which rarely changes.
@@ -54,17 +55,19 @@ func (f *Frame) View() string {
 	if f.Tabs.Front() == nil {
 		return ""
 	}
-	t := f.Host.CurrentSession().Theme
-	tabs, help := f.Tabs.spans()
-	lines := []string{
-		f.headerLine(),
-		t.Compose(f.Tabs.width, tabs, help),
-		f.breadcrumbs(),
-		t.Paint(theme.Rule, strings.Repeat(t.Line, f.Tabs.width)),
-	}
+	lines := []string{f.headerLine(), f.tabLine()}
 	lines = append(lines, f.body()...)
 	lines = append(lines, f.statusLine(), f.hintLine())
 	return strings.Join(lines, "\n")
+}
+
+// tabLine draws the tabs, or the input line in their place.
+func (f *Frame) tabLine() string {
+	if input := f.Host.Input(); input != nil {
+		return input.View(f.Tabs.width)
+	}
+	tabs, help := f.Tabs.spans()
+	return f.Host.CurrentSession().Theme.Compose(f.Tabs.width, tabs, help)
 }
 
 // body draws the screen in front, below the overlay or the completions of the input.
@@ -74,19 +77,96 @@ func (f *Frame) body() []string {
 	overlay, input := f.Host.Overlay(), f.Host.Input()
 	var completions []string
 	if input != nil && overlay == nil {
-		completions = input.Suggestions(width, f.Tabs.height-ui.ChromeHeight)
+		completions = input.Suggestions(width, s.Rows)
 	}
 
-	view := f.Tabs.Front().View()
+	view := f.untitled()
+	if s.Frames {
+		view = f.panels()
+	}
 	if overlay != nil || completions != nil || f.Stream.Conn.IsOffline(s.Now) {
-		view = f.dimmed(view)
+		view = strings.Split(f.dimmed(strings.Join(view, "\n")), "\n")
 	}
-	lines := strings.Split(view, "\n")
 	if overlay != nil {
-		drawOverlay(width, lines, overlay.Box(width-4, len(lines)))
+		_, top := f.Tabs.origin()
+		top -= ui.HeaderHeight
+		drawOverlay(width, view[top:top+s.Rows], overlay.Box(width-4, s.Rows))
 	}
-	drawBelowInput(s.Theme, width, lines, completions)
-	return lines
+	drawBelowInput(s.Theme, width, view, completions)
+	return view
+}
+
+// untitled draws the screen in front without a frame, below its title.
+func (f *Frame) untitled() []string {
+	t := f.Host.CurrentSession().Theme
+	title, note := f.headings(f.Tabs.width - 2)
+	for i := range note {
+		note[i].Text += " "
+	}
+	lines := []string{
+		t.Compose(f.Tabs.width, append([]theme.Span{{Text: " "}}, title...), note),
+		t.Paint(theme.Rule, strings.Repeat(t.Line, f.Tabs.width)),
+	}
+	return append(lines, strings.Split(f.Tabs.Front().View(), "\n")...)
+}
+
+// panels draws the panels of the screen in front.
+func (f *Frame) panels() []string {
+	s := f.Host.CurrentSession()
+	front := f.Tabs.Front()
+	var panels []theme.Panel
+	if divided, ok := front.(ui.Divided); ok {
+		panels = divided.Panels()
+	} else {
+		panels = []theme.Panel{{
+			Width:   f.Tabs.width - 2,
+			Height:  s.Rows,
+			Focused: true,
+			Lines:   strings.Split(front.View(), "\n"),
+		}}
+	}
+	for i := range panels {
+		if panels[i].Title == nil {
+			const margins = 2 // cells around a text in a frame
+			panels[i].Title, panels[i].Note = f.headings(panels[i].Width - margins)
+			break
+		}
+	}
+	return s.Theme.Panels(f.Tabs.width, s.Rows+2, panels)
+}
+
+// headings returns the titles and filters of the open screens, and the number of rows if there is
+// room for it.
+func (f *Frame) headings(room int) (title, note []theme.Span) {
+	title = f.heading(room)
+	note = f.note()
+	const gap = 3 // cells between the two
+	if spansWidth(title)+gap+spansWidth(note) > room {
+		note = nil
+	}
+	f.hidden = ""
+	if spansWidth(title) > room {
+		f.hidden = "[" + strings.Join(f.Tabs.Front().Badges(), "] [") + "]"
+	}
+	return title, note
+}
+
+// spansWidth returns the width of spans in cells.
+func spansWidth(spans []theme.Span) int {
+	width := 0
+	for _, span := range spans {
+		width += ansi.StringWidth(span.Text)
+	}
+	return width
+}
+
+// note returns the number of rows of the screen in front, nil if it has none.
+func (f *Frame) note() []theme.Span {
+	counter, ok := f.Tabs.Front().(ui.Counter)
+	if !ok || counter.Count() == "" {
+		return nil
+	}
+	return []theme.Span{{Text: counter.Count(), Role: theme.Dim}}
 }
 
 // dimmed returns a view in a single style.
@@ -157,20 +237,13 @@ func connectionRole(label string) theme.Role {
 	return theme.Waiting
 }
 
-// breadcrumbs draws line 3: titles and filters of the open screens, or the input line.
-func (f *Frame) breadcrumbs() string {
-	if input := f.Host.Input(); input != nil {
-		return input.View(f.Tabs.width)
+// heading returns the titles and filters of the open screens.
+func (f *Frame) heading(room int) []theme.Span {
+	badges := f.Tabs.Front().Badges()
+	for _, badge := range badges {
+		room -= ansi.StringWidth(badge) + len(" []")
 	}
-	t := f.Host.CurrentSession().Theme
-	room := f.Tabs.width - 2
-	var badges []theme.Span
-	for _, badge := range f.Tabs.Front().Badges() {
-		badges = append(badges, theme.Span{Text: "  "}, theme.Span{Text: "[" + badge + "]", Role: theme.Badge})
-		room -= ansi.StringWidth(badge) + len("  []")
-	}
-	path := theme.Span{Text: " " + f.path(room), Role: theme.Breadcrumb}
-	return t.Compose(f.Tabs.width, append([]theme.Span{path}, badges...), nil)
+	return ui.Heading(f.path(room), badges, theme.Title)
 }
 
 // minTitle is the minimum width of a title next to badges, in cells.
@@ -208,7 +281,7 @@ func (f *Frame) statusLine() string {
 	if offline {
 		return f.offlineLine(right)
 	}
-	status := f.Tabs.Front().Status()
+	status := ui.Parts(f.hidden, f.Tabs.Front().Status())
 	right = append(sendingSpans(f.Changes, status), right...)
 	return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + status}}, right)
 }

@@ -94,10 +94,11 @@ func (m *Mouse) Handle(event tea.MouseMsg) tea.Cmd {
 	if event.Y == ui.TabRow {
 		return m.clickTab(event.X)
 	}
-	row := event.Y - ui.HeaderHeight
-	isOnScreen := row >= 0 && row < m.tabs.height-ui.ChromeHeight
+	x, y := m.tabs.origin()
+	column, row := event.X-x, event.Y-y
+	isOnScreen := column >= 0 && column < m.tabs.width-2*x && row >= 0 && row < m.tabs.height-ui.ChromeHeight
 	if c, ok := m.tabs.Front().(ui.Clicker); ok && isOnScreen {
-		return c.Click(event.X, row, double)
+		return c.Click(column, row, double)
 	}
 	return nil
 }
@@ -118,19 +119,11 @@ func (m *Mouse) wheel(action keymap.Action) tea.Cmd {
 
 // clickTab opens the tab at a position of line 2, or the help.
 func (m *Mouse) clickTab(x int) tea.Cmd {
-	t := m.host.CurrentSession().Theme
-	tabs, help := m.tabs.spans()
-	start := 0
-	for i, span := range tabs {
-		_, width := t.Sanitize(span.Text, m.tabs.width)
-		isTab := i%2 == 1 // each tab follows a separator
-		if isTab && x >= start && x < start+width {
-			return m.tabs.Open(i / 2)
-		}
-		start += width
+	tab, isHelp := m.tabs.tabAt(x)
+	if tab >= 0 {
+		return m.tabs.Open(tab)
 	}
-	_, helpWidth := t.Sanitize(help[0].Text, m.tabs.width)
-	if x >= m.tabs.width-helpWidth {
+	if isHelp {
 		return m.host.Do(keymap.Binding{Action: keymap.ShowHelp}, "")
 	}
 	return nil

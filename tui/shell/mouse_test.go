@@ -101,17 +101,17 @@ func press(x, y int) tea.MouseMsg {
 // below the screen and while an overlay is open do nothing.
 func TestMouseClicksScreen(t *testing.T) {
 	m, h, screen := fakeMouse()
-	m.Handle(press(5, ui.HeaderHeight+2))
+	m.Handle(press(6, ui.HeaderHeight+3))
 	h.session.Now = h.session.Now.Add(doubleClickInterval - time.Millisecond)
-	m.Handle(press(5, ui.HeaderHeight+2)) // soon enough
+	m.Handle(press(6, ui.HeaderHeight+3)) // soon enough
 
 	h.session.Now = h.session.Now.Add(doubleClickInterval)
-	m.Handle(press(5, ui.HeaderHeight+2)) // too late
-	m.Handle(press(6, ui.HeaderHeight+2)) // elsewhere
+	m.Handle(press(6, ui.HeaderHeight+3)) // too late
+	m.Handle(press(7, ui.HeaderHeight+3)) // elsewhere
 
 	m.Handle(press(5, 22)) // the status line
 	h.overlay = &ui.Form{}
-	m.Handle(press(5, ui.HeaderHeight+3))
+	m.Handle(press(6, ui.HeaderHeight+3))
 
 	want := []fakeClick{{5, 2, false}, {5, 2, true}, {5, 2, false}, {6, 2, false}}
 	if !slices.Equal(screen.clicks, want) {

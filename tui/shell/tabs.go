@@ -5,6 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
@@ -74,10 +75,29 @@ func (t *Tabs) fit() {
 	session := t.host.CurrentSession()
 	session.Columns = t.width
 	session.Rows = t.height - ui.ChromeHeight
+	session.Frames = t.hasFrames()
 	if s := t.Front(); s != nil {
-		s.SetSize(t.width, t.height-ui.ChromeHeight)
+		width := t.width
+		if session.Frames {
+			width -= 2
+		}
+		s.SetSize(width, session.Rows)
 	}
 }
+
+// hasFrames reports whether panels have frames.
+func (t *Tabs) hasFrames() bool { return t.width >= ui.FrameMinWidth && t.height >= ui.FrameMinHeight }
+
+// origin returns the position of the first cell of the screen in front.
+func (t *Tabs) origin() (x, y int) {
+	if t.hasFrames() {
+		return 1, ui.HeaderHeight + 1
+	}
+	return 0, ui.HeaderHeight + headingLines
+}
+
+// headingLines is the height of the title of a screen without a frame, and the rule below it.
+const headingLines = 2
 
 // Current returns the tab in front.
 func (t *Tabs) Current() int { return t.tab }
@@ -344,29 +364,112 @@ func (t *Tabs) Front() ui.Screen {
 // MarkStale makes a screen fetch its data again when it is shown next.
 func (t *Tabs) MarkStale(s ui.Screen) { t.stale[s] = true }
 
-// shortNamesBelow is the width of the terminal below which the names of tabs other than the
-// visible one are shortened.
-const shortNamesBelow = 76
+// shortNames are the names of tabs without room for all of TabNames.
+var shortNames = [...]string{"Home", "Rec", "Sub", "Msg", "Evt", "Req"}
 
-// spans returns the tabs, each after a separator, and the help hint.
-func (t *Tabs) spans() (tabs, help []theme.Span) {
-	tabs = []theme.Span{{Text: " "}}
+// tabGap is the number of cells between two tabs.
+const tabGap = 2
+
+// labels returns the spans of each tab. Without room for the names, those of the tabs that are
+// not in front are shortened, and then all of them.
+func (t *Tabs) labels() [len(TabNames)][]theme.Span {
+	names := TabNames
+	labels := t.labelsOf(names)
+	for _, shortensFront := range [...]bool{false, true} {
+		if t.labelsWidth(labels) <= t.width {
+			return labels
+		}
+		for i, name := range shortNames {
+			if i != t.tab || shortensFront {
+				names[i] = name
+			}
+		}
+		labels = t.labelsOf(names)
+	}
+	return labels
+}
+
+// labelsOf returns the spans of tabs with names.
+func (t *Tabs) labelsOf(names [len(TabNames)]string) [len(TabNames)][]theme.Span {
+	var labels [len(TabNames)][]theme.Span
 	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
-	for i, name := range TabNames {
+	for i, name := range names {
 		role := theme.Plain
 		if i == t.tab {
 			role = theme.Tab
 		} else if t.Denied(i) != "" {
 			role = theme.Dim
 		}
-		if t.width < shortNamesBelow && i != t.tab {
-			name = name[:min(3, len(name))]
-		}
 		if i < len(keys) {
 			name = keys[i] + " " + name
 		}
-		tabs = append(tabs, theme.Span{Text: name, Role: role}, theme.Span{Text: "  "})
+		labels[i] = append([]theme.Span{{Text: name, Role: role}}, t.troubles(i)...)
 	}
+	return labels
+}
+
+// labelsWidth returns the width of the line with tabs and the help hint.
+func (t *Tabs) labelsWidth(labels [len(TabNames)][]theme.Span) int {
+	width := 1 + spansWidth(t.helpHint())
+	for _, spans := range labels {
+		width += spansWidth(spans) + tabGap
+	}
+	return width
+}
+
+// troubles returns the numbers of a tab that need attention, each after its sign: endpoints that
+// receive nothing, and messages that failed or wait for a retry. They are those of the last
+// statistics; a user without the right to see these has none.
+func (t *Tabs) troubles(tab int) []theme.Span {
+	s := t.host.CurrentSession()
+	if t.Denied(tab) != "" {
+		return nil
+	}
+	troubles := s.Queues.Troubles()
+	switch tab {
+	case SubscribersTab:
+		return trouble(s.Theme.Alert, theme.Warning, troubles.Endpoints)
+	case MessagesTab:
+		return append(trouble(s.Theme.Fail, theme.Failure, troubles.Failed),
+			trouble(s.Theme.Retry, theme.Warning, troubles.Retrying)...)
+	}
+	return nil
+}
+
+// trouble returns a number after its sign, nil for zero.
+func trouble(sign string, role theme.Role, n int64) []theme.Span {
+	if n == 0 {
+		return nil
+	}
+	return []theme.Span{{Text: " "}, {Text: sign + display.Short(n), Role: role}}
+}
+
+// spans returns the line of the tabs, and the help hint.
+func (t *Tabs) spans() (tabs, help []theme.Span) {
+	tabs = []theme.Span{{Text: " "}}
+	for _, spans := range t.labels() {
+		tabs = append(tabs, spans...)
+		tabs = append(tabs, theme.Span{Text: theme.Spaces(tabGap)})
+	}
+	return tabs, t.helpHint()
+}
+
+// helpHint returns the key of the help.
+func (t *Tabs) helpHint() []theme.Span {
 	key := keymap.KeyFor(keymap.Everywhere, keymap.ShowHelp)
-	return tabs, []theme.Span{{Text: key + " help ", Role: theme.Dim}}
+	return []theme.Span{{Text: key, Role: theme.Key}, {Text: " help ", Role: theme.Dim}}
+}
+
+// tabAt returns the tab at a position in the line, -1 for none; isHelp reports whether the help
+// hint is there.
+func (t *Tabs) tabAt(x int) (tab int, isHelp bool) {
+	start := 1
+	for i, spans := range t.labels() {
+		end := start + spansWidth(spans)
+		if x >= start && x < end {
+			return i, false
+		}
+		start = end + tabGap
+	}
+	return -1, x >= t.width-spansWidth(t.helpHint())
 }

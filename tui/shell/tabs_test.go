@@ -16,8 +16,8 @@ func TestTabsReopenPreviousLocation(t *testing.T) {
 	tabs.Resize(80, 24)
 	detail := &fakeScreen{}
 	tabs.Push(detail)
-	if detail.started != 1 || detail.width != 80 || detail.height != 24-ui.ChromeHeight {
-		t.Errorf("push: started %d times at %dx%d, want once at 80x%d",
+	if detail.started != 1 || detail.width != 78 || detail.height != 24-ui.ChromeHeight {
+		t.Errorf("push: started %d times at %dx%d, want once at 78x%d",
 			detail.started, detail.width, detail.height, 24-ui.ChromeHeight)
 	}
 
@@ -101,7 +101,7 @@ func TestTabsRespectRoleOfPreviousLocation(t *testing.T) {
 func TestTabNamesFitWidth(t *testing.T) {
 	tabs := NewTabs(newFakeHost())
 	tabs.Start()
-	for width, want := range map[int]string{shortNamesBelow: "Messages", shortNamesBelow - 1: "Mes"} {
+	for width, want := range map[int]string{80: "Messages", 64: "Msg"} {
 		tabs.Resize(width, 24)
 		left, _ := tabs.spans()
 		var names []string

@@ -16,17 +16,17 @@ type Glyphs struct {
 	Less, More  string // more columns to the left, to the right
 	Loading     string // placeholder of rows that are being fetched
 	OK          string // before the status of a delivered message
+	Fail        string // before the status of a failed message
+	Retry       string // before the status of a message that is retried
+	NotSent     string // before the status of a message that is not sent
+	Alert       string // before a number of troubles
+	Null        string // replaces null
+	Zero        string // replaces zero in a list
 	Left        string // before values that have just changed
 	Replacement string // replaces characters without a defined width
 	Bars        string // chart bars, from empty to full
 	FailedBar   string // bars of failures in themes without colour; otherwise empty
 }
-
-// Symbols that are the same in every set.
-const (
-	NullText  = "-" // replaces null
-	FailGlyph = "x" // before the status of a failed message
-)
 
 var fullGlyphs = Glyphs{
 	Ellipsis:    "…",
@@ -43,6 +43,12 @@ var fullGlyphs = Glyphs{
 	More:        "›",
 	Loading:     "·",
 	OK:          "✓",
+	Fail:        "✗",
+	Retry:       "↻",
+	NotSent:     "○",
+	Alert:       "▲",
+	Null:        "–",
+	Zero:        "·",
 	Left:        "←",
 	Replacement: "�",
 	Bars:        " ▁▂▃▄▅▆▇█",
@@ -64,9 +70,15 @@ var asciiGlyphs = Glyphs{
 	More:        ">",
 	Loading:     ".",
 	OK:          "+",
+	Fail:        "x",
+	Retry:       "~",
+	NotSent:     "o",
+	Alert:       "!",
+	Null:        "-",
+	Zero:        ".",
 	Left:        "<-",
 	Replacement: "?",
-	Bars:        " .:-=+*#%",
+	Bars:        " .:|#",
 	FailedBar:   "x",
 }
 
@@ -79,8 +91,10 @@ func glyphsOf(set string) (Glyphs, lipgloss.Border) {
 		limited := fullGlyphs
 		limited.Pointer = "▌"
 		limited.OK = "√"
+		limited.Fail = "x"
+		limited.Retry = "~"
 		limited.Replacement = "?"
-		limited.Bars = " ▄█"
+		limited.Bars = " ░▒▓█"
 		return limited, lipgloss.NormalBorder()
 	}
 	return fullGlyphs, lipgloss.RoundedBorder()

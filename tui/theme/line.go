@@ -118,16 +118,6 @@ func (t *Theme) TabBar(names []string, open, width int) string {
 	return t.Compose(width, tabs, nil)
 }
 
-// SideBySide draws two views of equal height next to each other, with a separator.
-func (t *Theme) SideBySide(left, right string) string {
-	lines := strings.Split(left, "\n")
-	rightLines := strings.Split(right, "\n")
-	for i := range lines {
-		lines[i] += t.Paint(Rule, t.Separator) + rightLines[i]
-	}
-	return strings.Join(lines, "\n")
-}
-
 // Dimmed draws a view that does not have the keyboard focus, or is out of date, in a single
 // style.
 func (t *Theme) Dimmed(view string) string {

@@ -113,13 +113,13 @@ func (t *Theme) Profile(name, colour string) []Span {
 func (t *Theme) StatusText(status int) (string, Role) {
 	switch status {
 	case 0:
-		return t.Loading + " NOT SENT", Pending
+		return t.NotSent + " not sent", Pending
 	case 1:
-		return t.OK + " DELIVERED", Success
+		return t.OK + " delivered", Success
 	case 2:
-		return "~ RETRYING", Warning
+		return t.Retry + " retrying", Warning
 	case 3:
-		return FailGlyph + " FAILED", Failure
+		return t.Fail + " failed", Failure
 	}
 	return "?", Plain
 }

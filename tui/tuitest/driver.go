@@ -247,7 +247,7 @@ func (d *Driver) WaitUntil(description string, done func() bool) {
 // AwaitLive waits for the first heartbeat.
 func (d *Driver) AwaitLive() {
 	d.T.Helper()
-	d.WaitUntil("it is live", func() bool { return strings.Contains(d.Text(), "  LIVE  ") }) // not DELIVERED
+	d.WaitUntil("it is live", func() bool { return strings.Contains(d.Text(), "  LIVE  ") })
 }
 
 // Live delivers a live message on the current stream.

@@ -45,6 +45,7 @@ var volatileText = []struct {
 	{regexp.MustCompile(`\b20[2-9]\d-\d\d-\d\d`), "2026-07-02"},
 	{regexp.MustCompile(`Row version[^\n]*`), "Row version" + blanks},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "14:02:07"},
+	{regexp.MustCompile(`T\d\d:\d\d\b`), "T14:02"},
 	{regexp.MustCompile(`\b\d\d:\d\d\b`), "14:02"},
 	{regexp.MustCompile(`in [12]\dh`), "in 20h"},
 	{regexp.MustCompile(`[ \d,]{7}\d ms`), "       1 ms"},

@@ -72,6 +72,28 @@ func (q *Queues) PendingOf(subscriber string) (n int64, known bool) {
 	return n, q.complete
 }
 
+// Troubles are numbers that need attention.
+type Troubles struct {
+	Endpoints int64 // that fail, or receive nothing although messages wait
+	Failed    int64 // messages that failed for good in the period of the statistics
+	Retrying  int64 // messages that wait for a retry
+}
+
+// Troubles returns the numbers of the last statistics, zero before there are any.
+func (q *Queues) Troubles() Troubles {
+	var t Troubles
+	for _, queue := range q.Known {
+		isStopped := !queue.IsEnabled && queue.Pending > 0
+		isFailing := queue.Breaker == wire.BreakerOpen || !time.Time(queue.FailingSince).IsZero()
+		if isStopped || isFailing {
+			t.Endpoints++
+		}
+		t.Failed += queue.GivenUp
+		t.Retrying += queue.RetryPending
+	}
+	return t
+}
+
 // EnabledChanged reports whether subscriptions were enabled or disabled since they were
 // fetched, for example by the service. A queue is disabled if its subscription or its
 // subscriber is. Each difference is reported once, since the statistics can be older

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // Clicker is implemented by screens that handle mouse clicks. The position is relative
@@ -61,6 +62,25 @@ type (
 	Unmarker interface{ Unmark() bool }
 )
 
+// Divided is implemented by screens of several panels.
+type Divided interface {
+	// Panels returns the panels of the screen. The first one without a title has that of the
+	// screen, with its filters and the number of its rows.
+	Panels() []theme.Panel
+}
+
+// Counter is implemented by screens with a list; the text is shown in the frame of the list.
+type Counter interface{ Count() string }
+
+// Heading returns a title in the style of a role, and filters.
+func Heading(title string, badges []string, role theme.Role) []theme.Span {
+	spans := []theme.Span{{Text: title, Role: role}}
+	for _, badge := range badges {
+		spans = append(spans, theme.Span{Text: " "}, theme.Span{Text: "[" + badge + "]", Role: theme.Badge})
+	}
+	return spans
+}
+
 // Base is embedded by all screens.
 type Base struct {
 	HostSession
@@ -98,6 +118,14 @@ func (b *Base) Badges() []string { return nil }
 
 func (b *Base) SetSize(width, height int) { b.Width, b.Height = width, height }
 
+// PanelWidth returns the width of the screen for panels, 0 if there is no room for frames.
+func (b *Base) PanelWidth() int {
+	if !b.Session.Frames {
+		return 0
+	}
+	return b.Width
+}
+
 // Viewer is implemented by screens that can be saved as a view.
 type Viewer interface {
 	AsView() (state.View, error) // the error is the reason why the screen cannot be saved
@@ -111,9 +139,15 @@ var ErrNoView = errors.New("only lists of records and messages can be saved as a
 const (
 	MinWidth  = 60
 	MinHeight = 15
-	// ChromeHeight is the height of the header and the two lines at the bottom.
-	ChromeHeight = HeaderHeight + 2
-	HeaderHeight = 4 // header lines
+	// FrameMinWidth and FrameMinHeight are the size from which panels have frames.
+	FrameMinWidth  = 80
+	FrameMinHeight = 24
+	// ChromeHeight is the height of the lines above and below a screen, with its frame if it has
+	// one, and of those without.
+	ChromeHeight = 6
+	// HeaderHeight is the number of lines above the panels. Without frames there are two more,
+	// with the title of the screen.
+	HeaderHeight = 2
 	TabRow       = 1 // index of the tab line
 )
 

@@ -37,7 +37,8 @@ type Session struct {
 	Paused      bool  // live updates are paused
 	Rejection   error // why the service has rejected the credentials, nil after the next sign-in
 
-	Columns, Rows int // size of the screen in front, in cells
+	Columns, Rows int  // size of the screen in front, in cells
+	Frames        bool // there is room for the frames of panels
 }
 
 // MayPoll reports whether the screens may fetch data that the user has not requested. Rejected

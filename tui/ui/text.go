@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,12 +24,27 @@ var (
 	ShortURL = display.ShortURL
 )
 
+// Parts joins the parts of a line that are not empty.
+func Parts(texts ...string) string {
+	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+	return strings.Join(texts, "   ")
+}
+
 // Until formats the time until something is due.
 func Until(d time.Duration) string {
 	if d <= 0 {
 		return "due"
 	}
 	return "in " + Age(d)
+}
+
+// PausedText describes an endpoint with an open circuit breaker, to which only single messages are
+// sent at intervals. reason is the last failure; empty if it is not known.
+func PausedText(reason string, untilNext time.Duration) string {
+	if reason != "" {
+		reason = " (" + reason + ")"
+	}
+	return "paused after failures" + reason + ", next try " + Soon(untilNext)
 }
 
 // Size formats a number of bytes.

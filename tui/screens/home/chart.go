@@ -25,16 +25,17 @@ const chartLabel = 10
 
 // rate returns the share of attempts that succeeded and its period, which is shorter in the first
 // hour of a store.
-func (c chart) rate() string {
+func (c chart) rate() []theme.Span {
 	if c.stats.SuccessRate == nil {
-		return "no attempts "
+		return []theme.Span{{Text: "no attempts", Role: theme.Label}}
 	}
 	period := "in the last hour"
 	since, now := time.Time(c.stats.SinceDateTime), time.Time(c.stats.ServerDateTime)
 	if !since.IsZero() && now.Sub(since) < time.Hour {
 		period = "since " + c.session.TimeOfDay(since)[:len("15:04")]
 	}
-	return fmt.Sprintf("%.1f%% of attempts succeeded %s ", *c.stats.SuccessRate*100, period)
+	text := fmt.Sprintf("%.1f%% of attempts succeeded %s", *c.stats.SuccessRate*100, period)
+	return []theme.Span{{Text: text, Role: theme.Label}}
 }
 
 // rows returns the height of the bars of delivered messages. They take a third of the lines that
@@ -95,7 +96,7 @@ func (c chart) failedMinutes() []int64 {
 // failures are visible below thousands of deliveries.
 func (c chart) bars() []string {
 	delivered := c.series(c.stats.Minutes.Delivered, c.rows(), c.session.Theme.OK, theme.Success)
-	failed := c.series(c.failedMinutes(), c.failedRows(), theme.FailGlyph, theme.Failure)
+	failed := c.series(c.failedMinutes(), c.failedRows(), c.session.Theme.Fail, theme.Failure)
 	return append(delivered, failed...)
 }
 

@@ -143,10 +143,47 @@ func (h *Screen) View() string {
 	default:
 		lines = h.fitLines("  Deliveries " + strings.Repeat(h.Session.Theme.Loading, 3))
 	}
-	for len(lines) < h.Height {
+	return strings.Join(h.fill(lines, h.Height), "\n")
+}
+
+// fill returns height lines, of which the last ones are blank.
+func (h *Screen) fill(lines []string, height int) []string {
+	for len(lines) < height {
 		lines = append(lines, theme.Spaces(h.Width))
 	}
-	return strings.Join(lines[:h.Height], "\n")
+	return lines[:height]
+}
+
+// Panels returns the parts of the overview below each other. The last one has the rest of the
+// screen.
+func (h *Screen) Panels() []theme.Panel {
+	if h.Stats == nil {
+		lines := strings.Split(h.View(), "\n")
+		return []theme.Panel{{Width: h.Width, Height: h.Height, Focused: true, Lines: lines}}
+	}
+	var panels []theme.Panel
+	y := 0
+	sections := h.sections()
+	for i, p := range sections {
+		height := min(len(p.lines), h.Height-y)
+		if i == len(sections)-1 {
+			height = h.Height - y
+		}
+		if height <= 0 {
+			break
+		}
+		panels = append(panels, theme.Panel{
+			Y:       y,
+			Width:   h.Width,
+			Height:  height,
+			Title:   []theme.Span{{Text: p.title, Role: p.titleRole()}},
+			Note:    p.note,
+			Focused: p.hasSelection,
+			Lines:   h.fill(p.lines, height),
+		})
+		y += height + 1
+	}
+	return panels
 }
 
 // errorLines draws why there is no overview, and how the user can change that.
@@ -157,7 +194,11 @@ func (h *Screen) errorLines() []string {
 	}
 	if client.Is(h.err, client.Unauthorized) {
 		lines := h.fitLines("  Deliveries require the admin role.", "", "  Press 2 for records.", "")
-		return append(lines, h.viewLines(0)...)
+		if views := h.viewLines(0); len(views) > 0 {
+			lines = append(lines, h.Session.Theme.Paint(theme.Breadcrumb, h.Session.Theme.Fit(" Saved views", h.Width, false)))
+			lines = append(lines, views...)
+		}
+		return lines
 	}
 	return h.fitLines("  "+ui.Describe(h.err), "", "  "+key+" retries, :records shows records.")
 }
@@ -167,51 +208,69 @@ func (h *Screen) fitLines(texts ...string) []string {
 	return record.Texts(texts, func(text string) string { return h.Session.Theme.Fit(text, h.Width, false) })
 }
 
-// dashboard draws the loaded overview.
-func (h *Screen) dashboard() []string {
-	groups := len(h.shownGroups())
-	lines := h.chartLines()
-	for _, part := range [][]string{
-		{h.statusCounts()},
-		h.groupLines(),
-		h.captureLines(groups),
-		h.viewLines(groups + len(h.Lagging)),
-	} {
-		if part == nil {
-			continue
-		}
-		lines = append(lines, h.space()...)
-		lines = append(lines, part...)
-	}
-	return append(lines, h.recent()...)
+// section is a part of the overview.
+type section struct {
+	title        string
+	note         []theme.Span
+	lines        []string
+	hasSelection bool // one of its entries is selected
 }
 
-// chartLines draws the chart with its title, and the time axis if the screen is high enough.
-func (h *Screen) chartLines() []string {
+// titleRole returns the role of the title.
+func (p section) titleRole() theme.Role {
+	if p.hasSelection {
+		return theme.Title
+	}
+	return theme.Breadcrumb
+}
+
+// sections returns the parts that are not empty.
+func (h *Screen) sections() []section {
 	c := chart{session: h.Session, stats: h.Stats, failures: h.Failures, width: h.Width, height: h.Height}
-	title := []theme.Span{{Text: " Messages per minute", Role: theme.Breadcrumb}}
-	rate := []theme.Span{{Text: c.rate(), Role: theme.Label}}
-	lines := []string{h.Session.Theme.Compose(h.Width, title, rate)}
-	lines = append(lines, c.bars()...)
+	bars := c.bars()
 	if h.Height >= lowHeight {
-		lines = append(lines, c.hours())
+		bars = append(bars, c.hours())
+	}
+	groups := len(h.shownGroups())
+	fixed := len(h.fixedEntries())
+	failures := len(h.shownFailures())
+	all := []section{
+		{title: "Messages per minute", note: c.rate(), lines: bars},
+		{title: "Messages", lines: []string{h.statusCounts()}},
+		{title: h.groupTitle(), lines: h.groupLines(), hasSelection: h.selects(0, groups)},
+		{
+			title:        "Changes are late",
+			lines:        h.captureLines(groups),
+			hasSelection: h.selects(groups, groups+len(h.Lagging)),
+		},
+		{
+			title:        "Saved views",
+			lines:        h.viewLines(groups + len(h.Lagging)),
+			hasSelection: h.selects(groups+len(h.Lagging), fixed),
+		},
+		{title: "Recent failures", lines: h.recent(), hasSelection: h.selects(fixed, fixed+failures)},
+	}
+	return slices.DeleteFunc(all, func(p section) bool { return len(p.lines) == 0 })
+}
+
+// selects reports whether the selected entry is one of those from an index to another.
+func (h *Screen) selects(from, to int) bool { return from <= h.SelectedIndex && h.SelectedIndex < to }
+
+// dashboard draws the loaded overview without frames.
+func (h *Screen) dashboard() []string {
+	var lines []string
+	for _, p := range h.sections() {
+		if p.title != "Messages" { // the numbers have labels
+			title := []theme.Span{{Text: " " + p.title, Role: theme.Breadcrumb}}
+			lines = append(lines, h.Session.Theme.Compose(h.Width, title, p.note))
+		}
+		lines = append(lines, p.lines...)
 	}
 	return lines
 }
 
-// space returns the blank line between parts of the screen, if it is high enough.
-func (h *Screen) space() []string {
-	if h.Height < roomyHeight {
-		return nil
-	}
-	return []string{theme.Spaces(h.Width)}
-}
-
-// Heights of the screen from which it has the time axis, and blank lines between its parts.
-const (
-	lowHeight   = 12
-	roomyHeight = 16
-)
+// lowHeight is the height of the screen from which it has the time axis.
+const lowHeight = 12
 
 // entry is an item of the first screen that can be opened.
 type entry struct {
@@ -324,19 +383,19 @@ func (h *Screen) RestoreSelection() {
 	}
 }
 
-// heightAround returns the number of lines of all parts but the groups and the recent failures.
+// heightAround returns the number of lines of all parts but the groups and the recent failures,
+// with one line for each title.
 func (h *Screen) heightAround() int {
 	c := chart{height: h.Height}
-	space := len(h.space())
-	lines := 1 + c.rows() + c.failedRows() // with the title
+	lines := c.rows() + c.failedRows()
 	if h.Height >= lowHeight {
 		lines++
 	}
-	lines += space + 1 // numbers of messages
-	lines += space + 1 // title of the groups
+	lines += 2 // numbers of messages
+	lines += 2 // title of the groups, and those of their columns
 	for _, entries := range []int{len(h.Lagging), len(h.visibleViews())} {
 		if entries > 0 {
-			lines += space + 1 + entries
+			lines += 1 + entries
 		}
 	}
 	return lines
@@ -344,7 +403,7 @@ func (h *Screen) heightAround() int {
 
 // recentLines is the height of the recent failures with their title, if there are many
 // groups.
-const recentLines = 5
+const recentLines = 4
 
 // shownGroups returns the groups that fit.
 func (h *Screen) shownGroups() []Group {
@@ -357,7 +416,7 @@ func (h *Screen) shownFailures() []wire.Message {
 	if h.Stats == nil {
 		return nil
 	}
-	const head = 2                             // a blank line and the title
+	const head = 1                             // the title
 	groupLines := max(1, len(h.shownGroups())) // "none" without groups
 	room := max(0, h.Height-h.heightAround()-groupLines-head)
 	return h.Failures[:min(len(h.Failures), room)]

@@ -129,7 +129,7 @@ func TestHomeGroupsFailures(t *testing.T) {
 	s.Client = tuitest.Connect(t, s.Instance)
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 40)
-	d.WantText("50.0% of attempts succeeded", "~ RETRYING 3", "x FAILED 1", "✓ DELIVERED 4")
+	d.WantText("50.0% of attempts succeeded", "↻ retrying 3", "✗ failed 1", "✓ delivered 4")
 	if line := d.LineWith("bad/erp"); !regexp.MustCompile(` 3  503 .*11m .*upstream is down`).MatchString(line) {
 		t.Errorf("the endpoint is %q, want a group of 3 messages with answer 503", line)
 	}
@@ -137,7 +137,7 @@ func TestHomeGroupsFailures(t *testing.T) {
 	d.WantText("endpoint, 1 of 2")
 	d.Resize(120, 40)
 	d.Press("j", "enter")
-	d.WantText("row 1 of 3", "LastMessageResponseHTTPCode=503")
+	d.WantText("LastMessageResponseHTTPCode=503")
 }
 
 // A few failures are visible below thousands of deliveries, on a scale of their own.
@@ -161,8 +161,8 @@ func TestChartShowsFewFailures(t *testing.T) {
 	d.Respond(h, nil, func(error) tea.Cmd {
 		return h.OnFetched(home.Overview{Stats: &stats, Failures: failures}, nil)
 	})
-	d.WantText("+  4,000 "+strings.Repeat("%", 60),
-		"x     16 ."+strings.Repeat(" ", 19)+"%"+strings.Repeat(" ", 39))
+	d.WantText("+  4,000 "+strings.Repeat("#", 60),
+		"x     16 ."+strings.Repeat(" ", 19)+"#"+strings.Repeat(" ", 39))
 }
 
 // Key i opens the subscription of the selected endpoint or failure.

@@ -12,14 +12,14 @@ import (
 )
 
 // narrow reports whether a width in cells needs shorter texts.
-func narrow(width int) bool { return width < 76 }
+func narrow(width int) bool { return width < 74 }
 
 // countedStatuses are the statuses of messages in the order of their numbers on the screen.
 var countedStatuses = []int{ui.StatusNotSent, ui.StatusRetrying, ui.StatusFailed, ui.StatusDelivered}
 
 // statusCounts draws the number of stored messages by status.
 func (h *Screen) statusCounts() string {
-	spans := []theme.Span{{Text: " Messages ", Role: theme.Breadcrumb}}
+	spans := []theme.Span{}
 	for _, status := range countedStatuses {
 		word, role := h.Session.Theme.StatusText(status)
 		if h.counts[status] == 0 {
@@ -76,7 +76,7 @@ type groupColumns struct {
 }
 
 // stateMinWidth is the minimum width of a screen that shows the state of endpoints, in cells.
-const stateMinWidth = 100
+const stateMinWidth = 98
 
 // columns returns the widths that fit. The endpoint has at most a third of the screen.
 func (gt groupTable) columns() groupColumns {
@@ -113,33 +113,35 @@ func (c groupColumns) line(t *theme.Theme, endpoint, when, state, answer string)
 // groupLines draws the messages that were tried and not delivered, by endpoint and answer.
 func (h *Screen) groupLines() []string {
 	t := h.Session.Theme
-	title := " Undelivered"
-	undelivered := h.counts[ui.StatusRetrying] + h.counts[ui.StatusFailed]
-	if undelivered > len(h.Failures) {
-		title = fmt.Sprintf(" Newest %d undelivered", len(h.Failures))
-	}
 	if len(h.Groups) == 0 {
-		return []string{
-			t.Paint(theme.Breadcrumb, t.Fit(title, h.Width, false)),
-			t.Paint(theme.Dim, t.Fit("   none", h.Width, false)),
-		}
+		return []string{t.Paint(theme.Dim, t.Fit("  none", h.Width, false))}
 	}
 	table := groupTable{session: h.Session, groups: h.Groups, width: h.Width}
-	return table.lines(title, h.shownGroups(), h.SelectedIndex)
+	return table.lines(h.shownGroups(), h.SelectedIndex)
 }
 
-// lines draws the groups that are shown, below a title. selected is the index of the selected group.
-func (gt groupTable) lines(title string, shown []Group, selected int) []string {
+// groupTitle returns the title of the groups.
+func (h *Screen) groupTitle() string {
+	undelivered := h.counts[ui.StatusRetrying] + h.counts[ui.StatusFailed]
+	if undelivered > len(h.Failures) {
+		return fmt.Sprintf("Newest %d undelivered", len(h.Failures))
+	}
+	return "Undelivered"
+}
+
+// lines draws the groups that are shown, below the titles of their columns. selected is the index
+// of the selected group.
+func (gt groupTable) lines(shown []Group, selected int) []string {
 	c := gt.columns()
-	lines := []string{gt.head(c, title, len(shown))}
+	lines := []string{gt.head(c, len(shown))}
 	for i, g := range shown {
 		lines = append(lines, gt.line(c, g, i == selected))
 	}
 	return lines
 }
 
-// head draws a title with the labels of the columns. shown is the number of groups below it.
-func (gt groupTable) head(c groupColumns, title string, shown int) string {
+// head draws the titles of the columns. shown is the number of groups below it.
+func (gt groupTable) head(c groupColumns, shown int) string {
 	t := gt.session.Theme
 	endpoint := "endpoint"
 	if shown < len(gt.groups) {
@@ -149,7 +151,7 @@ func (gt groupTable) head(c groupColumns, title string, shown int) string {
 	for i := range labels {
 		labels[i].Role = theme.Label
 	}
-	left := []theme.Span{{Text: t.Fit(title, countCells+2+c.result, false), Role: theme.Breadcrumb}}
+	left := []theme.Span{{Text: theme.Spaces(countCells + 2 + c.result)}}
 	return t.Compose(gt.width, append(left, labels...), nil)
 }
 
@@ -195,7 +197,7 @@ func (gt groupTable) state(g Group) string {
 	case !queue.IsEnabled:
 		return "disabled"
 	case queue.Breaker == wire.BreakerOpen:
-		return "breaker open"
+		return "paused, next try " + ui.Soon(gt.session.TimeUntil(time.Time(queue.NextProbeDateTime)))
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
 		return "waiting (Retry-After)"
 	case time.Time(queue.FailingSince).IsZero() && queue.Delivered > 0:
@@ -208,15 +210,11 @@ func (gt groupTable) state(g Group) string {
 
 // recent draws the most recent failures that fit below other lines.
 func (h *Screen) recent() []string {
-	t := h.Session.Theme
 	shown := h.shownFailures()
 	if len(shown) == 0 {
 		return nil
 	}
-	lines := []string{
-		theme.Spaces(h.Width),
-		t.Paint(theme.Breadcrumb, t.Fit(" Recent failures", h.Width, false)),
-	}
+	var lines []string
 	table := recentTable{session: h.Session, width: h.Width}
 	c := table.columns(shown)
 	before := len(h.fixedEntries())
@@ -267,10 +265,10 @@ func (rt recentTable) line(c recentColumns, m wire.Message, selected bool) strin
 		name := rt.session.Queues.Known[m.SubscriptionID].SubscriberName
 		subscriber = t.Fit(name, subscriberCells, false) + "  "
 	}
-	const margins = 10 // the pointer, three gaps, and a cell at the end
+	const margins = 9 // the pointer, three gaps, and a cell at the end
 	room := rt.width - c.when - statusCells - c.result - c.event - len(subscriber) - margins
 	return t.Row(rt.width, selected, []theme.Span{
-		{Text: " " + t.Fit(rt.session.TimeText(time.Time(m.LastSavedDateTime)), c.when, true) + "  ", Role: theme.Dim},
+		{Text: t.Fit(rt.session.TimeText(time.Time(m.LastSavedDateTime)), c.when, true) + "  ", Role: theme.Dim},
 		{Text: t.Fit(status, statusCells, false) + t.Fit(ui.LastResult(m), c.result, false), Role: statusRole},
 		{Text: "  " + t.Fit(m.EventName, c.event, false) + "  "},
 		{Text: subscriber},

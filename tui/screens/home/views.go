@@ -78,7 +78,7 @@ func (h *Screen) viewLines(before int) []string {
 	if len(h.visibleViews()) == 0 {
 		return nil
 	}
-	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Saved views", h.Width, false))}
+	var lines []string
 	for i, v := range h.visibleViews() {
 		rows := cmp.Or(h.views.texts[v.Name], strings.Repeat(t.Loading, 3))
 		lines = append(lines, t.Row(h.Width, before+i == h.SelectedIndex, []theme.Span{
@@ -96,7 +96,7 @@ func (h *Screen) captureLines(before int) []string {
 	if len(h.Lagging) == 0 {
 		return nil
 	}
-	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Changes are late", h.Width, false))}
+	var lines []string
 	for i, c := range h.Lagging {
 		lines = append(lines, t.Row(h.Width, before+i == h.SelectedIndex, []theme.Span{
 			{Text: t.Fit(ui.Age(time.Duration(c.Lag)), countCells-len("> "), true) + "  " + c.Kind},

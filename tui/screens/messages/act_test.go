@@ -135,7 +135,7 @@ func TestBulkResultIsShownOnOtherScreen(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("!", "a", "D", "y", "esc", "esc", "4")
-	d.WantText(" Messages  ", "of 8")
+	d.WantText(" Messages ─", "of 8")
 	d.Wait(ui.UndoDelay + 500*time.Millisecond)
 	d.WantText("4 messages deleted")
 }
@@ -172,7 +172,7 @@ func TestRetryUpdatesList(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.WantText("127.0.0.1", "Undelivered")
 	d.Press("!")
-	d.WantText("[failed or retrying]", "RETRYING", "FAILED")
+	d.WantText("[failed or retrying]", "retrying", "failed")
 	d.Press("r")
 	d.WantText("Retry this message?")
 	d.Press("y")

@@ -85,8 +85,11 @@ const (
 
 // textCell returns a function that draws a text of a message in a cell.
 func textCell(text func(m wire.Message) string) func(*columns, wire.Message) grid.Cell {
-	return func(_ *columns, m wire.Message) grid.Cell { return grid.Cell{Text: text(m)} }
+	return func(_ *columns, m wire.Message) grid.Cell { return optionalCell(text(m)) }
 }
+
+// optionalCell returns the cell of a text that is "-" if there is none.
+func optionalCell(text string) grid.Cell { return grid.Cell{Text: text, Null: text == "-"} }
 
 // omittedFields are the fields that are part of another column or of the detail
 // screen.
@@ -190,7 +193,7 @@ func (c *columns) ageCell(m wire.Message) grid.Cell {
 
 // nextCell returns the time of the next attempt.
 func (c *columns) nextCell(m wire.Message) grid.Cell {
-	return grid.Cell{Text: next(m, c.session)}
+	return optionalCell(next(m, c.session))
 }
 
 // subscriberCell returns the name of the subscriber.
@@ -203,7 +206,7 @@ func (c *columns) markerCell(m wire.Message) grid.Cell {
 		sign.Text = c.session.Theme.Left
 	}
 	if c.host.Delayed(m.MessageID) {
-		sign.Text = theme.FailGlyph
+		sign.Text = c.session.Theme.Fail
 	}
 	return sign
 }

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -182,8 +181,11 @@ func (s *Detail) Badges() []string {
 }
 
 func (s *Detail) Status() string {
-	return cmp.Or(s.sending.progress(), s.list.Position())
+	return s.sending.progress()
 }
+
+// Count returns the number of the message in the list, and the number of messages.
+func (s *Detail) Count() string { return s.list.Position() }
 
 func (s *Detail) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessage, keymap.InLists}

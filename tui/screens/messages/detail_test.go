@@ -78,7 +78,7 @@ func TestRevealShowsFullURL(t *testing.T) {
 	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
 	d.Press("4", "enter", "v")
 	d.CheckScreen()
-	unwrapped := strings.Join(strings.Fields(d.Text()), "")
+	unwrapped := strings.Join(strings.Fields(strings.ReplaceAll(d.Text(), "│", "")), "")
 	if !strings.Contains(unwrapped, key) {
 		t.Errorf("the screen shows\n%s\nwant the key %s of the URL", d.Text(), key)
 	}
@@ -101,7 +101,7 @@ func TestDeleteClosesDetail(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "enter", "D", "y")
 	d.Wait(ui.UndoDelay)
-	d.WantText("done", " Messages  ")
+	d.WantText("done", " Messages ─")
 	d.WantNoText("no longer exists")
 	d.Press("enter", "D", "y", "1")
 	d.Wait(ui.UndoDelay)

@@ -42,9 +42,9 @@ func openQueued(t *testing.T) *tuitest.Driver {
 func TestProblemsCountQueuedMessages(t *testing.T) {
 	d := openQueued(t)
 	d.Press("!")
-	d.WantText("[failed or retrying]", "row 1 of 1", "3 more queued: ! shows them")
+	d.WantText("[failed or retrying]", "1 of 1", "3 more queued: ! shows them")
 	d.Press("!")
-	d.WantText("[not delivered]", "of 4", "NOT SENT")
+	d.WantText("[not delivered]", "of 4", "not sent")
 	where := list(d).Marks.Exportable().Query.Where
 	statuses := []string{"0", "2", "3"}
 	if len(where) != 1 || !slices.Equal(where[0].Values, statuses) {
@@ -111,7 +111,7 @@ func TestRetryAllShowsImpact(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "a")
-	d.WantText("8 marked: all matches", "▌● ✓ DELIVERED", " ● ~ RETRYING")
+	d.WantText("8 marked: all matches", "▌● ✓ delivered", " ● ↻ retrying")
 	d.Press("r")
 	d.WantText("Retry 1 failed message?", "1  127.0.0.", "last 400",
 		"3 more are already scheduled and skipped (press i to include them)",

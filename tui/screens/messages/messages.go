@@ -261,11 +261,8 @@ func (s *List) Step(n int) (m wire.Message, ok bool, cmd tea.Cmd) {
 	return m, ok, s.FetchVisible()
 }
 
-// Position describes the selected row, without the columns.
-func (s *List) Position() string {
-	position, _, _ := strings.Cut(s.Grid.PositionText(), statusGap)
-	return position
-}
+// Position returns the number of the selected row and the number of rows.
+func (s *List) Position() string { return s.Count() }
 
 func (s *List) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
@@ -410,16 +407,15 @@ func (s *List) Status() string {
 		}
 		return "no response yet: " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retries"
 	}
-	position, columns, _ := strings.Cut(s.Grid.PositionText(), statusGap)
-	text := position + s.Marks.text()
+	text := s.Marks.text()
+	columns := s.Grid.PositionText()
 	if s.Grid.Len() == 0 {
 		text = "no messages"
+		columns = ""
 	}
 	text += s.Query.blockedText(&s.Session.Queues) + s.Rows.newText()
-	if columns != "" {
-		text += statusGap + columns
-	}
-	return text + statusGap + "times: " + ui.TimeModes[s.Session.Times]
+	times := "times: " + ui.TimeModes[s.Session.Times]
+	return ui.Parts(strings.TrimPrefix(text, statusGap), columns, times)
 }
 
 // statusGap separates the parts of the status line.

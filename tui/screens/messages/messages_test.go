@@ -22,5 +22,5 @@ func TestStatusWithoutResponseHasNoCount(t *testing.T) {
 	d.Press("esc")
 	d.WantText("no response yet: R retries")
 	d.Press("R")
-	d.WantText("row 1 of 8")
+	d.WantText("1 of 8")
 }

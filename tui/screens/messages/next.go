@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -16,8 +15,8 @@ const lateAfter = 3 * time.Second
 const (
 	noAttempt            = "-" // none is scheduled
 	subscriptionDisabled = "disabled"
-	breakerOpen          = "breaker" // the circuit breaker of the endpoint is open
-	withheld             = "held"    // the owner of the subscription may not read the record
+	breakerOpen          = "paused" // the circuit breaker of the endpoint is open
+	withheld             = "held"   // the owner of the subscription may not read the record
 )
 
 // late reports whether a message should have been sent by now.
@@ -76,7 +75,7 @@ func nextLong(m wire.Message, s *ui.Session) string {
 		return "held: the owner may not read the record"
 	case breakerOpen:
 		probe := time.Time(s.Queues.Known[m.SubscriptionID].NextProbeDateTime)
-		return display.BreakerOpen("", s.TimeUntil(probe))
+		return ui.PausedText("", s.TimeUntil(probe))
 	case noAttempt:
 		return noAttempt
 	default:

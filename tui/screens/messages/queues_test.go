@@ -27,9 +27,9 @@ func TestLateMessageShowsReason(t *testing.T) {
 	d.WantText("due")
 	d.Heartbeat()
 	d.Advance(0)
-	d.WantText("breaker")
+	d.WantText("paused")
 	d.Press("enter")
-	d.WantText("[breaker]", "circuit breaker open; next attempt now")
+	d.WantText("[paused]", "paused after failures, next try now")
 
 	enable := func(on bool) {
 		t.Helper()
@@ -46,7 +46,7 @@ func TestLateMessageShowsReason(t *testing.T) {
 	enable(true)
 	d.Clock = d.Clock.Add(ui.QueuesInterval)
 	d.Advance(0)
-	d.WantText("[breaker]")
+	d.WantText("[paused]")
 }
 
 // The list and the screen of a message show that its queue holds its event.

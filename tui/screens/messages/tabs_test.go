@@ -107,12 +107,12 @@ func TestPreviewOfMessage(t *testing.T) {
 	d.Press("4")
 	d.WantNoText("Response of attempt")
 	d.Resize(120, 40)
-	d.WantText("[✓ DELIVERED]", `"InvoiceNo": "D9"`, "HTTP   Age ")
+	d.WantText("[✓ delivered]", `"InvoiceNo": "D9"`, "HTTP   Age ")
 	for range 2 { // without waiting for the responses
 		d.Deliver(tuitest.Letter("j"))
 	}
 	d.Settle()
-	d.WantText("[~ RETRYING]", "503 Service Unavailable", "scheduled",
+	d.WantText("[↻ retrying]", "503 Service Unavailable", "scheduled",
 		"Response of attempt 1", "<h1>upstream is down</h1>", `"DebtorID": "C2"`)
 	d.CheckScreen()
 	if _, err := s.Client.RetryMessages(t.Context(), url.Values{"SubscriptionID": {s.Failing}}); err != nil {

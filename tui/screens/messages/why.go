@@ -99,11 +99,10 @@ func (s *Why) Retime() string {
 }
 
 func (s *Why) Status() string {
-	text := s.Grid.PositionText()
 	if s.why.More {
-		text += "   there are older steps"
+		return "there are older steps"
 	}
-	return text
+	return s.Grid.PositionText()
 }
 
 // whyRoles are the roles of steps with a result; others are plain.

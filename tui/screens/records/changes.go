@@ -66,9 +66,12 @@ func (s *Changes) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InChang
 func (s *Changes) Equivalent() string { return "whctl follow " + s.kind.Name }
 
 // View draws the list, or shows why there are no changes yet.
-func (s *Changes) View() string {
+func (s *Changes) View() string { return strings.Join(s.Panels()[0].Lines, "\n") }
+
+// Panels returns the list and its preview, or why there are no changes yet.
+func (s *Changes) Panels() []theme.Panel {
 	if s.problem == "" || len(s.all) > 0 {
-		return s.Table.View()
+		return s.Table.Panels()
 	}
 	lines := []string{theme.Spaces(s.Width)}
 	for _, text := range s.Session.Theme.WrapLines(s.problem, s.Width-4, s.Height-1) {
@@ -77,7 +80,7 @@ func (s *Changes) View() string {
 	for len(lines) < s.Height {
 		lines = append(lines, theme.Spaces(s.Width))
 	}
-	return strings.Join(lines, "\n")
+	return []theme.Panel{{Width: s.Width, Height: s.Height, Focused: true, Lines: lines}}
 }
 
 func (s *Changes) Status() string {

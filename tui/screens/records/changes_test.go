@@ -81,7 +81,7 @@ func TestChangesOfShortHistory(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, &daemontest.Instance{URL: server.URL}), tui.Options{})
 	d.AwaitLive()
 	d.Press(":", "'changes SO_Tot", "tab", "enter")
-	d.WantText("row 1 of 3", "D24", "D23", "D22")
+	d.WantText("1 of 3", "D24", "D23", "D22")
 }
 
 // serveShortHistory serves the changes 22 to 24 of a history without older ones.

@@ -71,7 +71,7 @@ func (k *Kinds) read() {
 }
 
 // areaMinWidth is the minimum width for full area names, in cells.
-const areaMinWidth = 80
+const areaMinWidth = 78
 
 func (k *Kinds) SetSize(width, height int) {
 	k.Table.SetSize(width, height)
@@ -181,6 +181,7 @@ func (k *Kinds) fill() {
 			areaText = ""
 		}
 		area = kind.Area
+		opened := k.opened(kind)
 		rows = append(rows, &grid.Row{
 			ID: kind.Name,
 			Cells: []grid.Cell{
@@ -188,7 +189,7 @@ func (k *Kinds) fill() {
 				{Text: kind.Name},
 				{Text: total},
 				{Text: fmt.Sprint(len(kind.Fields))},
-				{Text: k.opened(kind), Role: theme.Dim},
+				{Text: opened, Role: theme.Dim, Null: opened == "-"},
 				{Text: kind.Summary, Role: theme.Dim},
 			},
 		})

@@ -15,8 +15,8 @@ func TestKindsShowTimeSinceOpened(t *testing.T) {
 	o := tui.Options{State: t.TempDir(), Profile: "prod"}
 	d := tuitest.Drive(t, c, o)
 	d.Press("2")
-	if line := d.LineWith("IN_Colours"); !strings.HasSuffix(strings.TrimSpace(line), "-") {
-		t.Errorf("before the kind was opened, its line is %q, want - at its end", line)
+	if line := d.LineWith("IN_Colours"); !strings.HasSuffix(strings.Trim(line, " │"), "–") {
+		t.Errorf("before the kind was opened, its line is %q, want – at its end", line)
 	}
 	d.Press(":", "'IN_Colours", "enter", "esc")
 	d.Wait(3 * time.Minute)
@@ -24,7 +24,7 @@ func TestKindsShowTimeSinceOpened(t *testing.T) {
 	restarted.Clock = d.Clock
 	restarted.Press("2")
 	for name, driver := range map[string]*tuitest.Driver{"this session": d, "the next session": restarted} {
-		if line := driver.LineWith("IN_Colours"); !strings.HasSuffix(strings.TrimSpace(line), "3m") {
+		if line := driver.LineWith("IN_Colours"); !strings.HasSuffix(strings.Trim(line, " │"), "3m") {
 			t.Errorf("in %s, the line of the kind is %q, want 3m at its end", name, line)
 		}
 	}

@@ -23,9 +23,9 @@ var subscriptionColumns = []responsiveColumn{
 	{Column: grid.Column{Name: "Event", Min: 14, Max: 120, Flex: true, TruncateMiddle: true}},
 	{Column: grid.Column{Name: "URL", Min: 12, Max: 120, Flex: true, TruncateMiddle: true}},
 	{Column: grid.Column{Name: "State", Min: 8}},
-	{Column: grid.Column{Name: "Delivered", Right: true, Min: 9}, minWidth: 70},
-	{Column: grid.Column{Name: "Failures", Right: true, Min: 8}},
-	{Column: grid.Column{Name: "Queued", Right: true, Min: 6}},
+	{Column: grid.Column{Name: "Delivered", Title: "OK", Right: true}, minWidth: 70},
+	{Column: grid.Column{Name: "Failures", Title: "Failed", Right: true}},
+	{Column: grid.Column{Name: "Queued", Right: true}},
 	{Column: grid.Column{Name: "Order"}, minWidth: 100},
 	{Column: grid.Column{Name: "Headers", Min: 8, Flex: true}, minWidth: 100},
 }
@@ -35,7 +35,7 @@ var subscriberColumns = []responsiveColumn{
 	{Column: grid.Column{Name: "SubscriberID", Min: 12}, minWidth: 56},
 	{Column: grid.Column{Name: "State", Min: 8}},
 	{Column: grid.Column{Name: "Subs", Right: true, Min: 4}},
-	{Column: grid.Column{Name: "Queued", Right: true, Min: 6}},
+	{Column: grid.Column{Name: "Queued", Right: true}},
 }
 
 // responsiveColumns selects the columns of a list that fit its width.
@@ -100,15 +100,12 @@ func subscriptionCells(subscription wire.Subscription, state grid.Cell, s *ui.Se
 	}
 }
 
-// numberCell returns the cell of a number, a dash if it is unknown.
+// numberCell returns the cell of a number, that of null if it is unknown.
 func numberCell(n int64, known bool) grid.Cell {
 	if !known {
-		return grid.Cell{Text: "-", Role: theme.Dim}
+		return grid.Cell{Null: true}
 	}
-	if n == 0 {
-		return grid.Cell{Text: "0", Role: theme.Dim}
-	}
-	return grid.Cell{Text: display.Thousands(n)}
+	return grid.Cell{Text: display.Thousands(n), Zero: n == 0}
 }
 
 // headerNames returns the names of a subscription's headers, separated by commas.
@@ -138,7 +135,7 @@ func stateCell(subscription wire.Subscription, s *ui.Session) grid.Cell {
 	case subscription.DisabledReason != "": // such as the rights of its owner
 		return grid.Cell{Text: "not sending", Role: theme.Warning}
 	case s.Queues.BreakerOpen(subscription.RecID):
-		return grid.Cell{Text: "breaker open", Role: theme.Failure}
+		return grid.Cell{Text: "paused", Role: theme.Failure}
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
 		return grid.Cell{Text: "waiting (Retry-After)", Role: theme.Warning}
 	case !time.Time(queue.FailingSince).IsZero():
@@ -163,7 +160,7 @@ func problemText(subscription wire.Subscription, s *ui.Session) string {
 	case ok && !queue.IsEnabled:
 		return "the subscriber is disabled: messages stay queued"
 	case queue.Breaker == wire.BreakerOpen:
-		return display.BreakerOpen(lastFailure(queue), s.TimeUntil(time.Time(queue.NextProbeDateTime)))
+		return ui.PausedText(lastFailure(queue), s.TimeUntil(time.Time(queue.NextProbeDateTime)))
 	case !waitUntil.IsZero():
 		return "waiting (Retry-After)" + afterComma(lastFailure(queue)) + "; next attempt " +
 			ui.Soon(s.TimeUntil(waitUntil))

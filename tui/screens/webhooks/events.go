@@ -114,10 +114,10 @@ func (e *Events) Tick() tea.Cmd {
 func (e *Events) Status() string {
 	text := e.Grid.PositionText()
 	if e.Session.NeedsAdmin() != "" {
-		return text + "   subscriptions and times require the role admin"
+		return ui.Parts(text, "subscriptions and times require the role admin")
 	}
 	if e.sampled >= eventSample {
-		text += fmt.Sprintf("   last seen: newest %s messages", display.Thousands(eventSample))
+		text = ui.Parts(text, fmt.Sprintf("last seen: newest %s messages", display.Thousands(eventSample)))
 	}
 	return text
 }
@@ -142,19 +142,14 @@ func (e *Events) fill() {
 func (e *Events) countCells(name string) (count, last grid.Cell) {
 	hidden := grid.Cell{Text: hiddenText, Role: theme.Dim}
 	lastSeen := e.last[name] // known to other roles from live updates only
-	last = grid.Cell{Text: e.Session.TimeText(lastSeen)}
+	last = grid.Cell{Text: e.Session.TimeText(lastSeen), Null: lastSeen.IsZero()}
 	if e.Session.NeedsAdmin() != "" {
 		if lastSeen.IsZero() {
 			last = hidden
 		}
 		return hidden, last
 	}
-	subscriptions := len(e.subscriptionsTo(name))
-	count = grid.Cell{Text: fmt.Sprint(subscriptions)}
-	if subscriptions == 0 {
-		count.Role = theme.Dim
-	}
-	return count, last
+	return numberCell(int64(len(e.subscriptionsTo(name))), true), last
 }
 
 func (e *Events) Retime() string {

@@ -38,7 +38,7 @@ func wantInLine(t *testing.T, d *tuitest.Driver, event string, want ...string) {
 func TestEventsShowSubscriptions(t *testing.T) {
 	d := openEvents(t, "debtor.")
 	wantInLine(t, d, "debtor.updated", " 1 ", "11m")
-	wantInLine(t, d, "debtor.created", " 1 ", " - ")
+	wantInLine(t, d, "debtor.created", " 1 ", " – ")
 
 	d.Press("S")
 	d.WantText("Subscriptions to debtor.created", "acme-shop, by debtor.*", "/bad/erp")

@@ -27,7 +27,7 @@ func TestFormShowsFieldErrors(t *testing.T) {
 	d.Press("'http://127.0.0.1:9/x", "ctrl+s")
 	d.WantText("Created", "whsec_")
 	d.Press("esc")
-	d.WantText("salesorder.updated", "row 4 of 4")
+	d.WantText("salesorder.updated", "4 of 4")
 }
 
 // A form submitted several times before the response creates one subscription.

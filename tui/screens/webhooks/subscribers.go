@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -98,8 +97,7 @@ func (s *Subscribers) Status() string {
 		return "no subscribers; press n to add one"
 	}
 	if s.total > len(s.List) {
-		return s.Grid.PositionText() +
-			fmt.Sprintf("   the first %s of %s", display.Thousands(len(s.List)), display.Thousands(s.total))
+		return fmt.Sprintf("the first %s of %s", display.Thousands(len(s.List)), display.Thousands(s.total))
 	}
 	return s.Grid.PositionText()
 }
@@ -334,14 +332,14 @@ func fetchSubscribers(ctx context.Context, c *client.Client) (subscriberList, er
 // On a wide screen the subscribers are on the left, and the subscriptions of the
 // selected subscriber on the right.
 const (
-	splitMinWidth  = 100 // cells
+	splitMinWidth  = 98 // cells
 	splitLeftWidth = 45
 )
 
 // SetSize sets the size of both sides.
 func (s *Subscribers) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
-	if width < splitMinWidth {
+	if !s.isSplit() {
 		s.Fit(width, height)
 		return
 	}
@@ -354,8 +352,13 @@ func (s *Subscribers) SetSize(width, height int) {
 // Redraw builds the rows again.
 func (s *Subscribers) Redraw() { s.fill() }
 
-// Left draws the list, on the left of the subscriptions.
-func (s *Subscribers) Left() string { return s.Grid.View() }
+// LeftPanel returns the list, on the left of the subscriptions.
+func (s *Subscribers) LeftPanel() theme.Panel {
+	panel := s.Grid.Panel()
+	panel.Title = []theme.Span{{Text: s.Title(), Role: theme.Breadcrumb}}
+	panel.Note = []theme.Span{{Text: s.Count(), Role: theme.Dim}}
+	return panel
+}
 
 // Fit sets the size of the list and the columns that fit.
 func (s *Subscribers) Fit(width, height int) {
@@ -365,18 +368,22 @@ func (s *Subscribers) Fit(width, height int) {
 	s.Grid.SetSize(width, height)
 }
 
-func (s *Subscribers) View() string {
-	if s.Width < splitMinWidth {
-		return s.Grid.View()
+// isSplit reports whether the subscriptions are on the right.
+func (s *Subscribers) isSplit() bool { return s.PanelWidth() >= splitMinWidth }
+
+// Panels returns the list, and the subscriptions of the selected subscriber.
+func (s *Subscribers) Panels() []theme.Panel {
+	list := s.Grid.Panel()
+	list.Focused = true
+	panels := []theme.Panel{list}
+	if s.isSplit() && s.detail != nil {
+		return append(panels, s.detail.rightPanels()...)
 	}
-	t := s.Session.Theme
-	right := strings.Repeat(theme.Spaces(s.Width-splitLeftWidth-1)+"\n", s.Height)
-	if s.detail != nil {
-		view := s.detail.Table.View()
-		view = strings.Replace(view, t.Pointer, " ", 1) // it has no focus
-		right = t.Dimmed(view)
+	if s.isSplit() {
+		room := s.Width - splitLeftWidth - 1
+		panels = append(panels, theme.Panel{X: splitLeftWidth + 1, Width: room, Height: s.Height})
 	}
-	return t.SideBySide(s.Grid.View(), right)
+	return panels
 }
 
 // HasChild reports whether child is the screen on the right or its preview.
@@ -408,13 +415,13 @@ func (s *Subscribers) isDetailOf(subscriber wire.Subscriber) bool {
 // showsDetail reports whether the subscriptions of the selected subscriber are on the right.
 func (s *Subscribers) showsDetail() bool {
 	subscriber, ok := s.selected()
-	return ok && s.Width >= splitMinWidth && s.isDetailOf(subscriber)
+	return ok && s.isSplit() && s.isDetailOf(subscriber)
 }
 
 // showDetail shows the subscriptions of the selected subscriber on the right.
 func (s *Subscribers) showDetail() tea.Cmd {
 	subscriber, ok := s.selected()
-	if !ok || s.Width < splitMinWidth {
+	if !ok || !s.isSplit() {
 		return nil
 	}
 	if s.isDetailOf(subscriber) {
@@ -452,7 +459,7 @@ func (s *Subscribers) openDetail() tea.Cmd {
 }
 
 func (s *Subscribers) Click(x, y int, double bool) tea.Cmd {
-	if s.Width >= splitMinWidth && x > splitLeftWidth {
+	if s.isSplit() && x > splitLeftWidth {
 		return s.openDetail()
 	}
 	return tea.Batch(browse.ClickRow(s, s.Grid, x, y, double), s.showDetail())

@@ -109,12 +109,14 @@ func (s *Subscription) Scopes() []keymap.Scope {
 func (s *Subscription) Equivalent() string { return "whctl subscriptions show " + s.One.RecID }
 
 func (s *Subscription) Status() string {
-	text := s.list.Position()
 	if s.Top+s.Rows < len(s.Lines) {
-		text += "   " + keymap.KeyFor(keymap.InLists, keymap.GoDown) + " scrolls down"
+		return keymap.KeyFor(keymap.InLists, keymap.GoDown) + " scrolls down"
 	}
-	return text
+	return ""
 }
+
+// Count returns the number of the subscription in the list, and the number of subscriptions.
+func (s *Subscription) Count() string { return s.list.Position() }
 
 func (s *Subscription) Badges() []string {
 	if s.subscriberDisabled() {

@@ -45,7 +45,7 @@ func TestSubscriptionShowsAllData(t *testing.T) {
 	d.WantText("Delete the subscription?", "?token="+ui.SecretMask)
 	d.WantText("Its 1 message and all responses are deleted too.", "No message is queued.")
 	d.Press("esc", "enter")
-	d.WantText("debtor.updated", "FAILED")
+	d.WantText("debtor.updated", "failed")
 	d.Press("esc", "D", "y")
 	d.WantText("delete of debtor.*: done")
 	d.Wait(ui.ToastDuration[ui.Info])
@@ -81,16 +81,16 @@ func TestListsShowStatistics(t *testing.T) {
 	disableFailing(t, s)
 	d := s.Open(t, tui.Options{})
 	d.Press("3")
-	if got := strings.Fields(d.LineWith("acme-shop")); strings.Join(got[len(got)-3:], " ") != "enabled 3 3" {
+	if got := strings.Fields(strings.Trim(d.LineWith("acme-shop"), "│")); strings.Join(got[len(got)-3:], " ") != "enabled 3 3" {
 		t.Errorf("the row of the subscriber is %q", got)
 	}
 	d.Press("enter")
 	for event, want := range map[string]string{
-		"salesorder.created": "(enabled|failing) 4 0 0$",
-		"debtor.*":           "disabled 0 3 3$",
-		"invento":            "(enabled|failing) 0 1 0$",
+		"salesorder.created": "(enabled|failing) 4 · ·$",
+		"debtor.*":           "disabled · 3 3$",
+		"invento":            "(enabled|failing) · 1 ·$",
 	} {
-		row := strings.Join(strings.Fields(d.LineWith(event)), " ")
+		row := strings.Join(strings.Fields(strings.Trim(d.LineWith(event), "│")), " ")
 		if !regexp.MustCompile(want).MatchString(row) {
 			t.Errorf("the row of %s is %q, want %q", event, row, want)
 		}
@@ -98,16 +98,16 @@ func TestListsShowStatistics(t *testing.T) {
 	d.Press("j")
 	d.WantText("disabled manually: messages stay queued")
 	d.Press("/", "'DISAB debtor", "enter")
-	d.WantText("[DISAB debtor]", "row 1 of 1", "debtor.*")
+	d.WantText("[DISAB debtor]", "1 of 1", "debtor.*")
 	d.WantNoText("salesorder")
 	d.Resize(60, 15)
-	d.WantText("Failures  Queued")
+	d.WantText("Failed  Queued")
 	d.CheckScreen()
 	s.EnableSubscriber(t, false)
 	d.Press("esc", "R", "/", "'dis", "enter")
 	d.WantText("acme-shop", "wms", "disabled")
 	d.Press("/", "ctrl+u", "'wms dis", "enter")
-	d.WantText("[wms dis]", "row 1 of 1")
+	d.WantText("[wms dis]", "1 of 1")
 }
 
 // disableFailing disables the failing subscription.
@@ -136,9 +136,9 @@ func TestMessagesOfSubscriberHideID(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "j", "m")
-	d.WantText("Messages  [wms]", "no messages")
+	d.WantText("Messages [wms]", "no messages")
 	d.Press("3", "k", "m")
-	d.WantText("Messages  [acme-shop]", "salesor…created", "debtor.updated", "row 1 of 8")
+	d.WantText("Messages [acme-shop]", "saleso", "debtor.updated", "1 of 8")
 	command := d.App.Front().Equivalent()
 	if strings.Contains(command, s.Subscriber) || !strings.Contains(command, "SubscriberID^="+s.Subscriber[:4]) {
 		t.Errorf("the equivalent command is %s, want the start of the SubscriberID only", command)

@@ -3,14 +3,17 @@ package webhooks
 import (
 	"context"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -35,8 +38,8 @@ type leftList interface {
 	SetCount(id string, subscriptions int)
 	// Fit sets the size of the list.
 	Fit(width, height int)
-	// Left draws the list.
-	Left() string
+	// LeftPanel returns the panel of the list.
+	LeftPanel() theme.Panel
 }
 
 // NewSubscriptions returns the list of a subscriber's subscriptions.
@@ -139,7 +142,7 @@ func (s *Subscriptions) Status() string {
 	}
 	if subscription, ok := s.Selected(); ok {
 		if why := problemText(subscription, s.Session); why != "" {
-			return s.Grid.PositionText() + "   " + why
+			return why
 		}
 	}
 	return s.Grid.PositionText()
@@ -167,7 +170,7 @@ func (s *Subscriptions) onFetched(subscriber *wire.Subscriber, err error) tea.Cm
 func (s *Subscriptions) Owner() wire.Subscriber { return s.Subscriber }
 
 // Position describes the selected row.
-func (s *Subscriptions) Position() string { return s.Grid.PositionText() }
+func (s *Subscriptions) Position() string { return s.Count() }
 
 // Step selects the subscription n rows further, and returns it, false if there is none.
 func (s *Subscriptions) Step(n int) (wire.Subscription, bool) {
@@ -266,18 +269,55 @@ func (s *Subscriptions) SetSize(width, height int) {
 	if s.columns.fit(s.Grid, width) {
 		s.fill()
 	}
-	s.Preview.Fit(s.Width, width, height)
+	s.Preview.Fit(s.PanelWidth(), width, height)
 }
 
 // split reports whether the subscribers are shown on the left.
-func (s *Subscriptions) split() bool { return s.left != nil && s.Width >= splitMinWidth }
+func (s *Subscriptions) split() bool { return s.left != nil && s.PanelWidth() >= splitMinWidth }
 
-func (s *Subscriptions) View() string {
+// Panels returns the list and its preview, to the right of the subscribers if there is room.
+func (s *Subscriptions) Panels() []theme.Panel {
+	panels := s.Table.Panels()
 	if !s.split() {
-		return s.Table.View()
+		return panels
 	}
-	t := s.Session.Theme
-	return t.SideBySide(t.Dimmed(s.left.Left()), s.Table.View())
+	left := s.left.LeftPanel()
+	left.Lines = dimmed(s.Session.Theme, left.Lines) // with the sign at the subscriber
+	return append([]theme.Panel{left}, moveRight(panels)...)
+}
+
+// rightPanels returns the panels while the list of subscribers on the left has the focus.
+func (s *Subscriptions) rightPanels() []theme.Panel {
+	panels := moveRight(s.Table.Panels())
+	for i := range panels {
+		p := &panels[i]
+		p.Focused = false
+		p.Lines = dimmed(s.Session.Theme, p.Lines)
+		if i == 0 {
+			p.Lines = withoutSign(s.Session.Theme, p.Lines)
+			p.Title = ui.Heading(s.Title(), s.Badges(), theme.Breadcrumb)
+			p.Note = []theme.Span{{Text: display.Count(s.Grid.Len(), "subscription", "subscriptions"), Role: theme.Dim}}
+		}
+	}
+	return panels
+}
+
+// moveRight moves panels to the right of the subscribers.
+func moveRight(panels []theme.Panel) []theme.Panel {
+	for i := range panels {
+		panels[i].X += splitLeftWidth + 1
+	}
+	return panels
+}
+
+// dimmed draws the lines of a panel without the focus.
+func dimmed(t *theme.Theme, lines []string) []string {
+	return strings.Split(t.Dimmed(strings.Join(lines, "\n")), "\n")
+}
+
+// withoutSign removes the sign at the selected row.
+func withoutSign(t *theme.Theme, lines []string) []string {
+	return strings.Split(strings.Replace(strings.Join(lines, "\n"), t.Pointer, " ", 1), "\n")
 }
 
 func (s *Subscriptions) Click(x, y int, double bool) tea.Cmd {

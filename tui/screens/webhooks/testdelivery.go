@@ -10,7 +10,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -260,7 +259,7 @@ func (t *testDelivery) Tick() tea.Cmd {
 func (t *testDelivery) timeoutText() string {
 	if t.session.Queues.BreakerOpen(t.subscription.RecID) {
 		probe := time.Time(t.session.Queues.Known[t.subscription.RecID].NextProbeDateTime)
-		return "message queued, " + display.BreakerOpen("", t.session.TimeUntil(probe))
+		return "message queued, " + ui.PausedText("", t.session.TimeUntil(probe))
 	}
 	return "no response after " + ui.Age(testTimeout) + "; see the message in Messages"
 }

@@ -49,10 +49,10 @@ func TestTestDeliveryWithOpenBreakerEndsEarly(t *testing.T) {
 	}
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
-	d.WantText("breaker open")
+	d.WantText("paused")
 	d.Press("T", "y")
 	d.Advance(webhooks.BreakerTestTimeout + time.Second)
-	d.WantText("test: message queued, circuit breaker open; next attempt")
+	d.WantText("test: message queued, paused after failures")
 }
 
 // The result of a test requested in a form is shown in the box of the secret too.
