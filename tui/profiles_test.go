@@ -68,7 +68,7 @@ func TestSwitchProfileDropsPreviousData(t *testing.T) {
 		return nil
 	})
 	d.Press(":", "'DB_Class", "enter")
-	d.WantText("no rows match")
+	d.WantText("No rows.")
 }
 
 // Allowing changes applies to one profile until it is left, and requires the name of a

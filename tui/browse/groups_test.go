@@ -254,9 +254,9 @@ func TestGroupsKeepFiltersAndOrder(t *testing.T) {
 	d.WantText("Count cannot be filtered")
 	d.Press("/", "backspace", "'5  Class=x", "enter")
 	d.Wait(10 * time.Second)
-	d.WantText("no rows match: F clears filters")
+	d.WantText("No row matches ", "F clears the filters.")
 	d.Press("enter", "=", "space")
-	d.WantText("by Ordered:year", "no rows match")
+	d.WantText("by Ordered:year", "No row matches")
 
 	// Groups change neither views nor the rows.
 	d.Press(":", "'save sales", "enter")

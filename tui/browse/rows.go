@@ -43,7 +43,20 @@ func newRows(session *ui.Session, s *selection, g *grid.Grid) *Rows {
 		grid:      g,
 	}
 	g.SetRows(r.Pages)
+	g.Empty = r.emptyText
 	return r
+}
+
+// emptyText returns why there are no rows, "" before they are counted.
+func (r *Rows) emptyText() string {
+	if !r.counted {
+		return ""
+	}
+	if len(r.selection.filters) == 0 {
+		return "No rows."
+	}
+	key := keymap.KeyFor(keymap.InBrowser, keymap.ClearFilters)
+	return ui.NoMatch("row", r.selection.filterTexts(), key+" clears the filters.")
 }
 
 // SetFields sets the displayed fields. The first one is frozen, except in lists with
@@ -205,12 +218,6 @@ func (r *Rows) isEmptyField(name string) bool {
 // status describes the selected row, and the marked rows if there are any.
 func (r *Rows) status() string {
 	text := r.grid.PositionText()
-	if r.grid.Len() == 0 && r.counted {
-		text = "no rows match"
-		if len(r.selection.filters) > 0 {
-			text += ": " + keymap.KeyFor(keymap.InBrowser, keymap.ClearFilters) + " clears filters"
-		}
-	}
 	if marked := r.grid.Marks.Len(); marked > 0 {
 		return ui.Parts(fmt.Sprintf("%d marked", marked)+r.sum(), text)
 	}

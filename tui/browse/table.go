@@ -171,6 +171,15 @@ func NewSearchTable(h ui.Host, name, help string) SearchTable {
 	return SearchTable{Table: NewTable(h, true), name: name, help: help}
 }
 
+// NoMatch returns the text of the list if nothing matches its search, "" without a search.
+func (t *SearchTable) NoMatch(noun string) string {
+	if t.Search == "" {
+		return ""
+	}
+	key := keymap.KeyFor(keymap.Everywhere, keymap.OpenFilter)
+	return ui.NoMatch(noun, []string{t.Search}, key+" changes the search.")
+}
+
 func (t *SearchTable) Badges() []string {
 	if t.Search == "" {
 		return nil

@@ -43,7 +43,7 @@ func (g *Grid) pruneDrawn() {
 // line draws row i.
 func (g *Grid) line(out []byte, i int) []byte {
 	if i >= g.rows.Len() {
-		return append(out, theme.Spaces(g.Columns.width)...)
+		return g.blankLine(out, i)
 	}
 	row := g.rows.Row(i)
 	if row == nil {
@@ -61,6 +61,18 @@ func (g *Grid) line(out []byte, i int) []byte {
 		}
 		return g.Columns.theme.Append(out, base, override, cells[n])
 	})
+}
+
+// emptyLine is the line of the text of a grid without rows, below a blank one.
+const emptyLine = 1
+
+// blankLine draws a line below the rows.
+func (g *Grid) blankLine(out []byte, i int) []byte {
+	if g.rows.Len() > 0 || i != emptyLine || g.Empty == nil {
+		return append(out, theme.Spaces(g.Columns.width)...)
+	}
+	text := theme.Spaces(prefixWidth) + g.Empty()
+	return g.Columns.theme.Append(out, theme.Dim, theme.Plain, g.Columns.theme.Fit(text, g.Columns.width, false))
 }
 
 // rowRole returns the style of a row.

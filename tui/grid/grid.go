@@ -22,6 +22,9 @@ type Grid struct {
 	id        string // ID of the selected row; empty while it is loading
 	top       int    // first visible row
 	following bool   // the selection stays on the first row
+	// Empty returns the text in place of the rows if there are none: the reason, and the key that
+	// changes it. It is nil for no text.
+	Empty func() string
 }
 
 // New returns an empty grid. In row mode, whole rows are selected instead of cells.
@@ -94,21 +97,20 @@ func (g *Grid) rememberID() {
 }
 
 // measure widens columns to fit the visible rows. It never narrows them, to avoid
-// jumps.
+// jumps, but room that was free goes to another column if that is cut more.
 func (g *Grid) measure() {
 	first, last := g.Window()
-	hasWidened := false
+	canGrow := false
 	for i := first; i <= last; i++ {
 		row := g.rows.Row(i)
-		_, isMeasured := g.Columns.cellCache[row]
-		if row == nil || isMeasured {
+		if row == nil || g.Columns.isMeasured(row) {
 			continue
 		}
-		if g.Columns.fitRow(row) {
-			hasWidened = true
+		if g.Columns.addRow(row) && g.Columns.spare > 0 {
+			canGrow = true
 		}
 	}
-	if hasWidened {
+	if g.Columns.widen() || canGrow {
 		g.Columns.invalidate()
 	}
 }
@@ -247,12 +249,9 @@ func (g *Grid) Count() string {
 	return display.Thousands(g.index+1) + " of " + display.Thousands(g.rows.Len())
 }
 
-// PositionText describes the visible columns, "" if all of them are visible.
+// PositionText describes the visible columns, "" if all of them are visible or there are no rows.
 func (g *Grid) PositionText() string {
-	if g.rows.Len() == 0 {
-		return "no rows"
-	}
-	if g.Columns.rowMode || len(g.Columns.columns) == 0 {
+	if g.rows.Len() == 0 || g.Columns.rowMode || len(g.Columns.columns) == 0 {
 		return ""
 	}
 	first, last := g.Columns.scrolledRange()

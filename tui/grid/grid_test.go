@@ -71,7 +71,7 @@ func TestGridView(t *testing.T) {
 	g.SetSize(40, 6)
 	checkView(t, g, `
    InvoiceID  |  Cartage1Total  Remark  
- * D100418    |         120.00  first$s~
+ * D100418    |         120.00  first$~ 
 >  D100377    |              -          
    D100512    |           0.00  世界    
                                         

@@ -12,7 +12,9 @@ const (
 	separatorWidth = 5 // cells between the frozen columns and the others
 	minCutWidth    = 4 // minimum width of a partly visible column
 	sortArrowWidth = 2 // cells of the sort arrow, with the space before it
+	rightMargin    = 1 // blank cells at the end of a row
 	cachedScreens  = 4 // screens of rows with cached drawn cells
+	maxMeasured    = 1000
 )
 
 // Layout determines which columns of a grid are visible, and their widths.
@@ -22,20 +24,61 @@ type Layout struct {
 	widths  []columnWidth
 	manual  map[string]int // widths set by the user, by column name
 	width   int            // width of the grid
+	spare   int            // cells that no column needs
 	rowMode bool           // rows are selected instead of cells
 	column  int            // index of the selected column
 	left    int            // first visible column after the frozen ones
 	frozen  int
 	sort    Sort
 
+	measured  map[*Row]struct{} // rows that were added to the widths
 	cellCache map[*Row][]string // drawn cells by row
 	visible   []visibleColumn
 }
 
 // columnWidth is the width of a column in cells.
 type columnWidth struct {
-	natural int // width of the widest cell seen so far
+	natural int // width of the title and of the cells seen so far
 	shrunk  int // cells removed to make room for other columns
+	grown   int // cells added beyond the maximum, since there is room
+
+	cells     int // number of cells seen so far
+	largest   int // width of the widest of them
+	second    int // width of the widest but one
+	largestIn *Row
+}
+
+// Cells count as exceptions from this number on if they are longer than all others by this
+// factor and this number of characters.
+const (
+	usualCells   = 6
+	extremeTimes = 2
+	extremeMore  = 8
+)
+
+// add adds the width of a cell in a row.
+func (w *columnWidth) add(row *Row, width int) {
+	if row == w.largestIn {
+		return
+	}
+	w.cells++
+	if width > w.largest {
+		w.second = w.largest
+		w.largest = width
+		w.largestIn = row
+		return
+	}
+	w.second = max(w.second, width)
+}
+
+// content returns the width that the cells need. A single extreme one is left out, except in
+// numbers, which would be misread.
+func (w *columnWidth) content(isNumber bool) int {
+	isExtreme := w.cells >= usualCells && w.largest > extremeTimes*w.second+extremeMore
+	if isExtreme && !isNumber {
+		return w.second
+	}
+	return w.largest
 }
 
 // visibleColumn is a column that is drawn.
@@ -52,6 +95,7 @@ func (l *Layout) Set(columns []Column, frozen int) {
 	for i, c := range columns {
 		l.widths[i].natural = max(l.titleWidth(c), c.Min)
 	}
+	l.measured = make(map[*Row]struct{})
 	l.frozen = max(0, min(frozen, len(columns)))
 	l.column = max(0, min(l.column, len(columns)-1))
 	l.left = l.frozen
@@ -87,18 +131,37 @@ func (l *Layout) Freeze(columns int) {
 // Frozen returns the number of frozen columns.
 func (l *Layout) Frozen() int { return l.frozen }
 
-// fitRow widens columns up to their limits to fit the cells of a row. It reports whether a
-// column has been widened.
-func (l *Layout) fitRow(row *Row) bool {
-	hasWidened := false
+// addRow adds the widths of the cells of a row. It reports whether one is wider than its column
+// and all cells above it.
+func (l *Layout) addRow(row *Row) (isWidest bool) {
+	if len(l.measured) >= maxMeasured {
+		clear(l.measured)
+	}
+	l.measured[row] = struct{}{}
 	for i := range min(len(l.columns), len(row.Cells)) {
-		limit := l.columns[i].max()
-		if l.widths[i].natural >= limit {
-			continue
-		}
-		width := l.cellWidth(row.Cells[i], limit)
-		if width > l.widths[i].natural {
-			l.widths[i].natural = width
+		w := &l.widths[i]
+		width := l.cellWidth(row.Cells[i], widest)
+		isWidest = isWidest || width > max(w.largest, l.columnWidth(i))
+		w.add(row, width)
+	}
+	return isWidest
+}
+
+// isMeasured reports whether a row was added to the widths.
+func (l *Layout) isMeasured(row *Row) bool {
+	_, ok := l.measured[row]
+	return ok
+}
+
+// widen widens columns up to their limits to fit the rows that were added. It reports whether one
+// was widened.
+func (l *Layout) widen() bool {
+	hasWidened := false
+	for i, c := range l.columns {
+		w := &l.widths[i]
+		width := min(c.max(), w.content(c.Right))
+		if width > w.natural {
+			w.natural = width
 			hasWidened = true
 		}
 	}
@@ -137,11 +200,11 @@ func (l *Layout) Index() int { return l.column }
 // third of the width.
 func (l *Layout) arrange() {
 	l.visible = l.visible[:0]
-	room := l.width - prefixWidth
+	room := l.width - prefixWidth - rightMargin
 	l.shrink(room)
 	frozenRoom := room
 	if l.frozen < len(l.columns) {
-		frozenRoom = room / 3
+		frozenRoom = (room + rightMargin) / 3
 	}
 	for i := range l.frozen {
 		used := l.place(i, frozenRoom)
@@ -164,10 +227,11 @@ func (l *Layout) arrange() {
 }
 
 // shrink narrows the widest flexible columns until all columns fit or no column can be
-// narrowed further.
+// narrowed further. Free room goes to the columns that are cut most.
 func (l *Layout) shrink(room int) {
 	for i := range l.widths {
 		l.widths[i].shrunk = 0
+		l.widths[i].grown = 0
 	}
 	excess := -columnGap - room
 	for i, c := range l.columns {
@@ -182,6 +246,30 @@ func (l *Layout) shrink(room int) {
 		}
 		l.widths[i].shrunk++
 	}
+	l.spare = max(0, -excess)
+	for ; l.spare > 0; l.spare-- {
+		i := l.neediest()
+		if i < 0 {
+			return
+		}
+		l.widths[i].grown++
+	}
+}
+
+// neediest returns the index of the column with the cells that are cut most, -1 if there is none.
+func (l *Layout) neediest() int {
+	found := -1
+	most := 0
+	for i, c := range l.columns {
+		_, isManual := l.manual[c.Name]
+		isHidden := l.width < c.MinGridWidth
+		missing := l.widths[i].largest - l.columnWidth(i)
+		if missing > most && !isManual && !isHidden {
+			found = i
+			most = missing
+		}
+	}
+	return found
 }
 
 // widestFlexible returns the index of the widest column that can be narrowed, -1 if there is
@@ -323,7 +411,7 @@ func (l *Layout) columnWidth(i int) int {
 	if l.sort.Column == c.Name && c.Name != "" {
 		width = max(width, l.titleWidth(c)+sortArrowWidth)
 	}
-	return width - l.widths[i].shrunk
+	return width - l.widths[i].shrunk + l.widths[i].grown
 }
 
 // scrolledRange returns the first and the last visible column after the frozen ones, or

@@ -28,6 +28,10 @@ func (f *Form) Box(width, height int) []string {
 	width = min(width, MaxFormWidth) - 4
 	room := max(1, height-2)
 	lines, from, to := f.Lines(width, room)
+	if blank := min(room, f.fullHeight(width, room)) - len(lines); blank > 0 {
+		end := len(lines) - len(f.noteLines(width))
+		lines = slices.Insert(lines, end, slices.Repeat([]string{theme.Spaces(width)}, blank)...)
+	}
 	top := max(0, min(from, to+1-room, len(lines)-room))
 	shown := lines[top:min(len(lines), top+room)]
 	return f.Session.Theme.ScrollFrame(f.title, width, shown, top, len(lines)-top-len(shown))
@@ -36,7 +40,6 @@ func (f *Form) Box(width, height int) []string {
 // Lines draws all lines of the form. Lines from (inclusive) to (exclusive) belong to
 // the active field.
 func (f *Form) Lines(width, room int) (lines []string, from, to int) {
-	t := f.Session.Theme
 	for first := 0; first < len(f.Fields); {
 		start := len(lines)
 		last := first
@@ -55,16 +58,43 @@ func (f *Form) Lines(width, room int) (lines []string, from, to int) {
 		first = last + 1
 	}
 
+	return append(lines, f.noteLines(width)...), from, to
+}
+
+// noteLines draws the notes and the keys.
+func (f *Form) noteLines(width int) []string {
+	t := f.Session.Theme
 	notes := append(slices.Clone(f.Notes), f.keys())
 	if f.Sent {
 		notes = []string{"submitting " + strings.Repeat(t.Loading, 3) + "   esc closes the form"}
 	}
+	var lines []string
 	for _, note := range notes {
 		for _, text := range t.WrapLines(note, width, MaxRemarkLines) {
 			lines = append(lines, t.Paint(theme.Dim, t.Fit(text, width, false)))
 		}
 	}
-	return lines, from, to
+	return lines
+}
+
+// fullHeight returns the number of lines of the form with the field that needs most, so that the
+// form has the same size and place in every field.
+func (f *Form) fullHeight(width, room int) int {
+	fields, remarks := 0, 0
+	for i, field := range f.Fields {
+		if !field.SameLine {
+			fields++
+		}
+		lines := len(f.Session.Theme.WrapLines(field.Help, width-labelWidth, MaxRemarkLines))
+		if field.Suggest != nil {
+			lines += min(maxSuggestions, max(minSuggestions, room-lines-2))
+		}
+		if i != f.At && field.Error != "" {
+			fields += len(f.Session.Theme.WrapLines(field.Error, width-labelWidth, MaxRemarkLines))
+		}
+		remarks = max(remarks, lines)
+	}
+	return fields + remarks + len(f.noteLines(width))
 }
 
 // keys repeats the hints inside the form, since the hint line is far away on large

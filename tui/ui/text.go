@@ -24,6 +24,12 @@ var (
 	ShortURL = display.ShortURL
 )
 
+// NoMatch returns the text of a list in which nothing matches conditions, and the key that clears
+// them.
+func NoMatch(noun string, conditions []string, key string) string {
+	return "No " + noun + " matches " + strings.Join(conditions, "  ") + ". " + key
+}
+
 // Parts joins the parts of a line that are not empty.
 func Parts(texts ...string) string {
 	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })

@@ -331,7 +331,7 @@ func TestEmptyListShowsFirstMessages(t *testing.T) {
 			s.Subscribe(t, "salesorder.created", s.Receiver+"/erp")
 			d := s.Open(t, tui.Options{})
 			d.Press("4")
-			d.WantText("no messages")
+			d.WantText("No message")
 			s.Publish(t, "salesorder.created", `{"InvoiceNo":"D1"}`, 1)
 			fetch(d)
 			d.WantText("1 of 1", "delivered")

@@ -63,6 +63,12 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	changed := make(changeTimes)
 	s.Subscribers = &names{queues: &s.Session.Queues}
 	s.Columns = &columns{host: h, session: s.Session, grid: s.Grid, subscribers: s.Subscribers, changed: changed}
+	s.Grid.Empty = func() string {
+		if s.Pages.Total() < 0 {
+			return ""
+		}
+		return s.Query.emptyText(&s.Session.Queues)
+	}
 	s.Rows = &rows{
 		session: s.Session,
 		query:   s.Query,
@@ -86,7 +92,7 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	s.Impacts = &impacts{host: h, list: s, session: s.Session, marks: s.Marks, bulk: s.Bulk}
 
 	s.Grid.SetRows(s.Pages)
-	s.Preview.ShowRight(s, 44)
+	s.Preview.ShowRight(s, 46)
 	s.Columns.show(DefaultColumnNames(), 0)
 	saved, ok := s.Session.State.Grids[gridKey]
 	if ok {
@@ -410,7 +416,6 @@ func (s *List) Status() string {
 	text := s.Marks.text()
 	columns := s.Grid.PositionText()
 	if s.Grid.Len() == 0 {
-		text = "no messages"
 		columns = ""
 	}
 	text += s.Query.blockedText(&s.Session.Queues) + s.Rows.newText()

@@ -154,6 +154,15 @@ func (q *query) badges(queues *ui.Queues) []string {
 	return append(badges, record.Texts(q.Filter.Conditions, filter.Text)...)
 }
 
+// emptyText returns why there are no messages.
+func (q *query) emptyText(queues *ui.Queues) string {
+	badges := q.badges(queues)
+	if len(badges) == 0 {
+		return "No message yet."
+	}
+	return ui.NoMatch("message", badges, keymap.KeyFor(keymap.InMessages, keymap.ClearFilters)+" clears the filter.")
+}
+
 // scope returns the label of the subscription or subscriber, empty for all.
 func (q *query) scope(queues *ui.Queues) string {
 	if queue, ok := queues.Known[q.Filter.Subscription]; ok {

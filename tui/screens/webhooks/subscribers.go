@@ -2,6 +2,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -40,8 +41,18 @@ func NewSubscribers(h ui.Host) *Subscribers {
 	}
 	s.Refill = s.fill
 	s.OnSearch = s.showDetail
+	s.Grid.Empty = func() string { return emptyText(&s.SearchTable, s.loaded, "subscriber", keymap.InSubscribers) }
 	s.columns.fit(s.Grid, ui.MinWidth)
 	return s
+}
+
+// emptyText returns why a list has no rows, "" before it is loaded.
+func emptyText(list *browse.SearchTable, isLoaded bool, noun string, scope keymap.Scope) string {
+	if !isLoaded {
+		return ""
+	}
+	key := keymap.KeyFor(scope, keymap.AddNew)
+	return cmp.Or(list.NoMatch(noun), "No "+noun+" yet. "+key+" creates one.")
 }
 
 func (s *Subscribers) Shown() tea.Cmd {
@@ -93,9 +104,6 @@ func (s *Subscribers) onQueues() tea.Cmd {
 }
 
 func (s *Subscribers) Status() string {
-	if s.loaded && len(s.List) == 0 {
-		return "no subscribers; press n to add one"
-	}
 	if s.total > len(s.List) {
 		return fmt.Sprintf("the first %s of %s", display.Thousands(len(s.List)), display.Thousands(s.total))
 	}

@@ -49,7 +49,7 @@ func TestSubscriptionShowsAllData(t *testing.T) {
 	d.Press("esc", "D", "y")
 	d.WantText("delete of debtor.*: done")
 	d.Wait(ui.ToastDuration[ui.Info])
-	d.WantText("no subscriptions; press n")
+	d.WantText("No subscription yet. n creates one.")
 	d.WantNoText("canary99")
 }
 
@@ -136,7 +136,7 @@ func TestMessagesOfSubscriberHideID(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "j", "m")
-	d.WantText("Messages [wms]", "no messages")
+	d.WantText("Messages [wms]", "No message matches wms.")
 	d.Press("3", "k", "m")
 	d.WantText("Messages [acme-shop]", "saleso", "debtor.updated", "1 of 8")
 	command := d.App.Front().Equivalent()

@@ -57,6 +57,9 @@ func newSubscriptions(h ui.Host, subscriber wire.Subscriber, left leftList) *Sub
 		columns:     responsiveColumns{all: subscriptionColumns},
 	}
 	s.Refill = s.fill
+	s.Grid.Empty = func() string {
+		return emptyText(&s.SearchTable, s.loaded, "subscription", keymap.InSubscriptions)
+	}
 	s.Preview.ShowBelow(s, stateLines)
 	s.columns.fit(s.Grid, ui.MinWidth)
 	return s
@@ -137,9 +140,6 @@ func (s *Subscriptions) onQueues() tea.Cmd {
 // Status describes the selected row. It includes the delivery problem of the selected
 // subscription.
 func (s *Subscriptions) Status() string {
-	if s.loaded && len(s.List) == 0 {
-		return "no subscriptions; press n to add one"
-	}
 	if subscription, ok := s.Selected(); ok {
 		if why := problemText(subscription, s.Session); why != "" {
 			return why
