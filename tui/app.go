@@ -154,7 +154,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 		return a.mouse.Enable()
 	case backgroundMsg:
 		a.options.Appearance.Theme = m.theme
-		*a.Session.Theme = *theme.New(a.options.Appearance.glyphs, m.theme)
+		*a.Session.Theme = *a.options.Appearance.newTheme()
 	case ui.Response:
 		return a.handleResponse(m)
 	case session.RejectedMsg:

@@ -127,7 +127,7 @@ func (f *Frame) panels() []string {
 	}
 	for i := range panels {
 		if panels[i].Title == nil {
-			const margins = 2 // cells around a text in a frame
+			const margins = 3 // cells around a text in a frame
 			panels[i].Title, panels[i].Note = f.headings(panels[i].Width - margins)
 			break
 		}
