@@ -214,6 +214,40 @@ func TestReloadKinds(t *testing.T) {
 	s.end(t)
 }
 
+// TestMistakenBuiltin: a mistake in the entry of a built-in kind that requires a role opens the kind
+// neither at a reload nor at the start.
+func TestMistakenBuiltin(t *testing.T) {
+	s := serveFile(t, "[auth]\nqueries = 'anonymous'\n", "--erp", "demo")
+	dir := filepath.Join(s.dir, "kinds")
+	expect := func(want int, texts ...string) {
+		t.Helper()
+		reply, body := get(t, s.url+"/Queries/CR_Classification.json?Take=1")
+		if reply.StatusCode != want {
+			t.Errorf("status %d, want %d: %s", reply.StatusCode, want, body)
+		}
+		for _, text := range texts {
+			if !strings.Contains(string(body), text) {
+				t.Errorf("%q is not in %s", text, body)
+			}
+		}
+	}
+	reload := func(entry string, lines ...string) {
+		t.Helper()
+		writeKinds(t, dir, "mine", parcelKind+entry)
+		s.reloads <- syscall.SIGHUP
+		s.log.Await(t, lines...)
+	}
+	reload("[CR_Classification]\nrole = 'writer'\n", "record kinds read from files", "kinds=2")
+	expect(http.StatusUnauthorized)
+	reload("[CR_Classification]\nrole = 'writr'\n", "not served because of mistakes", "kinds=CR_Classification")
+	expect(http.StatusNotFound, "CR_Classification is not served", "has a mistake", "whd check")
+	s.end(t)
+	s = serveFile(t, "erp.kinds = ['"+dir+"']\n[auth]\nqueries = 'anonymous'\n", "--erp", "demo")
+	s.log.Await(t, "not served because of mistakes", "kinds=CR_Classification")
+	expect(http.StatusNotFound)
+	s.end(t)
+}
+
 // TestRoleOfKind checks the role of a kind on every way out.
 func TestRoleOfKind(t *testing.T) {
 	dir := t.TempDir()

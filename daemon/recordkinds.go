@@ -43,6 +43,10 @@ func (k recordKinds) changed(before, read *kinds.Set) {
 	if before.Served()+now.Served() > 0 {
 		k.log.Info("record kinds read from files", "kinds", now.Served(), "mistakes", len(now.Problems))
 	}
+	if names := now.MistakenNames(); names != "" {
+		k.log.Warn("built-in record kinds are not served because of mistakes in files, which may require a role",
+			"kinds", names)
+	}
 	for _, kind := range now.Registry().Kinds() {
 		if err := k.store.CreateIndexes(context.Background(), kind); err != nil {
 			k.log.Warn("cannot create the indexes of a record kind", "kind", kind.Name, "err", err)

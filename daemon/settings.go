@@ -63,6 +63,7 @@ func (l *liveSettings) put(c config.Config) {
 func restOptionsOf(c *config.Config) edge.Options {
 	return edge.Options{
 		Registry:         c.ERP.Kinds.Registry(),
+		Mistaken:         c.ERP.Kinds.Mistaken(),
 		Query:            query.Options{Zone: c.Query.TimeZone, MaxTake: int64(c.Query.MaxTake)},
 		FeedPage:         int64(c.Query.FeedPage),
 		CountPages:       c.CountsPages(),

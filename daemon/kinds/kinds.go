@@ -1,6 +1,6 @@
 // Package kinds reads record kinds from files and writes such files. A file describes
 // tables and views of the ERP that are not built in; a mistake in a kind leaves only that
-// kind out.
+// kind out. A built-in kind is left out as well: its entry may require a role for it.
 package kinds
 
 import (
@@ -59,6 +59,10 @@ type Set struct {
 	Problems []Problem
 	Files    []string // the files that were read
 	registry *record.Registry
+
+	// mistaken are the names of built-in kinds, in lower case, that are left out because files have
+	// mistakes in their entries, or may have entries of them that cannot be read.
+	mistaken map[string]bool
 }
 
 // Registry returns the built-in kinds, extended by the files, and the other kinds of the
@@ -68,6 +72,16 @@ func (s *Set) Registry() *record.Registry {
 		return record.Builtin()
 	}
 	return s.registry
+}
+
+// Mistaken returns the built-in kinds that are left out because of mistakes in files.
+func (s *Set) Mistaken() *record.Registry {
+	return record.Builtin().Filter(func(k *record.Kind) bool { return s != nil && !s.isServed(k) })
+}
+
+// MistakenNames returns the names of Mistaken, separated by commas.
+func (s *Set) MistakenNames() string {
+	return strings.Join(record.Texts(s.Mistaken().Kinds(), func(k *record.Kind) string { return k.Name }), ", ")
 }
 
 // Without returns the set without the kinds that match, which is s itself if none does.
@@ -80,7 +94,9 @@ func (s *Set) Without(match func(*record.Kind) bool) *Set {
 	if s == nil {
 		return &Set{registry: filtered}
 	}
-	return &Set{registry: filtered, Declared: s.Declared, Problems: s.Problems, Files: s.Files}
+	set := *s
+	set.registry = filtered
+	return &set
 }
 
 // Declares reports whether a file declares a kind, without mistakes.
@@ -123,7 +139,7 @@ func Load(paths ...string) *Set {
 			data, err := readFile(file)
 			s.unreadable(file, err)
 			s.Files = append(s.Files, file)
-			s.add(Parse(file, data))
+			s.add(parse(file, data))
 		}
 	}
 	s.build()
@@ -179,10 +195,17 @@ func readFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// unreadable adds the problem of a file or directory that cannot be read, if err is not nil.
+// unreadable adds the problem of a file or directory that cannot be read, if err is not nil. It may
+// require roles for any of the built-in kinds, so that all are left out. A pattern without matches
+// has nothing that could be read.
 func (s *Set) unreadable(path string, err error) {
 	if err == nil {
 		return
+	}
+	if !strings.ContainsAny(path, "*?[") {
+		for _, kind := range record.Kinds() {
+			s.leaveOut(kind.Name)
+		}
 	}
 	if pathError, ok := err.(*fs.PathError); ok {
 		err = pathError.Err // the problem names the file
@@ -190,14 +213,29 @@ func (s *Set) unreadable(path string, err error) {
 	s.Problems = append(s.Problems, Problem{File: path, Text: "cannot be read: " + err.Error()})
 }
 
-func (s *Set) add(declared []*Declared, problems []Problem) {
-	s.Declared = append(s.Declared, declared...)
-	s.Problems = append(s.Problems, problems...)
+// add adds the content of a file.
+func (s *Set) add(r *reader) {
+	s.Declared = append(s.Declared, r.kinds...)
+	s.Problems = append(s.Problems, r.problems...)
+	for _, name := range r.doubtful {
+		s.leaveOut(name)
+	}
 }
+
+// leaveOut leaves out a built-in kind.
+func (s *Set) leaveOut(name string) {
+	if s.mistaken == nil {
+		s.mistaken = make(map[string]bool)
+	}
+	s.mistaken[strings.ToLower(name)] = true
+}
+
+// isServed reports whether no mistake leaves a kind out.
+func (s *Set) isServed(k *record.Kind) bool { return !s.mistaken[strings.ToLower(k.Name)] }
 
 // build makes the registry of the kinds without mistakes.
 func (s *Set) build() {
-	if len(s.Declared) == 0 {
+	if len(s.Declared)+len(s.mistaken) == 0 {
 		return
 	}
 	b := builder{
@@ -217,13 +255,17 @@ func (s *Set) build() {
 	})
 	registry, err := record.NewRegistry(b.all...)
 	if err != nil { // a mistake that the checks do not know
+		isDeclared := func(k *record.Kind) bool {
+			return slices.ContainsFunc(s.Declared, func(d *Declared) bool { return strings.EqualFold(d.Name, k.Name) })
+		}
+		s.registry = record.Builtin().Filter(func(k *record.Kind) bool { return s.isServed(k) && !isDeclared(k) })
 		s.Problems = append(s.Problems, Problem{
 			File: s.Declared[0].place.file,
 			Text: "no kind of the files is served: " + err.Error(),
 		})
 		return
 	}
-	s.registry = registry
+	s.registry = registry.Filter(s.isServed)
 }
 
 // builder collects the kinds of a registry.
@@ -270,7 +312,8 @@ func (b *builder) add(d *Declared) {
 		b.problem(d, "", "%q cannot be the name of a kind: use letters, digits and _, and set source", d.Name)
 	}
 	if len(kind.Fields) == 0 && !d.wrong {
-		b.problem(d, "", "%s has no fields; list its columns in [%s.fields]", d.Name, d.Name)
+		near := record.DidYouMean(similarBuiltin(d.Name))
+		b.problem(d, "", "%s has no fields; list its columns in [%s.fields]%s", d.Name, d.Name, near)
 	}
 	for _, f := range d.Fields {
 		if !identifier.MatchString(f.Name) || len(f.Name) > maxName {
@@ -290,6 +333,7 @@ func (b *builder) add(d *Declared) {
 	b.takeNames(d, kind)
 
 	if d.wrong {
+		b.leaveOutBuiltin(d)
 		return
 	}
 	if isBuiltin {
@@ -299,6 +343,28 @@ func (b *builder) add(d *Declared) {
 	kind.Area = cmp.Or(kind.Area, "Own kinds")
 	kind.Summary = cmp.Or(kind.Summary, "Records of "+kind.Source())
 	b.all = append(b.all, kind)
+}
+
+// leaveOutBuiltin leaves out the built-in kinds that a mistaken entry means: the entry may require a
+// role, or map the kind to a view with fewer rows. An entry without fields or a source is that of a
+// built-in kind, possibly with a mistyped name.
+func (b *builder) leaveOutBuiltin(d *Declared) {
+	if builtin, ok := record.Builtin().Lookup(d.Name); ok {
+		b.leaveOut(builtin.Name)
+		return
+	}
+	if len(d.Fields) > 0 || d.Table != "" {
+		return
+	}
+	for _, name := range similarBuiltin(d.Name) {
+		b.leaveOut(name)
+	}
+}
+
+// similarBuiltin returns the names of built-in kinds that are similar to a name.
+func similarBuiltin(name string) []string {
+	names := record.Texts(record.Builtin().Kinds(), func(k *record.Kind) string { return k.Name })
+	return record.Suggest(strings.TrimSpace(name), names)
 }
 
 // takeFamily checks the family of a kind's events, which other kinds cannot have then.

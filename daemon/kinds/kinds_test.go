@@ -295,7 +295,7 @@ ID = "int"
 		`1.toml:13: events has no effect, because the changes of the kind are never captured; set capture = "asked", or "always"`,
 		"1.toml:15: CR_ClassificationQuery cannot be the name of a kind: it is the operation of the built-in kind CR_Classification; choose another name and set source",
 	)
-	if n, want := len(s.Registry().Kinds()), len(record.Kinds()); n != want {
+	if n, want := len(s.Registry().Kinds()), len(record.Kinds())-2; n != want {
 		t.Errorf("got %d kinds, want %d", n, want)
 	}
 	totals := lookup(t, s, "SO_Totals")
@@ -327,8 +327,8 @@ ID = "int"
 	if colours.Events != "colour" {
 		t.Errorf("IN_Colours: got the events %q, want colour", colours.Events)
 	}
-	if class := lookup(t, s, "DB_Class"); class.Fields[0].Type != record.Text {
-		t.Errorf("DB_Class: got the type %s of %s, want string", class.Fields[0].Type, class.Fields[0].Name)
+	if names, want := s.MistakenNames(), "DB_Class, CR_Classification"; names != want {
+		t.Errorf("the kinds %s are left out, want %s", names, want)
 	}
 }
 
@@ -477,8 +477,43 @@ func TestUnreadable(t *testing.T) {
 	if len(s.Problems) != 1 || s.Problems[0].Text != want {
 		t.Errorf("got problems %v, want %s", s.Problems, want)
 	}
-	if s.Registry() != record.Builtin() {
-		t.Error("the registry is not that of the built-in kinds")
+	if n := len(s.Registry().Kinds()); n != 0 {
+		t.Errorf("%d built-in kinds are served, want none: the file may require roles for them", n)
+	}
+}
+
+// TestMistakenBuiltin checks that no mistake opens a built-in kind that a file requires a role for.
+func TestMistakenBuiltin(t *testing.T) {
+	const entry = "[CR_Classification]\nkey = [\"Classification\"]\nrole = \"writer\"\n"
+	for name, texts := range map[string][]string{
+		"unknown role":            {"[CR_Classification]\nrole = \"writr\"\n"},
+		"unknown member":          {"[CR_Classification]\nrolle = \"writer\"\n"},
+		"member in capitals":      {"[cr_classification]\nROLE = \"writer\"\n"},
+		"no text":                 {"[CR_Classification]\nrole = writer\n"},
+		"unknown field type":      {entry + "[CR_Classification.fields]\nMore = \"varchar\"\n"},
+		"mistake in another file": {entry, "[CR_Classification]\nrole = \"admin\"\n"},
+		"mistyped name":           {"[CR_Clasification]\nrole = \"writer\"\n"},
+		"name in quotes":          {"[\"CR_Classification \"]\nrole = \"writer\"\n"},
+		"name of the operation":   {"[CR_ClassificationQuery]\nrole = \"writer\"\n"},
+		"no opening bracket":      {"[A.fields]\nID = \"int\"\n\nCR_Classification]\nrole = \"writer\"\n"},
+		"no closing bracket":      {"[CR_Classification\nrole = \"writer\"\n"},
+		"two brackets":            {"[[CR_Classification]]\nrole = \"writer\"\n"},
+		"value":                   {"CR_Classification = \"writer\"\n"},
+		"within another kind":     {"[A]\nCR_Classification = { role = \"writer\" }\n[A.fields]\nID = \"int\"\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := load(t, append(texts, "[Good.fields]\nID = \"int\"\n")...)
+			if _, served := s.Registry().Lookup("CR_Classification"); served {
+				t.Error("CR_Classification is served, want it left out")
+			}
+			if s.MistakenNames() != "CR_Classification" {
+				t.Errorf("%q are left out, want CR_Classification", s.MistakenNames())
+			}
+			if len(s.Problems) == 0 {
+				t.Error("no problem is reported")
+			}
+			lookup(t, s, "Good")
+		})
 	}
 }
 
@@ -615,7 +650,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("[A]\nkey = [\n\"[x]\n[B.fields]\nx.y = {a={b=1}}\n[[C]]\n\"a.b\" = 1979-05-27"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := new(Set)
-		s.add(Parse("f", data))
+		s.add(parse("f", data))
 		var right []*Declared
 		for _, d := range s.Declared {
 			if !d.wrong && len(d.Fields) > 0 {

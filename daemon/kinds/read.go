@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -116,7 +117,13 @@ func checkBlob(f record.Field) string {
 // Parse reads the kinds of a file with all mistakes that are visible in this file alone.
 // After an error of syntax it continues with the next table.
 func Parse(file string, data []byte) ([]*Declared, []Problem) {
-	r := reader{file: file, byName: make(map[string]*Declared)}
+	r := parse(file, data)
+	return r.kinds, r.problems
+}
+
+// parse returns the reader of a file that has been read.
+func parse(file string, data []byte) *reader {
+	r := &reader{file: file, byName: make(map[string]*Declared)}
 	var table []byte
 	lines := 0
 	for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
@@ -129,7 +136,7 @@ func Parse(file string, data []byte) ([]*Declared, []Problem) {
 		lines++
 	}
 	r.read(table)
-	return r.kinds, r.problems
+	return r
 }
 
 // reader parses a file.
@@ -140,6 +147,7 @@ type reader struct {
 	kinds    []*Declared
 	byName   map[string]*Declared
 	problems []Problem
+	doubtful []string // built-in kinds that are named where the file cannot be understood
 }
 
 // read reads the lines of a table.
@@ -178,7 +186,21 @@ func (r *reader) read(data []byte) {
 	} else {
 		kind = kindOfHead(string(data))
 	}
+	r.doubt(string(data))
 	r.problem(kind, r.wrongLine(err, data, last), "%s", strings.TrimPrefix(err.Error(), "toml: "))
+}
+
+// words matches what can be the name of a kind.
+var words = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+
+// doubt adds the built-in kinds that are named in a part of the file that cannot be understood. It
+// may require a role for them.
+func (r *reader) doubt(text string) {
+	for _, word := range words.FindAllString(text, -1) {
+		if builtin, ok := record.Builtin().Lookup(word); ok {
+			r.doubtful = append(r.doubtful, builtin.Name)
+		}
+	}
 }
 
 // wrongLine returns the line of an error of syntax in a table: the one that the parser has marked,
@@ -278,6 +300,7 @@ func (r *reader) unknown(d *Declared, path []string, line int) {
 		}
 	}
 	near := record.DidYouMean(record.Suggest(path[len(path)-1], names))
+	r.doubt(strings.Join(path, " "))
 	if path[0] == fieldsTable && near == "" {
 		near = `; a field is written as NAME = "string" or NAME = { type = "string", column = "my column" }`
 	}
@@ -288,6 +311,7 @@ func (r *reader) unknown(d *Declared, path []string, line int) {
 func (r *reader) set(path []string, line int, value *unstable.Node) {
 	isTable := value.Kind == unstable.InlineTable
 	if len(path) == 1 && !isTable {
+		r.doubt(path[0])
 		r.problem("", line, "%s is outside of a kind; begin the kind with [NAME]", path[0])
 		return
 	}

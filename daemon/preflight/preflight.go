@@ -171,6 +171,10 @@ func checkKinds(_ context.Context, r *run) (results []check.Result) {
 		}
 		results = append(results, result(status, "%s", p)...)
 	}
+	if names := kinds.MistakenNames(); names != "" {
+		results = append(results, result(check.Failed,
+			"not served because of mistakes, since the files may require a role: %s", names)...)
+	}
 	return append(results, result(check.OK, "%d kinds from files", kinds.Served())...)
 }
 

@@ -72,6 +72,7 @@ type Config struct {
 type Options struct {
 	Registry         *record.Registry // the record kinds; nil for the built-in ones
 	Unseen           *record.Registry // kinds that are not served, since their tables are not seen; nil for none
+	Mistaken         *record.Registry // built-in kinds that mistakes in files leave out; nil for none
 	Query            query.Options
 	FeedPage         int64 // maximum number of rows on a page of OData
 	CountPages       bool  // count the total of every page, not only on request

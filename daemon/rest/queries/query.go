@@ -253,6 +253,11 @@ func reasonNotServed(o *edge.Options, name string) string {
 			return "its table or view is not seen in the ERP's database; whd check lists the remedies"
 		}
 	}
+	if o.Mistaken != nil {
+		if _, mistaken := o.Mistaken.Lookup(name); mistaken {
+			return "a file of record kinds has a mistake; whd check names it"
+		}
+	}
 	_, served := o.Kinds().Lookup(name) // by the name that the route does not accept
 	_, builtin := record.Builtin().Lookup(name)
 	if builtin && !served {
