@@ -215,6 +215,9 @@ func TestFlagPositionDoesNotChangeOutput(t *testing.T) {
 		t.Run(command.String(), func(t *testing.T) {
 			known := (cmdline.FlagTable{}).Add(command.Flags).Add(testApp().Flags)
 			plain := plainLine(t, command)
+			if slices.Contains([]string{"subscriptions create", "subscriptions update"}, command.String()) {
+				delete(known, "url") // it goes before a command with a URL of its own
+			}
 			for _, set := range sampleFlags {
 				checkPositions(t, plain, slices.DeleteFunc(slices.Clone(set), lacks(known)))
 			}

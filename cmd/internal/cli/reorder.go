@@ -130,6 +130,7 @@ type reorderer struct {
 	commands []*cli.Command // candidates for the next word
 	flags    []writtenFlag
 	places   []int // positions of the arguments
+	lastWord int   // position of the last word that names the command
 	mistake  error // the first one on the line
 	wrong    int   // position of the mistake
 }
@@ -196,6 +197,7 @@ func (r *reorderer) readWord(position int, word string) {
 	if len(r.Args) == 0 {
 		if c := FindCommand(r.commands, []string{word}); c != nil {
 			r.Path = append(r.Path, c.Name)
+			r.lastWord = position
 			r.local.Add(c.Flags)
 			r.commands = c.Subcommands
 			return
@@ -221,6 +223,7 @@ func (r *reorderer) resolve() {
 	if len(r.Args) == 0 {
 		r.Args = nil
 	}
+	r.lastWord = r.places[replaced-1]
 	r.places = r.places[replaced:]
 	for i := range r.Path {
 		command := FindCommand(r.app.Commands, r.Path[:i+1])
@@ -373,10 +376,44 @@ func (r *reorderer) placeFlag(written writtenFlag) bool {
 		return true
 	}
 	flag, ok := r.globals[written.name]
+	if ok && r.isOtherURL(flag, written) {
+		r.report(written.position, Usagef("--%s is the address of the service, %s that of the subscription; "+
+			"the address of the service goes before the command: %s --%s %s %s",
+			written.name, r.ownURL(), r.app.Name, written.name, flag.Argument, r.command()))
+		return true
+	}
 	if ok {
 		r.Globals = append(r.Globals, written.word(flag.Name))
 	}
 	return ok
+}
+
+// urlFlag is the flag of the program for the address of the service, and urlArgument an argument or the
+// value of a flag of a command that has a URL of its own.
+const (
+	urlFlag     = "url"
+	urlArgument = "URL"
+)
+
+// ownURL returns how the command takes a URL of its own, empty if it takes none.
+func (r *reorderer) ownURL() string {
+	command := FindCommand(r.app.Commands, r.Path)
+	if command == nil {
+		return ""
+	}
+	if flag := r.local["to"]; flag.Argument == urlArgument {
+		return "--to"
+	}
+	if slices.Contains(strings.Fields(command.ArgsUsage), urlArgument) {
+		return "the argument " + urlArgument
+	}
+	return ""
+}
+
+// isOtherURL reports whether the address of the service is written behind a command that takes
+// another URL. It is probably meant as that one, which would get the password.
+func (r *reorderer) isOtherURL(flag Flag, written writtenFlag) bool {
+	return flag.Name == urlFlag && written.position > r.lastWord && r.ownURL() != ""
 }
 
 // command returns the path as written on a command line.
