@@ -500,21 +500,31 @@ func (n NewSecret) rotation(sub *webhook.Subscription, now time.Time, by Caller)
 	return r, nil
 }
 
-// tooManySecrets returns the error of a rotation beyond a limit. It has the time when the first of
-// the replaced secrets ends.
+// tooManySecrets returns the error of a rotation beyond a limit. It has the time when enough of the
+// replaced secrets have ended: with the SubscriberID alone more may sign than it allows.
 func tooManySecrets(valid []webhook.ReplacedSecret, limit int, by Caller) error {
-	first := slices.MinFunc(valid, func(a, b webhook.ReplacedSecret) int { return a.Until.Compare(b.Until) })
+	ends := possibleFrom(valid, limit)
 	bound := "At most"
 	if !by.Admin {
 		bound = "With a SubscriberID alone at most"
 	}
-	ends := first.Until.UTC().Format(time.RFC3339)
 	return &fault.Error{
 		Kind: fault.Conflict,
-		Message: fmt.Sprintf("%s %d secrets may sign at a time, and one ends at %s: try again then, or use KeepFor=0, which ends all earlier ones at once",
+		Message: fmt.Sprintf("%s %d secrets may sign at a time, and a rotation is possible from %s on: try again then, or use KeepFor=0, which ends all earlier ones at once",
 			bound, limit, ends),
 		Fields: []fault.Field{{Name: webhook.MemberKeepFor, Message: "is possible from " + ends + " on"}},
 	}
+}
+
+// possibleFrom returns when so few of the replaced secrets are valid that a rotation keeps to the
+// limit, in whole seconds, rounded up.
+func possibleFrom(valid []webhook.ReplacedSecret, limit int) string {
+	sorted := slices.SortedFunc(slices.Values(valid), func(a, b webhook.ReplacedSecret) int {
+		return a.Until.Compare(b.Until)
+	})
+	mustEnd := len(valid) + 2 - limit // the current secret and the new one sign, too
+	until := sorted[mustEnd-1].Until.UTC()
+	return until.Add(time.Second - time.Nanosecond).Truncate(time.Second).Format(time.RFC3339)
 }
 
 // nextSecret returns the secret that follows the current one. A secret must not replace

@@ -48,6 +48,38 @@ func TestNextSecret(t *testing.T) {
 	}
 }
 
+// TestRotationIsPossibleFrom compares the time in a refusal with the time from which on a rotation is
+// accepted, also if more secrets sign than the caller may have.
+func TestRotationIsPossibleFrom(t *testing.T) {
+	now := time.Date(2026, 11, 29, 21, 0, 0, 0, time.UTC)
+	for _, by := range []Caller{{}, {Admin: true}} {
+		sub := webhook.Subscription{Secret: webhook.NewSecret()}
+		for _, minutes := range []int{7, 2, 9, 4} {
+			until := now.Add(time.Duration(minutes)*time.Minute + 300*time.Millisecond)
+			replaced := webhook.ReplacedSecret{Secret: webhook.NewSecret(), Until: until}
+			sub.Earlier = append(sub.Earlier, replaced)
+		}
+		n := NewSecret{KeepFor: time.Minute}
+		_, err := n.rotation(&sub, now, by)
+		if err == nil {
+			t.Fatalf("%+v: a rotation is accepted while five secrets sign", by)
+		}
+		want := now.Add(2*time.Minute + time.Second)
+		if !by.Admin {
+			want = now.Add(9*time.Minute + time.Second)
+		}
+		if !strings.Contains(err.Error(), want.Format(time.RFC3339)) {
+			t.Errorf("%+v: the error does not name %v: %v", by, want, err)
+		}
+		if _, err := n.rotation(&sub, want.Add(-time.Second), by); err == nil {
+			t.Errorf("%+v: a rotation is accepted a second before that", by)
+		}
+		if _, err := n.rotation(&sub, want, by); err != nil {
+			t.Errorf("%+v: a rotation at that time: %v", by, err)
+		}
+	}
+}
+
 // shortPages has messages with the IDs 1 to last. Pages of more than one message lack
 // every second one, as if it had changed while the page was read.
 type shortPages struct {
