@@ -143,9 +143,10 @@ func (p Policy) delay(attempts int, requested time.Duration, spread float64) tim
 
 // AttemptResult is an attempt, its URL, and the message's state after it.
 type AttemptResult struct {
-	Message *Message
-	URL     string
-	After   State
+	Message   *Message
+	URL       string
+	After     State
+	Postponed bool // Retry-After moves the next attempt to later than by the schedule
 	Outcome
 }
 

@@ -125,6 +125,7 @@ type bulk struct {
 	result     BulkResult
 	waiting    int               // messages without an attempt so far
 	pending    map[int64][]int64 // messages to notify queues of, by subscription
+	retried    map[int64]bool    // subscriptions with messages that were made due
 	notifiedAt time.Time
 }
 
@@ -137,8 +138,14 @@ func (b *bulk) run(ctx context.Context, by audit.Actor) (BulkResult, error) {
 		return b.result, err
 	}
 	b.pending = make(map[int64][]int64)
+	b.retried = make(map[int64]bool)
 	err := b.runPages(ctx)
 	b.notifyQueues()
+	for subscription := range b.retried {
+		if err == nil {
+			err = b.endRequestedWait(ctx, subscription)
+		}
+	}
 	b.log.Info(string(b.action), "by", by.Name, "matched", b.result.Matched, "done", b.result.Done, "whole", err == nil)
 	return b.result, b.partialError(err)
 }
@@ -263,6 +270,9 @@ func (b *bulk) isAmongMany(c Candidate) bool {
 func (b *bulk) recordChanges(done []Changed) {
 	var changes []webhook.Change
 	for _, a := range done {
+		if b.action == retryMessages {
+			b.retried[a.Subscription] = true
+		}
 		if b.stale(a) {
 			b.pending[a.Subscription] = append(b.pending[a.Subscription], a.ID)
 		}
@@ -317,6 +327,9 @@ func (svc *Service) SendTest(ctx context.Context, subscriber, id string, t TestM
 	if body == nil {
 		body = []byte(`{"Test":true,"SubscriptionID":"` + s.GUID + `"}`)
 	}
+	if err := svc.endRequestedWait(ctx, s.ID); err != nil {
+		return nil, err
+	}
 	return svc.notifier.SendTest(ctx, s.ID, name, body)
 }
 
@@ -358,11 +371,35 @@ func (svc *Service) RetryMessage(ctx context.Context, a Address) (*webhook.Messa
 		return nil, err
 	}
 	m, err := svc.store.RetryMessage(ctx, a, svc.notifier.Now())
-	if err == nil {
-		svc.notifier.MarkDue(m.Subscription, []int64{m.ID})
-		svc.notifier.Announce([]webhook.Change{svc.changeOf(a, m)})
+	if err != nil {
+		return m, err
 	}
-	return m, err
+	svc.notifier.MarkDue(m.Subscription, []int64{m.ID})
+	svc.notifier.Announce([]webhook.Change{svc.changeOf(a, m)})
+	return m, svc.endRequestedWait(ctx, m.Subscription)
+}
+
+// endRequestedWait makes the messages of a subscription due now that wait as Retry-After has
+// requested: a test or a retry on request shows whether the endpoint accepts messages again, and in
+// an order it would wait for them.
+func (svc *Service) endRequestedWait(ctx context.Context, subscription int64) error {
+	var waiting []Candidate
+	for id, retries := range svc.notifier.PostponedRetries(subscription) {
+		waiting = append(waiting, Candidate{ID: id, Status: webhook.RetryPending, Retries: retries})
+	}
+	changed, err := svc.store.RetryMessages(context.WithoutCancel(ctx), waiting, svc.notifier.Now())
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	var ids []int64
+	var changes []webhook.Change
+	for _, c := range changed {
+		ids = append(ids, c.ID)
+		changes = append(changes, c.Change)
+	}
+	svc.notifier.MarkDue(subscription, ids)
+	svc.notifier.Announce(changes)
+	return nil
 }
 
 // changeOf returns the change that a request made to the message at an address.

@@ -65,6 +65,9 @@ type Notifier interface {
 	Reload(ctx context.Context)
 	// MarkDue reports that messages of a subscription are to be sent now.
 	MarkDue(subscription int64, messages []int64)
+	// PostponedRetries returns the numbers of retries of the messages of a subscription with a next
+	// attempt that Retry-After has moved, by ID.
+	PostponedRetries(subscription int64) map[int64]int
 	// MarkReplays reports that delivered messages of a subscription are to be sent again.
 	MarkReplays(subscription int64)
 	// Hold makes a subscription with an order wait until release is called.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -295,6 +296,10 @@ func (d *dispatcher) stop(ctx context.Context) {
 	d.cancelSending()
 }
 
+// maxTestDelay is the longest time until a retry of a test message. Its result is not awaited for longer,
+// and hours later it would surprise the receiver.
+const maxTestDelay = time.Minute
+
 // decide computes and queues the next state of the message of an attempt. A message that has
 // failed at an old URL is due at the new one at once. The lock of the queues is held.
 func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
@@ -305,12 +310,18 @@ func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
 	if sub != nil && hasOrder(sub, m) { // the queue waits for it
 		policy.RetryAfterMax = min(policy.RetryAfterMax, maxRetryAfter)
 	}
-	after := webhook.Decide(m.State, o, policy, now, rand.Float64())
+	spread := rand.Float64()
+	after := webhook.Decide(m.State, o, policy, now, spread)
+	if _, isTest := record.SentEvent(m.Event.Name); isTest && after.Next.Sub(now) > maxTestDelay {
+		after = webhook.State{Status: webhook.Failed, Attempts: after.Attempts}
+	}
+	postponed := isPostponed(m, o, policy, after, now, spread)
 	moved := sub != nil && a.isAtOldURL()
 	if moved && !o.Success() {
 		after.Status = webhook.RetryPending
 		after.Next = now
 		after.Replay = m.Replay
+		postponed = false
 	}
 
 	disableReason := ""
@@ -327,7 +338,7 @@ func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
 	} else if m.Replay {
 		delay = replayDelay
 	}
-	result := webhook.AttemptResult{Message: m, URL: a.sub.URL, After: after, Outcome: o}
+	result := webhook.AttemptResult{Message: m, URL: a.sub.URL, After: after, Postponed: postponed, Outcome: o}
 	d.pending.record(result, disableReason, delay)
 }
 

@@ -352,6 +352,12 @@ func (e *Engine) RequestedWait(subscription int64) time.Time {
 	return e.queues.requestedWait(subscription)
 }
 
+// PostponedRetries returns the numbers of retries of the messages of a subscription with a next
+// attempt that Retry-After has moved, by ID.
+func (e *Engine) PostponedRetries(subscription int64) map[int64]int {
+	return e.queues.postponedRetries(subscription)
+}
+
 // Backlog returns the backlog as counted at most age ago, or a little longer ago if
 // counting is slow. If counting fails it returns the last count with the error.
 func (e *Engine) Backlog(ctx context.Context, age time.Duration) (stats.BacklogCount, error) {

@@ -42,7 +42,8 @@ type queue struct {
 	holds            int            // operations during which a queue with an order sends nothing
 	timer            *time.Timer
 	// events of messages that were withheld, since messages were last deleted
-	withheld map[string]bool
+	withheld  map[string]bool
+	postponed map[int64]postponedMessage // messages that wait as Retry-After has requested, by ID
 }
 
 // newQueue returns a queue with at most limit concurrent attempts.
@@ -57,6 +58,7 @@ func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
 		unsettled:  make(map[int64]*webhook.Message),
 		moved:      make(map[int64]bool),
 		withheld:   make(map[string]bool),
+		postponed:  make(map[int64]postponedMessage),
 	}
 	q.sequences = sequences{q: q, byKey: make(map[string]*sequence)}
 	return q
@@ -328,6 +330,7 @@ func (q *queue) invalidate() {
 		q.stale[id] = true
 	}
 	clear(q.withheld)
+	clear(q.postponed)
 	q.drop()
 }
 
@@ -388,7 +391,7 @@ func (q *queue) stats(now time.Time, backlog stats.Backlog) stats.Queue {
 		Failures:     e.breaker.failures,
 		BreakerOpen:  e.breaker.open(),
 		NextProbe:    e.nextProbe(),
-		WaitUntil:    e.requestedWait(now),
+		WaitUntil:    q.requestedWait(now),
 		Next:         next,
 		NotSent:      backlog.NotSent,
 		RetryPending: backlog.RetryPending,

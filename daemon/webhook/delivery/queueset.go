@@ -193,6 +193,7 @@ func (s *queueSet) retarget(q *queue) {
 	s.budget.tierOf(q).remove(q)
 	q.endpoint = newEndpoint(q.sub, s.maxLimit)
 	q.endpoint.daemons = s.daemons
+	clear(q.postponed)
 	for id := range q.unsettled {
 		q.moved[id] = true
 	}
@@ -260,6 +261,10 @@ func (s *queueSet) settle(r *webhook.AttemptResult) {
 	if q == nil {
 		s.budget.release(r.Message)
 		return
+	}
+	delete(q.postponed, r.Message.ID)
+	if r.Postponed {
+		q.addPostponed(r.Message)
 	}
 	isAtOldURL := q.moved[r.Message.ID] // the URL changed before the result was written
 	q.settled(r.Message)
@@ -423,7 +428,19 @@ func (s *queueSet) requestedWait(subscription int64) time.Time {
 	if q == nil {
 		return time.Time{}
 	}
-	return q.endpoint.requestedWait(s.clock.Now())
+	return q.requestedWait(s.clock.Now())
+}
+
+// postponedRetries returns the numbers of retries of a subscription's messages that wait as Retry-After
+// has requested, by ID.
+func (s *queueSet) postponedRetries(subscription int64) map[int64]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.byID[subscription]
+	if q == nil {
+		return nil
+	}
+	return q.postponedRetries(s.clock.Now())
 }
 
 // inHand returns counts of the queues' current work.

@@ -100,6 +100,7 @@ func (r *refiller) finish(q *queue, p Page, page loadedPage, err error) {
 	}
 	if err == nil {
 		q.addPage(p, page.messages, page.whole, page.due)
+		q.noteWaits(page.messages, r.policyFor(q.sub), r.Now())
 	}
 	q.settledSinceRead = nil
 	r.queues.schedule(q)

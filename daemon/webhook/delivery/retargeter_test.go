@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -324,54 +323,6 @@ func TestURLWithoutRightToEvent(t *testing.T) {
 			other := newEndpoint(t, always(200))
 			x.correct(sub, other.URL, admin.Caller{Owner: "user:ann"})
 			other.awaitDelivered(t, 1)
-		})
-	}
-}
-
-// TestRetryAfterHoldsQueue answers the first request with 429 and Retry-After: no other message is
-// attempted until then, or until a test, a retry or a new URL ends the wait.
-func TestRetryAfterHoldsQueue(t *testing.T) {
-	for _, ends := range []string{"a test", "a retry", "a corrected URL"} {
-		t.Run(ends, func(t *testing.T) {
-			h := newTestEnv(t)
-			h.policy.RetryAfterMax = time.Hour
-			h.start()
-			var requests atomic.Int64
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				if requests.Add(1) == 1 {
-					w.Header().Set("Retry-After", "1800")
-					w.WriteHeader(http.StatusTooManyRequests)
-				}
-			}))
-			t.Cleanup(server.Close)
-			sub := h.subscribe(server.URL, "debtor.*")
-			h.publish("debtor.updated", `{}`)
-			h.awaitCount("SY_WebhookMessage WHERE Attempts = 1", 1)
-			for range 10 {
-				h.publish("debtor.updated", `{}`)
-			}
-			until := h.report(1, 10, nil).Queues[0].WaitUntil
-			if wait := time.Until(until); wait < 25*time.Minute || wait > 30*time.Minute {
-				t.Errorf("the next attempt is in %v, want in half an hour", wait)
-			}
-			if n := requests.Load(); n != 1 {
-				t.Errorf("%d requests, want only the one that was answered with 429", n)
-			}
-
-			delivered := int64(10)
-			switch ends {
-			case "a test":
-				delivered++
-				_, err := h.service.SendTest(context.Background(), sub.Subscriber, sub.GUID, admin.TestMessage{})
-				if err != nil {
-					t.Fatal(err)
-				}
-			case "a retry":
-				h.retrySelected("EventName=debtor.updated")
-			case "a corrected URL":
-				h.correct(sub, server.URL+"/2", admin.Caller{Admin: true})
-			}
-			h.awaitCount("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", delivered)
 		})
 	}
 }
