@@ -190,7 +190,7 @@ func (r *reader) read(data []byte) {
 	r.problem(kind, r.wrongLine(err, data, last), "%s", strings.TrimPrefix(err.Error(), "toml: "))
 }
 
-// words matches what can be the name of a kind.
+// words matches possible names of kinds.
 var words = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
 
 // doubt adds the built-in kinds that are named in a part of the file that cannot be understood. It
