@@ -21,7 +21,7 @@ import (
 const (
 	terminalPicture = "cmd/daemon/docs/images/terminal.svg"
 	terminalCast    = "cmd/whctl/docs/tui.cast"
-	maxPicture      = 100_000 // bytes
+	maxPicture      = 150_000 // bytes
 	maxPagePicture  = 150_000 // of a web page, with its text as outlines
 )
 
@@ -56,22 +56,54 @@ var (
 // style is how text is drawn.
 type style struct {
 	colour        string
+	behind        string // colour of the background, "" for that of the terminal
 	bold, reverse bool
 }
 
 func (s style) after(codes string) style {
-	for code := range strings.SplitSeq(strings.Trim(codes, "{}"), ";") {
-		switch code {
-		case "0":
-			s = style{colour: foreground}
-		case "1":
-			s.bold = true
-		case "7":
-			s.reverse = true
+	parameters := strings.Split(strings.Trim(codes, "{}"), ";")
+	for i := 0; i < len(parameters); i++ {
+		code := parameters[i]
+		isTrueColour := i+trueColourLength <= len(parameters) && parameters[i+1] == "2"
+		switch {
+		case isTrueColour && code == "38":
+			s.colour = hexColour(parameters[i+2 : i+trueColourLength])
+			i += trueColourLength - 1
+		case isTrueColour && code == "48":
+			s.behind = hexColour(parameters[i+2 : i+trueColourLength])
+			i += trueColourLength - 1
 		default:
-			if colour := sgrColours[code]; colour != "" {
-				s.colour = colour
-			}
+			s = s.afterCode(code)
+		}
+	}
+	return s
+}
+
+// trueColourLength is the number of parameters of a colour such as 38;2;255;0;0.
+const trueColourLength = 5
+
+// hexColour returns the colour with the given parts, such as #ff0000.
+func hexColour(parts []string) string {
+	colour := "#"
+	for _, part := range parts {
+		value, _ := strconv.Atoi(part)
+		colour += fmt.Sprintf("%02x", value)
+	}
+	return colour
+}
+
+// afterCode returns the style after a parameter of one number.
+func (s style) afterCode(code string) style {
+	switch code {
+	case "0":
+		return style{colour: foreground}
+	case "1":
+		s.bold = true
+	case "7":
+		s.reverse = true
+	default:
+		if colour := sgrColours[code]; colour != "" {
+			s.colour = colour
 		}
 	}
 	return s
@@ -122,10 +154,12 @@ func drawScreen(b *bytes.Buffer, lines []string) {
 func drawRun(b *bytes.Buffer, run string, s style, column int, y float64) {
 	x := func(cell int) float64 { return border + float64(column+cell)*cellWidth }
 	runes := []rune(run)
-	if s.reverse {
+	if s.reverse { // the colours of the text and of its background are exchanged
+		s.colour, s.behind = background, s.colour
+	}
+	if s.behind != "" {
 		fmt.Fprintf(b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
-			x(0), y, float64(len(runes))*cellWidth, cellHeight, s.colour)
-		s.colour = background
+			x(0), y, float64(len(runes))*cellWidth, cellHeight, s.behind)
 	}
 
 	for from := 0; from < len(runes); {
