@@ -187,8 +187,8 @@ func readUntil(t *testing.T, screen *os.File, texts ...string) string {
 			t.Fatalf("%v; the output is %q, want %q in it", err, out.String(), texts)
 		}
 		for len(texts) > 0 {
-			_, after, found := strings.Cut(out.String()[start:], texts[0])
-			if !found {
+			_, after, isWritten := strings.Cut(out.String()[start:], texts[0])
+			if !isWritten {
 				break
 			}
 			start = out.Len() - len(after)

@@ -20,7 +20,8 @@ func TestConfigurationInUTF16(t *testing.T) {
 		"without a mark":         "u\x00r\x00l\x00",
 	} {
 		got := invocation{config: writeConfig(t, text)}.run(t, "info")
-		if got.code != 2 || !strings.Contains(got.stderr, "config.toml is in UTF-16; save it in UTF-8") {
+		namesEncoding := strings.Contains(got.stderr, "config.toml is in UTF-16; save it in UTF-8")
+		if got.code != 2 || !namesEncoding {
 			t.Errorf("%s: got %v; want exit code 2, an error that names UTF-16", name, got)
 		}
 	}

@@ -172,9 +172,9 @@ func (g *grouping) add(cells []row.Cell) bool {
 // groupOf returns the group of a value.
 func (g *grouping) groupOf(value row.Cell) *group {
 	g.buffer = g.appendKey(g.buffer[:0], value)
-	found, ok := g.byKey[string(g.buffer)]
+	existing, ok := g.byKey[string(g.buffer)]
 	if ok {
-		return found
+		return existing
 	}
 	added := &group{
 		value:    value,

@@ -258,34 +258,34 @@ func (l *Layout) shrink(room int) {
 
 // neediest returns the index of the column with the cells that are cut most, -1 if there is none.
 func (l *Layout) neediest() int {
-	found := -1
+	neediest := -1
 	most := 0
 	for i, c := range l.columns {
 		_, isManual := l.manual[c.Name]
 		isHidden := l.width < c.MinGridWidth
 		missing := l.widths[i].largest - l.columnWidth(i)
 		if missing > most && !isManual && !isHidden {
-			found = i
+			neediest = i
 			most = missing
 		}
 	}
-	return found
+	return neediest
 }
 
 // widestFlexible returns the index of the widest column that can be narrowed, -1 if there is
 // none.
 func (l *Layout) widestFlexible() int {
-	found := -1
+	widest := -1
 	maxWidth := 0
 	for i, c := range l.columns {
 		width := l.columnWidth(i)
 		canShrink := c.Flex && width > max(c.Min, narrowest)
 		if canShrink && width > maxWidth {
-			found = i
+			widest = i
 			maxWidth = width
 		}
 	}
-	return found
+	return widest
 }
 
 // hasSeparator reports whether a line is drawn after the frozen columns.

@@ -302,8 +302,8 @@ func (f *Frame) toastLine(toast *ui.Toast, right []theme.Span) string {
 			theme.Span{Text: "  " + key, Role: theme.Key},
 			theme.Span{Text: " show all ", Role: theme.Dim})
 	}
-	left := theme.Span{Text: " " + text + " ", Role: theme.ToastInfo + theme.Role(toast.Level)}
-	return s.Theme.Compose(f.Tabs.width, []theme.Span{left}, right)
+	notice := theme.Span{Text: " " + text + " ", Role: theme.ToastInfo + theme.Role(toast.Level)}
+	return s.Theme.Compose(f.Tabs.width, []theme.Span{notice}, right)
 }
 
 // fitsStatus reports whether a text fits into the status line, before other spans.

@@ -383,16 +383,16 @@ type resolved struct {
 
 // resolve finds the command that words name after a path, also in the words of other programs.
 func resolve(app *cli.App, path, words []string) resolved {
-	found := resolved{path: path, args: words}
+	result := resolved{path: path, args: words}
 	for {
-		m, ok := meaningOf(app, found.path, found.args)
+		m, ok := meaningOf(app, result.path, result.args)
 		if !ok {
-			return found
+			return result
 		}
-		found.path = m.path
-		found.args = found.args[m.words:]
+		result.path = m.path
+		result.args = result.args[m.words:]
 		if name, value := m.row.flag(); name != "" {
-			found.flags = append(found.flags, writtenFlag{
+			result.flags = append(result.flags, writtenFlag{
 				name:     name,
 				value:    value,
 				hasValue: value != "",
@@ -404,6 +404,6 @@ func resolve(app *cli.App, path, words []string) resolved {
 // CommandAt returns the path of the command that the words of a line name, also in the words of
 // other programs, and the arguments after it.
 func CommandAt(app *cli.App, words []string) (path, args []string) {
-	found := resolve(app, nil, words)
-	return found.path, found.args
+	command := resolve(app, nil, words)
+	return command.path, command.args
 }

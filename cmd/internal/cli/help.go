@@ -93,11 +93,11 @@ func (p Page) familiar(words []FamiliarWord) {
 			continue
 		}
 		var same []string
-		for _, other := range words[i:] {
-			if other.Own != w.Own {
+		for _, next := range words[i:] {
+			if next.Own != w.Own {
 				break
 			}
-			same = append(same, other.Word)
+			same = append(same, next.Word)
 		}
 		p.Entry(w.Own, strings.Join(same, ", "))
 	}

@@ -209,17 +209,17 @@ func (r *reorderer) readWord(position int, word string) {
 
 // resolve replaces the words of other programs for commands.
 func (r *reorderer) resolve() {
-	found := resolve(r.app, r.Path, r.Args)
-	replaced := len(r.Args) - len(found.args)
+	command := resolve(r.app, r.Path, r.Args)
+	replaced := len(r.Args) - len(command.args)
 	if replaced == 0 {
 		return
 	}
-	for _, flag := range found.flags {
+	for _, flag := range command.flags {
 		flag.position = r.places[0]
 		r.flags = append(r.flags, flag)
 	}
-	r.Path = found.path
-	r.Args = slices.Clip(found.args)
+	r.Path = command.path
+	r.Args = slices.Clip(command.args)
 	if len(r.Args) == 0 {
 		r.Args = nil
 	}

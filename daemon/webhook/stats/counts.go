@@ -77,20 +77,20 @@ func NewThroughput(
 	return func() (wire.Throughput, bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		at := now()
+		calledAt := now()
 		var traffic Traffic
-		current, err := minutes(MinuteOf(at) - 1) // with the end of the minute before
+		current, err := minutes(MinuteOf(calledAt) - 1) // with the end of the minute before
 		if err == nil {
 			counted := make(map[int64]Traffic, len(current))
 			for _, m := range current {
 				counted[m.Minute] = m.Traffic
 				traffic.Add(m.since(previous[m.Minute]))
 			}
-			if at.Sub(readAt) > maxGap {
+			if calledAt.Sub(readAt) > maxGap {
 				traffic = Traffic{}
 			}
 			previous = counted
-			readAt = at
+			readAt = calledAt
 		}
 
 		held := inHand()
@@ -105,7 +105,7 @@ func NewThroughput(
 		last.At = wire.Timestamp{}
 		changed := p != last || p.Events+p.Delivered+p.Failed > 0
 		last = p
-		p.At = wire.Timestamp(at)
+		p.At = wire.Timestamp(calledAt)
 		return p, changed
 	}
 }

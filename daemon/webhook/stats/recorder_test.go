@@ -31,9 +31,9 @@ func TestQuantileMatchesBucketOfExactValue(t *testing.T) {
 		for _, part := range []float64{0.01, 0.5, 0.95, 0.99, 1} {
 			rank := int(math.Ceil(part * float64(len(durations))))
 			exact := durations[rank-1]
-			from, to := tookRange(TookBucket(exact))
-			if got := s.quantile(part); got < from || got > to {
-				t.Fatalf("the quantile %v of %v is %v, want within %v and %v", part, durations, got, from, to)
+			shortest, longest := tookRange(TookBucket(exact))
+			if got := s.quantile(part); got < shortest || got > longest {
+				t.Fatalf("the quantile %v of %v is %v, want within %v and %v", part, durations, got, shortest, longest)
 			}
 		}
 	})

@@ -56,8 +56,8 @@ func (t *Took) quantile(fraction float64) time.Duration {
 	var below int64
 	for i, n := range t {
 		if n > 0 && below+n >= rank {
-			from, to := tookRange(i)
-			estimate := from + time.Duration(float64(to-from)*float64(rank-below)/float64(n))
+			shortest, longest := tookRange(i)
+			estimate := shortest + time.Duration(float64(longest-shortest)*float64(rank-below)/float64(n))
 			return (estimate + quantilePrecision - 1) / quantilePrecision * quantilePrecision
 		}
 		below += n

@@ -151,8 +151,8 @@ func (gt groupTable) head(c groupColumns, shown int) string {
 	for i := range labels {
 		labels[i].Role = theme.Label
 	}
-	left := []theme.Span{{Text: theme.Spaces(countCells + 2 + c.result)}}
-	return t.Compose(gt.width, append(left, labels...), nil)
+	indent := []theme.Span{{Text: theme.Spaces(countCells + 2 + c.result)}}
+	return t.Compose(gt.width, append(indent, labels...), nil)
 }
 
 // line draws a group.

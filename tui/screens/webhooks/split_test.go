@@ -64,9 +64,10 @@ func TestSplitViewUpdatesCounts(t *testing.T) {
 	s.Subscribe(t, "debtor.created", s.Receiver)
 	d.Press("R")
 	d.WantText("debtor.created")
-	left := strings.Split(before, "│")[1]
-	wantLeft := strings.Replace(left, " 1 ", " 2 ", 1)
-	if got := strings.Split(d.LineWith(strings.TrimSpace(wantLeft)), "│")[1]; wantLeft == left || got != wantLeft {
-		t.Errorf("the row on the left is %q, want %q", got, wantLeft)
+	rowBefore := strings.Split(before, "│")[1]
+	want := strings.Replace(rowBefore, " 1 ", " 2 ", 1)
+	row := strings.Split(d.LineWith(strings.TrimSpace(want)), "│")[1]
+	if want == rowBefore || row != want {
+		t.Errorf("the row on the left is %q, want %q", row, want)
 	}
 }

@@ -281,9 +281,9 @@ func (s *Subscriptions) Panels() []theme.Panel {
 	if !s.split() {
 		return panels
 	}
-	left := s.left.LeftPanel()
-	left.Lines = dimmed(s.Session.Theme, left.Lines) // with the sign at the subscriber
-	return append([]theme.Panel{left}, moveRight(panels)...)
+	subscribers := s.left.LeftPanel()
+	subscribers.Lines = dimmed(s.Session.Theme, subscribers.Lines) // with the sign at the subscriber
+	return append([]theme.Panel{subscribers}, moveRight(panels)...)
 }
 
 // rightPanels returns the panels while the list of subscribers on the left has the focus.

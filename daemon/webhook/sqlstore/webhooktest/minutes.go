@@ -224,17 +224,17 @@ func removeMinutes(h hooks) {
 	expect := func(when string, wantMore bool, r delivery.Removed, err error, want ...int64) {
 		h.t.Helper()
 		h.check(err)
-		var left []int64
+		var kept []int64
 		for minute := range int64(4) {
-			found, err := h.Engine.Minutes(ctx, noonMinute+minute, noonMinute+minute)
+			minutes, err := h.Engine.Minutes(ctx, noonMinute+minute, noonMinute+minute)
 			h.check(err)
-			if len(found) > 0 {
-				left = append(left, minute)
+			if len(minutes) > 0 {
+				kept = append(kept, minute)
 			}
 		}
-		if r.More != wantMore || !reflect.DeepEqual(left, want) {
+		if r.More != wantMore || !reflect.DeepEqual(kept, want) {
 			h.t.Errorf("%s: the minutes %v after noon are left, more to do: %v, want %v and %v",
-				when, left, r.More, want, wantMore)
+				when, kept, r.More, want, wantMore)
 		}
 	}
 	r, err := h.Engine.RemoveMinutes(ctx, noonMinute+3, 2)
