@@ -132,7 +132,7 @@ var phases = []phase{
 		body:   largeBody,
 		want: map[string][]Outcome{
 			"stall":   timeout,
-			"drip":    timeout,
+			"drip":    slices.Concat(timeout, invalid), // invalid if the first byte precedes the request
 			"close":   broken,
 			"reset":   broken,
 			"garbage": badAnswer,

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -111,6 +112,9 @@ func tryThrice(t *testing.T, r hostiletest.Receiver, server *hostiletest.Server,
 		isLost := r.Protocol == hostiletest.HTTP2 && o.Own == webhook.ConnectionLost
 		if !slices.Contains(r.Want, got) && !isLost {
 			report("attempt %d ended with %+v (%s), want %+v", attempt+1, got, o.Detail, r.Want)
+		}
+		if strings.Contains(o.Detail, "%!") {
+			report("the detail of attempt %d is not for people: %s", attempt+1, o.Detail)
 		}
 		if o.Own != "" && !isLost {
 			report("attempt %d is not charged to the receiver: %s", attempt+1, o.Own)
