@@ -59,7 +59,7 @@ func (n *network) failure(ctx context.Context, err error, limit time.Duration, h
 	if errors.Is(err, context.DeadlineExceeded) && !isA[*net.OpError](err) { // connected
 		return timedOut(limit)
 	}
-	o := webhook.Outcome{Cause: cause(ctx, err), Detail: err.Error()}
+	o := webhook.Outcome{Cause: cause(ctx, err), Detail: detail(err)}
 	if ctx.Err() != nil {
 		return o // the limit has been used up
 	}
@@ -73,6 +73,16 @@ func (n *network) failure(ctx context.Context, err error, limit time.Duration, h
 		o.Own = webhook.NoNetwork
 	}
 	return o
+}
+
+// detail returns the text of an error. net/http has no words of its own for an endpoint whose
+// response begins before the request was sent.
+func detail(err error) string {
+	text := err.Error()
+	if strings.Contains(text, "readLoopPeekFailLocked: %!w(<nil>)") {
+		return "the endpoint answered before the request was sent"
+	}
+	return text
 }
 
 func timedOut(limit time.Duration) webhook.Outcome {
