@@ -114,7 +114,7 @@ func tryThrice(t *testing.T, r hostiletest.Receiver, server *hostiletest.Server,
 			report("attempt %d ended with %+v (%s), want %+v", attempt+1, got, o.Detail, r.Want)
 		}
 		if strings.Contains(o.Detail, "%!") {
-			report("the detail of attempt %d is not for people: %s", attempt+1, o.Detail)
+			report("the detail of attempt %d has a formatting error: %s", attempt+1, o.Detail)
 		}
 		if o.Own != "" && !isLost {
 			report("attempt %d is not charged to the receiver: %s", attempt+1, o.Own)

@@ -75,12 +75,12 @@ func (n *network) failure(ctx context.Context, err error, limit time.Duration, h
 	return o
 }
 
-// detail returns the text of an error. net/http has no words of its own for an endpoint whose
-// response begins before the request was sent.
+// detail returns the text of an error. That of net/http names one of its internal functions if the
+// endpoint responded before the request was sent.
 func detail(err error) string {
 	text := err.Error()
 	if strings.Contains(text, "readLoopPeekFailLocked: %!w(<nil>)") {
-		return "the endpoint answered before the request was sent"
+		return "the endpoint responded before the request was sent"
 	}
 	return text
 }
