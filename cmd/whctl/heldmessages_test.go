@@ -39,7 +39,7 @@ func TestHeldMessages(t *testing.T) {
 		args []string
 	}{
 		{"\nheld ", []string{"messages", "list"}},
-		{"\nretrying", []string{"messages", "list", "--fields", "Status"}}, // as stored
+		{"\nnot sent", []string{"messages", "list", "--fields", "Status"}}, // as stored
 		{"Held          messages of 1 subscription:", []string{"stats"}},
 		{"messages of 1 subscription are held", []string{"doctor"}},
 	} {
