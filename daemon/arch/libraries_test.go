@@ -150,8 +150,8 @@ var libraries = []library{
 	{module: "golang.org/x/crypto", users: []string{"daemon/account"}, why: "argon2id for passwords"},
 	{
 		module: "golang.org/x/net",
-		users:  []string{"daemon/webhook/hostiletest"},
-		why:    "frames of HTTP/2 for receivers that misbehave, in tests",
+		users:  []string{"daemon/webhook/hostiletest", "daemon/webhook/sender"},
+		why:    "SOCKS5 of webhooks.proxy; frames of HTTP/2 for receivers that misbehave, in tests",
 	},
 	{
 		module: "golang.org/x/sync",

@@ -85,7 +85,7 @@ var deliveryMetrics = []deliveryMetric{
 		name:  "whd_webhook_attempts_uncharged_total",
 		label: "cause",
 		help: "Attempts that were not charged to their endpoint, by cause: descriptors, " +
-			"memory, ports (a lack of these), network (none), connection_lost.",
+			"memory, ports (a lack of these), network (none), connection_lost, proxy.",
 		values: uncharged,
 	},
 	{

@@ -45,6 +45,7 @@ const (
 	OutOfPorts       OwnFailure = "ports"
 	NoNetwork        OwnFailure = "network"
 	ConnectionLost   OwnFailure = "connection_lost"
+	ProxyFailed      OwnFailure = "proxy"
 )
 
 // OwnFailures describes all own failures.
@@ -54,10 +55,12 @@ var OwnFailures = map[OwnFailure]string{
 	OutOfPorts:       "this machine has no local port left for the address",
 	NoNetwork:        "this machine has no network",
 	ConnectionLost:   "an HTTP/2 connection was lost",
+	ProxyFailed:      "webhooks.proxy cannot be used",
 }
 
 // AffectsAll reports whether attempts at all other endpoints fail for the same reason. Without a
-// network, endpoints on this machine and in its own networks can still be reached.
+// network, endpoints on this machine and in its own networks can still be reached; without the
+// proxy, those of webhooks.no_proxy.
 func (f OwnFailure) AffectsAll() bool { return f == OutOfDescriptors || f == OutOfMemory }
 
 // MaxResponseText is the maximum size of the beginning of a response body that is stored with

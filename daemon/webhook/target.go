@@ -131,13 +131,17 @@ func embeddedIPv4(address netip.Addr) []netip.Addr {
 // Forms such as 0x7f.1 and 2130706433, which some resolvers accept as addresses, are
 // rejected.
 func (g Guard) CheckURL(u *url.URL, allowPrivate bool) error {
-	host := u.Hostname()
-	if at, err := netip.ParseAddr(host); err == nil {
-		return g.Check(netip.AddrPortFrom(at, port(u)), allowPrivate)
+	return g.CheckHost(u.Hostname(), port(u), allowPrivate)
+}
+
+// CheckHost checks a host and port like CheckURL.
+func (g Guard) CheckHost(host string, port uint16, allowPrivate bool) error {
+	if address, err := netip.ParseAddr(host); err == nil {
+		return g.Check(netip.AddrPortFrom(address, port), allowPrivate)
 	}
-	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	name := plainName(host)
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return g.Check(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port(u)), allowPrivate)
+		return g.Check(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port), allowPrivate)
 	}
 	if looksNumeric(host) {
 		return fmt.Errorf("%w: %s is an address in a form that is not allowed; write it as 192.0.2.1",

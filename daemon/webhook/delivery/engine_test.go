@@ -95,7 +95,7 @@ func (h *testEnv) start() {
 		ConnectTimeout: testTimeout,
 		AttemptTimeout: func() time.Duration { return h.limit },
 		MaxIdlePerHost: 64,
-		RootCAs:        h.roots,
+		Outbound:       webhook.Outbound{RootCAs: h.roots},
 	})
 	engine := delivery.New(delivery.Config{
 		Store:    h.wrap(h.store.Webhooks.Engine),

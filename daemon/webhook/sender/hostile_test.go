@@ -46,7 +46,7 @@ func hostileSender(t *testing.T, roots *x509.CertPool) (*Sender, *atomic.Int64) 
 	config := testConfig(longTimeout)
 	config.AttemptTimeout = func() time.Duration { return time.Duration(limit.Load()) }
 	config.PingTimeout = time.Second
-	config.RootCAs = roots
+	config.Outbound.RootCAs = roots
 	return New(config), limit
 }
 
@@ -365,7 +365,7 @@ func TestLostConnectionIsNotCharged(t *testing.T) {
 		server := r.Start(t, tlsConfig)
 		config := testConfig(longTimeout)
 		config.PingTimeout = 50 * time.Millisecond
-		config.RootCAs = roots
+		config.Outbound.RootCAs = roots
 		s := New(config)
 		defer s.Close()
 		o := s.Send(t.Context(), messageFor(r), subscriptionTo(server.URL), time.Now())
@@ -390,7 +390,7 @@ func TestRetiredConnectionsAreClosed(t *testing.T) {
 		server := r.Start(t, tlsConfig)
 		config := testConfig(shortTimeout)
 		config.MaxConnections = attempts
-		config.RootCAs = roots
+		config.Outbound.RootCAs = roots
 		s := New(config)
 		defer s.Close()
 		var running sync.WaitGroup

@@ -198,6 +198,9 @@ func ownFailure(err error) webhook.OwnFailure {
 	if isOutOfPorts(err) {
 		return webhook.OutOfPorts
 	}
+	if errors.Is(err, errProxyUnusable) {
+		return webhook.ProxyFailed
+	}
 	return ""
 }
 

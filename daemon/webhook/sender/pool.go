@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -29,7 +28,8 @@ type route struct {
 	config      Config
 	connections *connections
 	network     *network
-	dialer      *net.Dialer
+	dialer      dialer
+	certificate clientCertificate // nil for none
 
 	// singleUse is for requests that are repeated: each of them has a new connection, which is
 	// closed afterwards.
@@ -43,15 +43,34 @@ type route struct {
 // minPools is the number of pools that are kept even if they are not used.
 const minPools = 64
 
-// control is the type of net.Dialer.Control.
-type control = func(network, address string, _ syscall.RawConn) error
+// dialer connects to addresses that it has checked.
+type dialer interface {
+	DialContext(ctx context.Context, network, address string) (net.Conn, error)
+}
 
-func newRoute(c Config, open *connections, n *network, check control) *route {
+// clientCertificate is the type of tls.Config.GetClientCertificate.
+type clientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error)
+
+func newRoute(c Config, open *connections, n *network, d dialer) *route {
+	return newRouteWith(c, open, n, d, nil)
+}
+
+// newCertifiedRoute returns a route to receivers that may get the client certificate.
+func newCertifiedRoute(c Config, open *connections, n *network, d dialer) *route {
+	return newRouteWith(c, open, n, d, func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		return c.Outbound.Certificate()
+	})
+}
+
+func newRouteWith(
+	c Config, open *connections, n *network, d dialer, certificate clientCertificate,
+) *route {
 	r := &route{
 		config:      c,
 		connections: open,
 		network:     n,
-		dialer:      &net.Dialer{Timeout: c.ConnectTimeout, Control: check},
+		dialer:      d,
+		certificate: certificate,
 		pools:       make(map[string]*pool),
 		pruneAt:     minPools,
 	}
@@ -64,7 +83,7 @@ func (r *route) newTransport() *http.Transport {
 	ping := r.config.PingTimeout
 	return &http.Transport{
 		DialContext:            r.dial,
-		TLSClientConfig:        &tls.Config{RootCAs: r.config.RootCAs},
+		TLSClientConfig:        r.tlsConfig(),
 		TLSHandshakeTimeout:    r.config.ConnectTimeout,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: ping, PingTimeout: ping, WriteByteTimeout: ping},
@@ -74,6 +93,10 @@ func (r *route) newTransport() *http.Transport {
 		DisableCompression:     true, // keeps small responses small
 		MaxResponseHeaderBytes: maxResponseHeader,
 	}
+}
+
+func (r *route) tlsConfig() *tls.Config {
+	return &tls.Config{RootCAs: r.config.Outbound.RootCAs, GetClientCertificate: r.certificate}
 }
 
 // pool has the connections to one origin: a scheme, host and port.
@@ -248,7 +271,7 @@ func (c *connections) release() {
 	}
 }
 
-// dial connects to an address. The dialer's Control function checks it first.
+// dial connects to an address. The dialer checks it first.
 func (r *route) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if err := r.connections.acquire(ctx); err != nil {
 		return nil, err

@@ -10,15 +10,13 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
-	"fmt"
+	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -29,6 +27,7 @@ import (
 // Config configures a Sender.
 type Config struct {
 	Guard          webhook.Guard
+	Outbound       webhook.Outbound
 	UserAgent      string               // value of the header User-Agent
 	ConnectTimeout time.Duration        // limit of establishing a connection
 	AttemptTimeout func() time.Duration // limit of a whole attempt; called for each
@@ -36,7 +35,6 @@ type Config struct {
 	MaxIdlePerHost int                  // idle connections kept per host
 	MaxConnections int                  // open connections; 0 for no limit
 	TestTarget     *url.URL             // the service's own test target, exempt from the guard; nil for none
-	RootCAs        *x509.CertPool       // nil for those of the system
 }
 
 // Sender makes attempts over HTTP.
@@ -45,14 +43,20 @@ type Sender struct {
 	public       *route // to public addresses
 	withPrivate  *route // also to private networks
 	toTestTarget *route // to the service's own test target
-	overdue      atomic.Int64
+
+	// Like public and withPrivate, with the client certificate.
+	certifiedPublic  *route
+	certifiedPrivate *route
+
+	overdue atomic.Int64
 }
 
 // New returns a Sender. Connections are not shared between subscriptions that may reach
-// private addresses and those that may not.
+// private addresses and those that may not, nor between hosts to which the client certificate is
+// offered and others.
 func New(c Config) *Sender {
 	c.PingTimeout = cmp.Or(c.PingTimeout, defaultPingTimeout)
-	if c.RootCAs == nil {
+	if c.Outbound.RootCAs == nil {
 		// Go reads the system's certificates once, at their first use. If there were no
 		// descriptor left then, no certificate would be valid until a restart.
 		_, _ = x509.SystemCertPool()
@@ -63,13 +67,19 @@ func New(c Config) *Sender {
 		open.slots = make(chan struct{}, c.MaxConnections)
 	}
 	network := newNetwork()
-	s.public = newRoute(c, open, network, dialControl(c.Guard, false))
-	s.withPrivate = newRoute(c, open, network, dialControl(c.Guard, true))
-	s.toTestTarget = newRoute(c, open, network, nil)
+	public := c.dialerFor(false)
+	withPrivate := c.dialerFor(true)
+	s.public = newRoute(c, open, network, public)
+	s.withPrivate = newRoute(c, open, network, withPrivate)
+	s.toTestTarget = newRoute(c, open, network, &net.Dialer{Timeout: c.ConnectTimeout})
+	s.certifiedPublic = newCertifiedRoute(c, open, network, public)
+	s.certifiedPrivate = newCertifiedRoute(c, open, network, withPrivate)
 	return s
 }
 
-func (s *Sender) routes() []*route { return []*route{s.public, s.withPrivate, s.toTestTarget} }
+func (s *Sender) routes() []*route {
+	return []*route{s.public, s.withPrivate, s.toTestTarget, s.certifiedPublic, s.certifiedPrivate}
+}
 
 // Close closes idle connections.
 func (s *Sender) Close() {
@@ -134,7 +144,13 @@ func (s *Sender) routeTo(u *url.URL, byAdmin bool) *route {
 	if webhook.IsTestTarget(s.config.TestTarget, u) {
 		return s.toTestTarget
 	}
-	if byAdmin {
+	certified := s.config.Outbound.OffersCertificate(u.Hostname())
+	switch {
+	case certified && byAdmin:
+		return s.certifiedPrivate
+	case certified:
+		return s.certifiedPublic
+	case byAdmin:
 		return s.withPrivate
 	}
 	return s.public
@@ -175,18 +191,6 @@ func (s *Sender) request(
 	}
 	req.Header = h
 	return req, nil
-}
-
-// dialControl returns a net.Dialer's Control function that checks each address before a
-// connection is made.
-func dialControl(g webhook.Guard, allowPrivate bool) func(network, address string, _ syscall.RawConn) error {
-	return func(_, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return fmt.Errorf("%w: %s is not an address", webhook.ErrForbidden, address)
-		}
-		return g.Check(to, allowPrivate)
-	}
 }
 
 // Headers of https://www.standardwebhooks.com, in net/http's canonical form, and of

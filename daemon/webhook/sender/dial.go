@@ -1,0 +1,283 @@
+package sender
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/proxy"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// dialerFor returns the dialer for subscriptions that may reach private addresses, or for the
+// others.
+func (c Config) dialerFor(allowPrivate bool) dialer {
+	direct := &net.Dialer{Timeout: c.ConnectTimeout, Control: dialControl(c.Guard, allowPrivate)}
+	if c.Outbound.Proxy == nil {
+		return direct
+	}
+	return &tunnelDialer{
+		outbound:     c.Outbound,
+		guard:        c.Guard,
+		allowPrivate: allowPrivate,
+		userAgent:    c.UserAgent,
+		timeout:      c.ConnectTimeout,
+		direct:       direct,
+		lookup:       net.DefaultResolver.LookupNetIP,
+	}
+}
+
+// dialControl returns a net.Dialer's Control function that checks each address before a
+// connection is made.
+func dialControl(g webhook.Guard, allowPrivate bool) func(network, address string, _ syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return fmt.Errorf("%w: %s is not an address", webhook.ErrForbidden, address)
+		}
+		return g.Check(to, allowPrivate)
+	}
+}
+
+// errProxyUnusable is the error of an attempt that failed before the proxy got a request for
+// the receiver, or because the proxy refuses this service.
+var errProxyUnusable = errors.New("webhooks.proxy cannot be used")
+
+// tunnelDialer connects through a proxy. It resolves names itself and requests an address from the proxy
+// that the guard allows, so that a name cannot have another address for the proxy. Tunnels are
+// opened for http, too: a proxy that forwards requests would replace their Host header.
+type tunnelDialer struct {
+	outbound     webhook.Outbound
+	guard        webhook.Guard
+	allowPrivate bool
+	userAgent    string
+	timeout      time.Duration
+	direct       *net.Dialer
+	lookup       func(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// DialContext connects to a host and port, directly if it needs no proxy.
+func (d *tunnelDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	host, portText, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	if d.outbound.NoProxy.HasName(host) {
+		return d.direct.DialContext(ctx, network, address)
+	}
+	number, err := strconv.ParseUint(portText, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q is not a port", webhook.ErrForbidden, portText)
+	}
+	port := uint16(number)
+
+	// This refuses forms of addresses that only some resolvers accept, such as 0x7f.1.
+	err = d.guard.CheckHost(host, port, d.allowPrivate)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	literal, err := netip.ParseAddr(host)
+	if err == nil {
+		return d.dialOne(ctx, network, netip.AddrPortFrom(literal, port))
+	}
+	if d.outbound.ResolvesFor(d.allowPrivate) {
+		return d.tunnel(ctx, address)
+	}
+	addresses, err := d.lookup(ctx, "ip", host)
+	if err != nil {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	return d.dialAny(ctx, network, addresses, port)
+}
+
+// dialAny connects to the first address that can be reached. IPv4 is tried first, since a proxy
+// may have no IPv6. Each address gets an equal share of the time that remains.
+func (d *tunnelDialer) dialAny(
+	ctx context.Context, network string, addresses []netip.Addr, port uint16,
+) (net.Conn, error) {
+	for i, address := range addresses {
+		addresses[i] = address.Unmap()
+	}
+	slices.SortStableFunc(addresses, func(a, b netip.Addr) int { return cmp.Compare(a.BitLen(), b.BitLen()) })
+	err := errors.New("the name has no address")
+	for i, address := range addresses {
+		var conn net.Conn
+		shareCtx, cancel := shareOf(ctx, len(addresses)-i)
+		conn, err = d.dialOne(shareCtx, network, netip.AddrPortFrom(address, port))
+		cancel()
+		if err == nil {
+			return conn, nil
+		}
+	}
+	return nil, err
+}
+
+// shareOf returns a context with an equal share of the time until the deadline of ctx.
+func shareOf(ctx context.Context, parts int) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(parts))
+}
+
+// dialOne connects to an address that the guard allows.
+func (d *tunnelDialer) dialOne(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+	err := d.guard.Check(to, d.allowPrivate)
+	if err != nil {
+		return nil, err
+	}
+	if d.outbound.NoProxy.HasAddress(to.Addr()) {
+		return d.direct.DialContext(ctx, network, to.String())
+	}
+	return d.tunnel(ctx, to.String())
+}
+
+// tunnel opens a connection to a host and port through the proxy.
+func (d *tunnelDialer) tunnel(ctx context.Context, target string) (net.Conn, error) {
+	if d.outbound.Proxy.Scheme == "socks5" {
+		return d.tunnelSOCKS(ctx, target)
+	}
+	conn, err := d.dialProxy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	err = d.connect(conn, target)
+	if !stop() {
+		err = &net.OpError{Op: "CONNECT", Net: "tcp", Err: context.Cause(ctx)}
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// dialProxy connects to the proxy. The guard has no say in its address: proxies are on the
+// premises.
+func (d *tunnelDialer) dialProxy(ctx context.Context) (net.Conn, error) {
+	link, err := new(net.Dialer).DialContext(ctx, "tcp", proxyAddress(d.outbound.Proxy))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errProxyUnusable, err)
+	}
+	if d.outbound.Proxy.Scheme != "https" {
+		return link, nil
+	}
+	secured := tls.Client(link, &tls.Config{
+		RootCAs:    d.outbound.RootCAs,
+		ServerName: d.outbound.Proxy.Hostname(),
+	})
+	err = secured.HandshakeContext(ctx)
+	if err != nil {
+		link.Close()
+		return nil, fmt.Errorf("%w: TLS: %w", errProxyUnusable, err)
+	}
+	return secured, nil
+}
+
+// proxyPorts are the default ports, by scheme.
+var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080"}
+
+func proxyAddress(u *url.URL) string {
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), proxyPorts[u.Scheme]))
+}
+
+// connect requests a tunnel from an HTTP proxy.
+func (d *tunnelDialer) connect(conn net.Conn, target string) error {
+	request := &http.Request{
+		Method: http.MethodConnect,
+		URL:    &url.URL{Opaque: target},
+		Host:   target,
+		Header: http.Header{"User-Agent": {d.userAgent}},
+	}
+	user := d.outbound.Proxy.User
+	if user != nil {
+		password, _ := user.Password()
+		credentials := base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
+		request.Header.Set("Proxy-Authorization", "Basic "+credentials)
+	}
+	err := request.Write(conn)
+	if err != nil {
+		return fmt.Errorf("webhooks.proxy: CONNECT %s: %w", target, err)
+	}
+	reader := bufio.NewReader(io.LimitReader(conn, maxResponseHeader))
+	response, err := http.ReadResponse(reader, request)
+	if err != nil && isProtocol(err) {
+		return fmt.Errorf("%w: it is not an HTTP proxy: %w", errProxyUnusable, err)
+	}
+	if err != nil {
+		return fmt.Errorf("webhooks.proxy: CONNECT %s: %w", target, err)
+	}
+	response.Body.Close()
+	if response.StatusCode == http.StatusProxyAuthRequired {
+		return fmt.Errorf("%w: status 407: it refuses the user name and password, or there are none",
+			errProxyUnusable)
+	}
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("webhooks.proxy refuses CONNECT %s: status %d %s",
+			target, response.StatusCode, http.StatusText(response.StatusCode))
+	}
+	if reader.Buffered() > 0 {
+		return errors.New("webhooks.proxy sent data after its response to CONNECT")
+	}
+	return nil
+}
+
+// tunnelSOCKS requests a connection from a SOCKS5 proxy.
+func (d *tunnelDialer) tunnelSOCKS(ctx context.Context, target string) (net.Conn, error) {
+	var auth *proxy.Auth
+	if user := d.outbound.Proxy.User; user != nil {
+		password, _ := user.Password()
+		auth = &proxy.Auth{User: user.Username(), Password: password}
+	}
+	socks, err := proxy.SOCKS5("tcp", proxyAddress(d.outbound.Proxy), auth, proxyLink{d.dialProxy})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errProxyUnusable, err)
+	}
+	conn, err := socks.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
+	if err == nil {
+		return conn, nil
+	}
+	if isSOCKSRefusal(err) {
+		return nil, fmt.Errorf("%w: %w", errProxyUnusable, err)
+	}
+	return nil, fmt.Errorf("webhooks.proxy: %w", err)
+}
+
+// proxyLink connects package proxy with the proxy.
+type proxyLink struct {
+	dial func(context.Context) (net.Conn, error)
+}
+
+// Dial connects to the proxy.
+func (l proxyLink) Dial(_, _ string) (net.Conn, error) { return l.dial(context.Background()) }
+
+// DialContext connects to the proxy.
+func (l proxyLink) DialContext(ctx context.Context, _, _ string) (net.Conn, error) {
+	return l.dial(ctx)
+}
+
+// isSOCKSRefusal reports whether a SOCKS5 proxy refuses this service for every target, or is
+// none. Package proxy does not export these errors.
+func isSOCKSRefusal(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "authentication") || strings.Contains(text, "unexpected protocol version")
+}
