@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -61,9 +62,14 @@ func (d *Daemon) openWebhooks(context.Context) error {
 			KeptFrom:   d.store.Changes.KeptFrom,
 		},
 	}
+	outbound, err := d.openOutbound()
+	if err != nil {
+		return err
+	}
 	attempts, connections := d.descriptors.Attempts(c.MaxAttempts)
 	httpSender := sender.New(sender.Config{
 		Guard:          guard,
+		Outbound:       outbound,
 		UserAgent:      "whd/" + d.config.Start.Version,
 		ConnectTimeout: c.ConnectTimeout,
 		AttemptTimeout: d.settings.attemptTimeout,
@@ -93,6 +99,21 @@ func (d *Daemon) openWebhooks(context.Context) error {
 		admin:    admin.New(d.store.Webhooks.Admin, engine, rules.current, d.log),
 	}
 	return nil
+}
+
+// openOutbound returns the way to receivers.
+func (d *Daemon) openOutbound() (webhook.Outbound, error) {
+	way := d.config.Webhooks.Way
+	outbound, err := way.Outbound()
+	if err != nil || way.Client.Cert == "" {
+		return outbound, err
+	}
+	pair, err := newCertificate(way.Client, d.log)
+	if err != nil {
+		return outbound, fmt.Errorf("webhooks.client_cert: %w", err)
+	}
+	outbound.Certificate = func() (*tls.Certificate, error) { return pair.get(nil) }
+	return outbound, nil
 }
 
 // subscriptionRules has the rules of subscriptions.

@@ -119,53 +119,56 @@ func TestPrecedenceOfSources(t *testing.T) {
 
 // valuesByName are values other than the default, for settings without one in valuesByKind.
 var valuesByName = map[string]string{
-	"config":             "whd.toml",
-	"listen":             "[::1]:80",
-	"store":              "sqlserver://sa:canary@db?database=erp",
-	"erp":                "sqlserver://sa:canary@db?database=erp",
-	"erp.read_dsn":       "sqlserver://sa:canary@replica?database=erp",
-	"store.read_dsn":     "sqlserver://sa:canary@replica?database=erp",
-	"query.total":        "asked",
-	"log.level":          "debug",
-	"log.requests":       "never",
-	"log.format":         "json",
-	"http.base_path":     "/erp",
-	"auth.queries":       "anonymous",
-	"metrics.listen":     ":9090",
-	"admin.listen":       "127.0.0.1:5051",
-	"trace.endpoint":     "http://127.0.0.1:4318",
-	"webhooks.host_url":  "http://erp.example:5050",
-	"erp.version_source": "dbo.SY_System.Version",
-	"erp.builtin":        "none",
-	"erp.outbox":         "whd.WH_Outbox",
-	"webhooks.publish":   "anonymous",
-	"webhooks.dates":     "iso",
-	"compat":             "servicestack-5",
-	"http.hosts":         "erp.example,erp",
-	"http.body_memory":   "2MiB",
-	"http.reply_memory":  "32MiB",
-	"webhooks.memory":    "2MiB",
-	"changes.keep_size":  "2MiB",
-	"erp.spill":          "64MiB",
+	"config":                     "whd.toml",
+	"listen":                     "[::1]:80",
+	"store":                      "sqlserver://sa:canary@db?database=erp",
+	"erp":                        "sqlserver://sa:canary@db?database=erp",
+	"erp.read_dsn":               "sqlserver://sa:canary@replica?database=erp",
+	"store.read_dsn":             "sqlserver://sa:canary@replica?database=erp",
+	"query.total":                "asked",
+	"log.level":                  "debug",
+	"log.requests":               "never",
+	"log.format":                 "json",
+	"http.base_path":             "/erp",
+	"auth.queries":               "anonymous",
+	"metrics.listen":             ":9090",
+	"admin.listen":               "127.0.0.1:5051",
+	"trace.endpoint":             "http://127.0.0.1:4318",
+	"webhooks.host_url":          "http://erp.example:5050",
+	"erp.version_source":         "dbo.SY_System.Version",
+	"erp.builtin":                "none",
+	"erp.outbox":                 "whd.WH_Outbox",
+	"webhooks.publish":           "anonymous",
+	"webhooks.dates":             "iso",
+	"webhooks.proxy":             "http://canary:canary@proxy.example:3128",
+	"webhooks.client_cert_hosts": "shop.example",
+	"compat":                     "servicestack-5",
+	"http.hosts":                 "erp.example,erp",
+	"http.body_memory":           "2MiB",
+	"http.reply_memory":          "32MiB",
+	"webhooks.memory":            "2MiB",
+	"changes.keep_size":          "2MiB",
+	"erp.spill":                  "64MiB",
 }
 
 // valuesByKind are values other than the default, by the kind of the setting.
 var valuesByKind = map[string]string{
-	"text":             "x",
-	"share":            "0.25",
-	"secret":           "s3cret-x",
-	"number":           "17",
-	"true or false":    "true",
-	"duration":         "90m",
-	"size":             "2KiB",
-	"networks":         "10.0.0.0/8,::1/128",
-	"origins":          "https://shop.example,http://localhost:3000",
-	"rate":             "20/s+100",
-	"names":            "job.created,job.closed",
-	"durations":        "5s,1m",
-	"paths":            "/a/kinds,/b.toml",
-	"name=value pairs": "SO_Totals=v_SO_Totals",
-	"time zone":        "UTC",
+	"text":               "x",
+	"share":              "0.25",
+	"secret":             "s3cret-x",
+	"number":             "17",
+	"true or false":      "true",
+	"duration":           "90m",
+	"size":               "2KiB",
+	"networks":           "10.0.0.0/8,::1/128",
+	"networks and names": "10.0.0.0/8,corp.example",
+	"origins":            "https://shop.example,http://localhost:3000",
+	"rate":               "20/s+100",
+	"names":              "job.created,job.closed",
+	"durations":          "5s,1m",
+	"paths":              "/a/kinds,/b.toml",
+	"name=value pairs":   "SO_Totals=v_SO_Totals",
+	"time zone":          "UTC",
 }
 
 // TestEverySettingInEverySource sets each setting in each source and checks its value.
@@ -255,6 +258,11 @@ var required = map[string]string{
 	"erp.read_dsn":   "ERP=sqlserver://db",
 	"erp.outbox":     "ERP=sqlserver://db",
 	"demo_activity":  "DEMO=true",
+
+	"webhooks.proxy_resolves":    "WEBHOOKS_PROXY=http://proxy",
+	"webhooks.client_cert":       "WEBHOOKS_CLIENT_KEY=other",
+	"webhooks.client_key":        "WEBHOOKS_CLIENT_CERT=other",
+	"webhooks.client_cert_hosts": "WEBHOOKS_CLIENT_CERT=a WEBHOOKS_CLIENT_KEY=b",
 }
 
 // checkEverySource sets a setting to a text in each source that can have it.
@@ -264,7 +272,7 @@ func checkEverySource(t *testing.T, s Setting, text string) {
 		t.Fatal(err)
 	}
 	for _, in := range sourcesOf(s, text) {
-		if variable := required[s.Name]; variable != "" {
+		for _, variable := range strings.Fields(required[s.Name]) {
 			in.env = append(in.env, "WHD_"+variable)
 		}
 		got, err := in.load()
@@ -284,13 +292,14 @@ func checkEverySource(t *testing.T, s Setting, text string) {
 func sourcesOf(s Setting, text string) []input {
 	files := map[string]string{"whd.toml": "", "secret": text + "\n"}
 	inputs := []input{{env: []string{s.Variable() + "=" + text}, files: files}}
-	name, isFileOnly := strings.CutSuffix(s.Flag(), "-file")
+	name := s.Flag()
 	if s.secret() {
+		name = strings.TrimSuffix(name, "-file")
 		inputs = append(inputs,
 			input{args: "--" + name + "-file secret", files: files},
 			input{env: []string{s.Variable() + "_FILE=secret"}, files: files})
 	}
-	if !isFileOnly {
+	if !s.inFileOnly() {
 		inputs = append(inputs, input{args: "--" + name + "=" + text, files: files})
 	}
 	if s.notInFile {
@@ -659,14 +668,15 @@ func TestSecretsAreMasked(t *testing.T) {
 		P Secret
 		D DSN
 		O DSN
-	}{"canary", "sqlserver://canary:canary@canary", "Server=canary"}
+		U ProxyURL
+	}{"canary", "sqlserver://canary:canary@canary", "Server=canary", "http://canary:canary@proxy"}
 	body, err := json.Marshal(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log strings.Builder
 	logger := slog.New(slog.NewTextHandler(&log, nil))
-	logger.Info("x", "p", secret.P, "d", secret.D, "o", secret.O)
+	logger.Info("x", "p", secret.P, "d", secret.D, "o", secret.O, "u", secret.U)
 	for name, text := range map[string]string{
 		"JSON":    string(body),
 		"the log": log.String(),

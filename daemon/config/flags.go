@@ -23,7 +23,7 @@ func Flags(l *Layer, names ...string) (flags []Flag) {
 		if len(names) > 0 && !slices.Contains(names, s.Name) {
 			continue
 		}
-		if !strings.HasSuffix(s.Flag(), inFileSuffix) {
+		if !s.inFileOnly() {
 			flags = append(flags, valueFlag(l, s))
 		}
 		if s.secret() {

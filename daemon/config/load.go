@@ -175,6 +175,9 @@ func (r *loader) replaceFormer() {
 func (r *loader) crossCheck() {
 	c := &r.config
 	onServer := c.ERP.DSN.OnServer()
+	way := c.Webhooks.Way
+	hasCert := way.Client.Cert != ""
+	hasKey := way.Client.Key != ""
 	for _, rule := range []struct {
 		name     string
 		isBroken bool
@@ -187,6 +190,10 @@ func (r *loader) crossCheck() {
 		{"data_dir", c.DataDir == "", "this account has no state directory; set --data-dir or WHD_DATA_DIR"},
 		{"tls.cert", c.TLS.Cert != "" && c.TLS.Key == "", "requires tls.key"},
 		{"tls.key", c.TLS.Key != "" && c.TLS.Cert == "", "requires tls.cert"},
+		{"webhooks.proxy_resolves", way.ProxyResolves && way.Proxy == "", "requires webhooks.proxy"},
+		{"webhooks.client_cert", hasCert && !hasKey, "requires webhooks.client_key"},
+		{"webhooks.client_key", hasKey && !hasCert, "requires webhooks.client_cert"},
+		{"webhooks.client_cert_hosts", way.ClientCertHosts != nil && !hasCert, "requires webhooks.client_cert"},
 	} {
 		if rule.isBroken {
 			r.problem(rule.name, c.Origin(rule.name), errors.New(rule.message))

@@ -107,19 +107,28 @@ func sampleOf(c Config, set map[string]string) string {
 
 // literal returns a setting's value in TOML syntax.
 func (s Setting) literal(c *Config) string {
+	text := s.text(c)
 	switch s.kind().toml {
 	case reflect.Slice:
-		return "[]" // lists are empty by default
+		return tomlList(splitList(text))
 	case reflect.Map:
 		return "{}"
 	}
-	text := s.text(c)
 	switch s.field(c).Kind() {
 	case reflect.Int, reflect.Bool, reflect.Float64:
 		return text
 	default:
 		return tomlString(text)
 	}
+}
+
+// tomlList returns a list of strings in TOML syntax.
+func tomlList(items []string) string {
+	quoted := make([]string, len(items))
+	for i, item := range items {
+		quoted[i] = tomlString(item)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
 // tomlString quotes a string, without escapes if it contains backslashes, such as

@@ -582,6 +582,49 @@ var table = []Setting{
 		Help:    "maximum total size of stored response bodies; the oldest are removed first, but their attempts are kept; 0: no limit",
 	},
 	{
+		Name:     "webhooks.proxy",
+		argument: "URL",
+		into:     func(c *Config) any { return &c.Webhooks.Way.Proxy },
+		check:    checkProxy,
+		Help:     "proxy to receivers, such as http://user:password@proxy.example:3128; https:// and socks5:// are also possible; it must allow CONNECT to the ports of receivers",
+	},
+	{
+		Name:    "webhooks.proxy_resolves",
+		into:    func(c *Config) any { return &c.Webhooks.Way.ProxyResolves },
+		Default: "false",
+		Help:    "let the proxy resolve the host names in subscriptions that admins made; whd does not check the addresses of these names",
+	},
+	{
+		Name:    "webhooks.no_proxy",
+		into:    func(c *Config) any { return &c.Webhooks.Way.NoProxy },
+		Default: "10.0.0.0/8,100.64.0.0/10,127.0.0.0/8,169.254.0.0/16,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7,fe80::/10",
+		Help:    "networks, and host names with the names below them, that are reached without the proxy",
+	},
+	{
+		Name:     "webhooks.ca_file",
+		argument: "FILE",
+		into:     func(c *Config) any { return &c.Webhooks.Way.CAFile },
+		Help:     "PEM file of certificates that receivers may be signed by, in addition to those of the system",
+	},
+	{
+		Name:     "webhooks.client_cert",
+		argument: "FILE",
+		into:     func(c *Config) any { return &c.Webhooks.Way.Client.Cert },
+		Help:     "PEM file of the client certificate for the receivers in webhooks.client_cert_hosts; a new one in the file takes effect without a restart",
+	},
+	{
+		Name:     "webhooks.client_key",
+		argument: "FILE",
+		into:     func(c *Config) any { return &c.Webhooks.Way.Client.Key },
+		Help:     "PEM file of the private key for webhooks.client_cert",
+	},
+	{
+		Name:     "webhooks.client_cert_hosts",
+		argument: "NAME,...",
+		into:     func(c *Config) any { return &c.Webhooks.Way.ClientCertHosts },
+		Help:     "host names of the receivers that get the client certificate; no others do",
+	},
+	{
 		Name:    "webhooks.connect_timeout",
 		into:    func(c *Config) any { return &c.Webhooks.ConnectTimeout },
 		Default: "5s",
@@ -703,10 +746,16 @@ func (s Setting) Variable() string {
 // Flag returns the name of the setting's flag, such as http-max-body.
 func (s Setting) Flag() string {
 	name := s.Name
-	if _, ok := s.into(new(Config)).(*Secret); ok {
+	if s.inFileOnly() {
 		name += fileSuffix
 	}
 	return strings.NewReplacer(".", "-", "_", "-").Replace(name)
+}
+
+// inFileOnly reports whether the setting has no flag for its value, only one for a file with it.
+func (s Setting) inFileOnly() bool {
+	_, ok := s.into(new(Config)).(*Secret)
+	return ok
 }
 
 // tomlKey returns the setting's key in the file.
@@ -722,7 +771,7 @@ func (s Setting) group() string {
 // also be set to the name of a file that contains the value.
 func (s Setting) secret() bool {
 	switch s.into(new(Config)).(type) {
-	case *Secret, *DSN:
+	case *Secret, *DSN, *ProxyURL:
 		return true
 	}
 	return false

@@ -24,6 +24,7 @@ type WebhooksConfig struct {
 	RetrySchedule  Schedule
 	RetryAfterMax  time.Duration
 	DisableAfter   time.Duration // 0: never
+	Way            OutboundConfig
 	ConnectTimeout time.Duration
 	AttemptTimeout time.Duration
 	MaxAttempts    int // concurrent
