@@ -326,7 +326,7 @@ var edges = map[string][]string{
 		"client/check", "daemon/account", "daemon/appdb", "daemon/backup",
 		"daemon/changes", "daemon/config", "daemon/datadir",
 		"daemon/descriptors", "daemon/erp", "daemon/erp/source",
-		"daemon/storage", "daemon/webhook",
+		"daemon/storage", "daemon/webhook", "daemon/webhook/sender",
 	}),
 	"daemon/prove": slices.Concat(plain, engines, []string{
 		"client/check",

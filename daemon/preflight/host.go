@@ -139,12 +139,17 @@ func checkCertificate(_ context.Context, r *run) []check.Result {
 	if err != nil {
 		return result(check.Failed, "tls.cert and tls.key: %v", err)
 	}
-	expiry := pair.Leaf.NotAfter.Format(time.RFC3339)
-	validity := time.Until(pair.Leaf.NotAfter)
-	if validity < 0 {
+	return validity(pair.Leaf.NotAfter)
+}
+
+// validity returns the result for a certificate by its expiry.
+func validity(notAfter time.Time) []check.Result {
+	expiry := notAfter.Format(time.RFC3339)
+	remaining := time.Until(notAfter)
+	if remaining < 0 {
 		return result(check.Failed, "expired at %s", expiry)
 	}
-	if validity < certWarning {
+	if remaining < certWarning {
 		return result(check.Warning, "expires at %s", expiry)
 	}
 	return result(check.OK, "valid until %s", expiry)

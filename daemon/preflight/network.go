@@ -110,6 +110,9 @@ func (r *run) target(
 	if err := guard.CheckURL(u, sub.MadeByAdmin); err != nil {
 		return err.Error()
 	}
+	if r.proxyResolves(u.Hostname(), sub.MadeByAdmin) {
+		return ""
+	}
 	key := u.Host + strconv.FormatBool(sub.MadeByAdmin)
 	problem, ok := hosts[key]
 	if !ok {
@@ -117,6 +120,13 @@ func (r *run) target(
 		hosts[key] = problem
 	}
 	return problem
+}
+
+// proxyResolves reports whether this machine need not know the name of a host.
+func (r *run) proxyResolves(host string, madeByAdmin bool) bool {
+	way := r.config.Webhooks.Way
+	outbound := webhook.Outbound{ProxyResolves: way.ProxyResolves}
+	return outbound.ResolvesFor(madeByAdmin) && !webhook.Hosts(way.NoProxy).HasName(host)
 }
 
 // resolutionProblem returns the reason why no address of a host name is allowed, "" if one

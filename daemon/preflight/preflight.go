@@ -115,6 +115,9 @@ var table = []struct {
 	{"certificate", checkCertificate},
 	{"webhooks.host_url", checkHostURL},
 	{"targets", checkTargets},
+	{"webhooks.ca_file", checkCAFile},
+	{"webhooks.proxy", checkProxy},
+	{"webhooks.client_cert", checkClientCertificate},
 	{"events", checkEvents},
 }
 

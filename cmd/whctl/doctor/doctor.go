@@ -338,6 +338,10 @@ func deliveryResult(inHand wire.InHand) check.Result {
 		return warning(requests+" still open after webhooks.attempt_timeout; the messages are not affected",
 			"restart the service to close the connections, and report this")
 	}
+	if n := inHand.Uncharged["proxy"]; n > 0 {
+		return warning(fmt.Sprintf("webhooks.proxy failed %s since the start; the messages are sent later",
+			display.Count(int(n), "attempt", "attempts")), "run whd check on the machine of the service")
+	}
 	if len(inHand.Uncharged) > 0 {
 		var counts []string
 		for _, cause := range slices.Sorted(maps.Keys(inHand.Uncharged)) {

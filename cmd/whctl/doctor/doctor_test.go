@@ -44,6 +44,11 @@ func TestDeliveryResult(t *testing.T) {
 			detail: "attempts not charged to their endpoints since the start, by cause: descriptors 1, dns 2",
 		},
 		{
+			inHand: wire.InHand{Uncharged: map[string]int64{"proxy": 2}},
+			status: check.Warning,
+			detail: "webhooks.proxy failed 2 attempts since the start; the messages are sent later",
+		},
+		{
 			inHand: wire.InHand{Overdue: 2, Uncharged: map[string]int64{"dns": 2}},
 			status: check.Warning,
 			detail: "2 requests are still open after webhooks.attempt_timeout; the messages are not affected",
