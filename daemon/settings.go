@@ -56,6 +56,9 @@ func (l *liveSettings) put(c config.Config) {
 	}
 	s.rest.Unseen = read.Registry().Filter(isUnseen)
 	s.events, s.captured = c.Webhooks.PublishedEvents(c.ERP.Kinds.Registry())
+	if c.Webhooks.Enabled {
+		s.rest.Events = slices.Concat(s.events, record.ServiceEvents())
+	}
 	l.state.Store(s)
 }
 

@@ -56,6 +56,14 @@ type Event struct {
 	Coalesced   bool   `json:",omitempty"` // several changes in a short time may be one event
 }
 
+// EventBody describes the body of an event.
+type EventBody struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // JSON Schema, empty for any body
+	Sample      json.RawMessage // a body; the record in it does not exist
+}
+
 // SourceCaptured is the Source of events that the service publishes when it finds changed
 // records.
 const SourceCaptured = "captured"

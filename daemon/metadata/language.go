@@ -24,6 +24,7 @@ type Language struct {
 	quoted    bool              // names that are not identifiers can be quoted
 	keywords  string            // reserved words, which can be names with @ before them
 	provided  []string          // classes that the client library declares
+	receivers bool              // there are types for receivers of webhooks, in TypeScript
 
 	text *template.Template // template of the classes
 }
@@ -89,6 +90,7 @@ var languages = []*Language{
 		list:      "%s[]",
 		values:    "{ [name: string]: %s }",
 		quoted:    true,
+		receivers: true,
 	}),
 	newLanguage("types.d.ts", Language{
 		Name:      "typescript.d",
@@ -99,6 +101,7 @@ var languages = []*Language{
 		list:      "%s[]",
 		values:    "{ [name: string]: %s }",
 		quoted:    true,
+		receivers: true,
 	}),
 	newLanguage("types.cs", Language{
 		Name:      "csharp",
@@ -123,6 +126,9 @@ func Languages() []*Language { return slices.Clone(languages) }
 
 //go:embed templates/types.*
 var typeTemplates embed.FS
+
+// receiverTypes is the template of the bodies of events.
+var receiverTypes = template.Must(template.ParseFS(typeTemplates, "templates/types.webhooks.ts"))
 
 // newLanguage reads the template of the classes.
 func newLanguage(file string, l Language) *Language {

@@ -23,6 +23,7 @@ type Service struct {
 	HostURL    string // the service's public URL; empty if not configured
 	ISODates   bool   // dates of webhooks are in ISO 8601
 	Operations []Operation
+	Events     []Event // nil without webhooks
 }
 
 // Operation is one operation of the service with all of its routes.

@@ -51,6 +51,8 @@ func shop(t *testing.T) *Service {
 			Name:    "Parcels",
 			Area:    "Post office",
 			Summary: "Parcels on their way",
+			Key:     []string{"ParcelID"},
+			Before:  []string{"Weight"},
 			Fields: []record.Field{
 				{Name: "ParcelID", Type: record.Text, Filter: record.TextFilter, Null: record.Nullable},
 				{Name: "Weight", Type: record.Decimal, Filter: record.OrderedFilter, Null: record.Nullable},
@@ -70,6 +72,11 @@ func shop(t *testing.T) *Service {
 	return &Service{
 		Version: "1.2",
 		Base:    "/erp",
+		Events: []Event{
+			{Event: record.Event{Name: "debtor.updated", Description: "Occurs when a debtor is modified"}},
+			{Event: record.Event{Name: "parcel.updated", Description: "Occurs when a parcel is modified"}, Kind: kind},
+			{Event: record.Event{Name: "parcel.deleted", Description: "Occurs when a parcel is deleted"}, Kind: kind},
+		},
 		Operations: []Operation{
 			{
 				Name:    "ParcelsQuery",

@@ -88,6 +88,7 @@ func (s *Service) openAPI() object {
 		security = append(security, object{scheme: []string{}})
 	}
 	d := newDescription(s.Operations)
+	webhooks := d.webhooks(s.Events) // adds schemas to the components
 	return object{
 		"openapi": "3.1.0",
 		"info": object{
@@ -97,6 +98,7 @@ func (s *Service) openAPI() object {
 		},
 		"tags":       tags,
 		"paths":      d.paths,
+		"webhooks":   webhooks,
 		"security":   security,
 		"components": d.components(),
 

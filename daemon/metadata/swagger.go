@@ -14,6 +14,7 @@ func swaggerDocument(document object) object {
 	converted := maps.Clone(document)
 	delete(converted, "openapi")
 	delete(converted, "components")
+	delete(converted, "webhooks")
 	converted["swagger"] = "2.0"
 	converted["consumes"] = []string{jsonType}
 	converted["produces"] = slices.Sorted(maps.Keys(documents(nil)))

@@ -27,6 +27,9 @@ func (l *Language) Types(s *Service) (*Types, error) {
 	classes := slices.DeleteFunc(newClasses(s.Operations).all, isProvided)
 	var text bytes.Buffer
 	err := l.text.Execute(&text, classes)
+	if err == nil && l.receivers && len(s.Events) > 0 {
+		err = receiverTypes.Execute(&text, s.Events)
+	}
 	return &Types{
 		language: l,
 		version:  cmp.Or(s.Version, "0"),

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/bizhook/whd/client/record"
@@ -37,40 +38,46 @@ func newDescription(describe func() *metadata.Service) *description {
 	return d
 }
 
-// descriptions caches the descriptions of a service. If its kinds change, they are built again.
+// descriptions caches the descriptions of a service. If its kinds or events change, they are built again.
 type descriptions struct {
-	describe func(kinds *record.Registry, to audience) *metadata.Service
+	describe func(kinds *record.Registry, events []metadata.Event, to audience) *metadata.Service
 
-	mu    sync.Mutex
-	kinds *record.Registry // the kinds in the cached descriptions
-	cache map[audience]*description
+	mu     sync.Mutex
+	kinds  *record.Registry // the kinds in the cached descriptions
+	events []record.Event   // the events in them
+	cache  map[audience]*description
 }
 
 // newDescriptions returns the descriptions of a service with a table of operations.
 func newDescriptions(c Config, table []operation) *descriptions {
-	return &descriptions{describe: func(kinds *record.Registry, to audience) *metadata.Service {
+	return &descriptions{describe: func(kinds *record.Registry, events []metadata.Event, to audience) *metadata.Service {
 		service := metadata.Service{
 			Version:  c.Version,
 			Base:     c.Edge.BasePath,
 			HostURL:  c.Edge.HostURL,
 			ISODates: to.iso,
+			Events:   events,
 		}
 		return describe(service, table, kinds, to.open)
 	}}
 }
 
-// of returns the description for an audience: it has the kinds that the audience may read.
-func (c *descriptions) of(kinds *record.Registry, to audience) *description {
+// of returns the description for an audience: it has the kinds that the audience may read, and the
+// events except those of other kinds.
+func (c *descriptions) of(kinds *record.Registry, events []record.Event, to audience) *description {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.kinds != kinds {
+	if c.kinds != kinds || !slices.Equal(c.events, events) {
 		c.kinds = kinds
+		c.events = events
 		c.cache = make(map[audience]*description)
 	}
 	d := c.cache[to]
 	if d == nil {
 		mayRead := func(k *record.Kind) bool { return account.RoleOf(k).Allows(to.role) }
-		d = newDescription(func() *metadata.Service { return c.describe(kinds.Filter(mayRead), to) })
+		d = newDescription(func() *metadata.Service {
+			return c.describe(kinds.Filter(mayRead), metadata.Events(events, kinds, mayRead), to)
+		})
 		c.cache[to] = d
 	}
 	return d

@@ -219,7 +219,7 @@ func newHandlers(c Config, m *metrics.Metrics, access *accounts.Access, s *shutd
 // Describe returns the description of a service with the default settings, for
 // documents that are generated without a running service.
 func Describe() *metadata.Service {
-	return newDescriptions(Config{}, describedTable()).describe(record.Builtin(), audience{})
+	return newDescriptions(Config{}, describedTable()).describe(record.Builtin(), nil, audience{})
 }
 
 // MarkStopping makes /readyz report that the service is stopping, so that load balancers

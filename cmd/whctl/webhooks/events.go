@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,15 @@ func EventCommands() []*cli.Command {
 				Usage:  "list the events that subscriptions can receive",
 				Flags:  output.Flags(),
 				Action: command.ShowsAll(output.Table{Columns: eventColumns}, (*client.Client).Events),
+			},
+			{
+				Name:      "show",
+				ArgsUsage: "EVENT",
+				Usage:     "show the schema and a sample of the body of an event",
+				Flags:     output.Flags(),
+				Action:    command.Reads(showEvent),
+				Description: `whctl events show debtor.updated
+whctl events show debtor.updated --jq '.[].Schema'`,
 			},
 			{
 				Name:      "publish",
@@ -121,6 +131,56 @@ var (
 var eventColumns = []output.Column{
 	{Name: "Name", Type: record.Text},
 	{Name: "Description", Type: record.Text},
+}
+
+var eventBodyColumns = []output.Column{
+	{Name: "Name", Type: record.Text},
+	{Name: "Description", Type: record.Text},
+	{Name: "Schema", Type: record.Object},
+	{Name: "Sample", Type: record.Object},
+}
+
+// showEvent prints the description of an event's body. For reading it is a text with the JSON on
+// lines of its own, which can be copied.
+func showEvent(c *cli.Context, out *output.Printer, service *client.Client) error {
+	name := c.Args().First()
+	bodies, err := service.EventBodies(c.Context)
+	if err != nil {
+		return err
+	}
+	isNamed := func(b wire.EventBody) bool { return strings.EqualFold(b.Name, name) }
+	i := slices.IndexFunc(bodies, isNamed)
+	if i < 0 {
+		names := record.Texts(bodies, func(b wire.EventBody) string { return b.Name })
+		return cmdline.Usagef("unknown event %s%s; whctl events list lists the events",
+			name, record.DidYouMean(record.Suggest(name, names)))
+	}
+	event := bodies[i]
+	format, err := out.Format()
+	if err != nil {
+		return err
+	}
+	out.One = true
+	if !format.HumanReadable() {
+		return output.Documents(out, output.Table{Columns: eventBodyColumns}, event)
+	}
+	sink, err := out.Create()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(sink, "%s: %s\n", event.Name, display.Sanitize(event.Description))
+	for _, part := range []struct {
+		title string
+		text  json.RawMessage
+	}{{"Schema", event.Schema}, {"Sample", event.Sample}} {
+		var indented bytes.Buffer
+		err = json.Indent(&indented, part.text, "", "  ")
+		if err != nil {
+			return sink.Finish(err)
+		}
+		fmt.Fprintf(sink, "\n%s:\n%s\n", part.title, indented.Bytes())
+	}
+	return sink.Finish(nil)
 }
 
 func publishEvent(c *cli.Context, s *command.Session) (command.Change, error) {

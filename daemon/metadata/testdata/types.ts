@@ -188,3 +188,26 @@ export class AllParcels implements IReturn<parcel[]> {
     public getMethod(): string { return 'GET'; }
     public createResponse(): parcel[] { return new Array<parcel>(); }
 }
+
+/** The body of an event of a changed record. A deleted record has no Record, and only an update has Changed. */
+export interface WebhookChange<T> {
+    ChangeID: number;
+    Kind: string;
+    Op: 'created' | 'updated' | 'deleted';
+    Key: string;
+    KeyFields: Partial<T>;
+    Record?: Partial<T>;
+    Changed?: string[];
+    Before?: Partial<T>;
+    CapturedAt: string;
+}
+
+/** The bodies of webhooks, by the value of the header X-Event-Name. Programs that publish an event choose its body. */
+export interface WebhookBodies {
+    /** Occurs when a debtor is modified. */
+    'debtor.updated': any;
+    /** Occurs when a parcel is modified. */
+    'parcel.updated': WebhookChange<Parcels>;
+    /** Occurs when a parcel is deleted. */
+    'parcel.deleted': WebhookChange<Parcels>;
+}

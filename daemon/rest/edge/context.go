@@ -71,6 +71,7 @@ type Config struct {
 // the Options; requests in progress keep theirs.
 type Options struct {
 	Registry         *record.Registry // the record kinds; nil for the built-in ones
+	Events           []record.Event   // those that subscriptions can receive; nil without webhooks
 	Unseen           *record.Registry // kinds that are not served, since their tables are not seen; nil for none
 	Mistaken         *record.Registry // built-in kinds that mistakes in files leave out; nil for none
 	Query            query.Options
