@@ -122,10 +122,20 @@ func startBehindNginx(t *testing.T) behindNginx {
 	}
 }
 
+// Limits of an nginx. timeout(1) enforces them also for a test that was killed and cannot end it.
+const (
+	nginxLifetime = "300" // in seconds
+	nginxGrace    = "5"   // from SIGTERM until it is killed
+)
+
 // runNginx runs nginx until the test ends. nginx listens before it logs that it has
 // started.
 func runNginx(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
+	limiter, err := exec.LookPath("timeout")
+	if err == nil {
+		cmd = exec.Command(limiter, append([]string{"-k", nginxGrace, nginxLifetime}, cmd.Args...)...)
+	}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -143,10 +143,13 @@ func TestSubscriptionLifecycle(t *testing.T) {
 	}
 }
 
+// settleTimeout is how long settled waits for a message on a busy machine.
+const settleTimeout = time.Minute
+
 // settled polls until a message matches the parameters, and returns it.
 func settled(t *testing.T, c *client.Client, subscriber string, members url.Values) wire.Message {
 	t.Helper()
-	for t.Context().Err() == nil {
+	for end := time.Now().Add(settleTimeout); time.Now().Before(end); {
 		p, err := c.Messages(t.Context(), subscriber, members)
 		if err != nil {
 			t.Fatal(err)
@@ -154,8 +157,9 @@ func settled(t *testing.T, c *client.Client, subscriber string, members url.Valu
 		if len(p.Results) > 0 {
 			return p.Results[0]
 		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatal("no such message")
+	t.Fatalf("no message with %s after %s", members.Encode(), settleTimeout)
 	return wire.Message{}
 }
 
