@@ -127,7 +127,10 @@ func TestFlagsAreAcceptedAnywhere(t *testing.T) {
 // the end and with the flags in other places.
 func checkFlagsAnywhere(t *rapid.T, commands []leaf, global []cli.Flag) {
 	command := rapid.SampledFrom(commands).Draw(t, "command")
-	flags := slices.DeleteFunc(slices.Concat(command.Flags, global), isHelpFlag)
+	hasOwnURL := takesURL(command.Command)
+	flags := slices.DeleteFunc(slices.Concat(command.Flags, global), func(f cli.Flag) bool {
+		return isHelpFlag(f) || hasOwnURL && f.Names()[0] == "url"
+	})
 	var groups [][]string
 	for _, f := range rapid.SliceOfN(rapid.SampledFrom(flags), 0, 5).Draw(t, "flags") {
 		groups = append(groups, spellFlag(t, f))
@@ -284,6 +287,13 @@ func runAndCollect(t *testing.T, args []string) string {
 }
 
 var varying = regexp.MustCompile(`127\.0\.0\.1:\d\d+|took=\S+`)
+
+// takesURL reports whether a command has an argument or a flag for a URL of its own. --url behind
+// such a command is an error.
+func takesURL(c *cli.Command) bool {
+	flags := cmdline.FlagTable{}.Add(c.Flags)
+	return strings.Contains(c.ArgsUsage, "URL") || flags["to"].Argument == "URL"
+}
 
 // isHelpFlag reports whether a flag is --help, which is not passed to urfave/cli.
 func isHelpFlag(f cli.Flag) bool { return f.Names()[0] == cmdline.HelpFlag }
