@@ -48,18 +48,22 @@ func bodiesOf(t *testing.T, i *daemontest.Instance, role string) map[string]wire
 	return bodies
 }
 
+// schemaURI is the address of the schemas that validate compiles. A relative one would be resolved
+// against the working directory.
+const schemaURI = "urn:body"
+
 // validate checks a document against a schema that is complete in itself.
 func validate(t *testing.T, name string, schema, document []byte) {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err == nil {
-		err = c.AddResource("schema.json", root)
+		err = c.AddResource(schemaURI, root)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiled, err := c.Compile("schema.json")
+	compiled, err := c.Compile(schemaURI)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
