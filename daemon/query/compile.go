@@ -25,7 +25,7 @@ func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 		b.text("DISTINCT ")
 	}
 	b.columns()
-	b.text(" FROM " + source)
+	b.from(source)
 	if p.Take == 0 {
 		b.text(" WHERE 1 = 0") // FETCH NEXT does not accept zero
 		return b.doneRows(p)
@@ -57,13 +57,12 @@ func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error)
 		b.fragment(p.Matches)
 		return b.done([]record.Type{record.Long})
 	}
-	b.text("SELECT " + d.CountAll + " FROM ")
+	b.text("SELECT " + d.CountAll)
 	if p.Distinct {
-		b.text("(SELECT DISTINCT ")
+		b.text(" FROM (SELECT DISTINCT ")
 		b.columns()
-		b.text(" FROM ")
 	}
-	b.text(source)
+	b.from(source)
 	b.where()
 	if p.Distinct {
 		b.text(") AS q")
@@ -86,7 +85,7 @@ func CompileAggregates(p *Plan, d *dialect.Dialect, source string) (Statement, e
 		b.aggregate(a)
 		types[i] = a.Type(p.Kind)
 	}
-	b.text(" FROM " + source)
+	b.from(source)
 	b.where()
 	s, err := b.done(types)
 	s.Computes = true
@@ -223,8 +222,16 @@ func (b *builder) columns() {
 }
 
 func (b *builder) where() {
-	for i, c := range b.plan.Where {
-		b.separator(i, " WHERE ", " AND ")
+	if len(b.plan.Where) > 0 {
+		b.text(" WHERE ")
+		b.conditions(b.plan.Where)
+	}
+}
+
+// conditions writes conditions that are joined by AND.
+func (b *builder) conditions(where []Condition) {
+	for i, c := range where {
+		b.separator(i, "", " AND ")
 		b.condition(c)
 	}
 }

@@ -53,7 +53,7 @@ func (b groupBuilder) rows(p *Plan, source string) (Statement, error) {
 		b.separator(i, "", ", ")
 		column()
 	}
-	b.from(source)
+	b.grouped(source)
 	for i, o := range p.Order {
 		b.separator(i, " ORDER BY ", ", ")
 		columns[o.Field]()
@@ -89,7 +89,7 @@ func CompileGrouped(p *Plan, d *dialect.Dialect, source string) (s Statement, ok
 		leafWriter{b.builder}.aggregated(a)
 		types = append(types, p.Group.Source.Fields[a.Field].Type)
 	}
-	b.text(" FROM " + source)
+	b.from(source)
 	b.where()
 	s, err = b.done(types)
 	s.Computes = true
@@ -118,13 +118,13 @@ func (b groupBuilder) count(source string) (Statement, error) {
 	b.text("SELECT " + b.d.CountAll + " FROM (SELECT ")
 	b.value()
 	b.text(" AS g")
-	b.from(source)
+	b.grouped(source)
 	b.text(") AS q")
 	return b.done([]record.Type{record.Long})
 }
 
-func (b groupBuilder) from(source string) {
-	b.text(" FROM " + source)
+func (b groupBuilder) grouped(source string) {
+	b.from(source)
 	b.where()
 	b.text(" GROUP BY ")
 	b.value()

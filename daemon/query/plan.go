@@ -26,6 +26,7 @@ type Plan struct {
 
 	Place   *Place // place of a page by cursor; nil for other plans
 	ForCopy string // see Request
+	Mask    *Mask  // nil if all values are shown
 
 	// Set by a store that finds the same rows or their number faster by another statement.
 	PageKeys *Fragment // selects the keys of the rows of the page, including skipped ones

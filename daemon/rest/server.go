@@ -179,6 +179,7 @@ func newHandlers(c Config, m *metrics.Metrics, access *accounts.Access, s *shutd
 		Space:    c.Spill,
 		Feed:     c.Feed,
 		Roles:    c.Accounts,
+		Mask:     webhooks.BodyMask(c.Webhooks, access),
 		Stopping: s.waiting,
 	}
 	hooks := webhooks.New(webhooks.Config{

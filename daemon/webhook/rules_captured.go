@@ -89,13 +89,32 @@ func (r Rules) Receives(s *Subscription, event string) bool {
 	return strings.EqualFold(s.Pattern, event) || r.reads(s.Owner.Name, kind)
 }
 
-// Withheld returns the events that the owner of a subscription may not read, in lower case: those
-// of captured kinds, and those that were captured before. Of the latter, events that clients post
-// now are left out unless they required a role of their own.
+// Withheld returns the events that the owner of a subscription may not read, in lower case.
 func (r Rules) Withheld(owner string) map[string]bool {
+	return r.withheld(func(kind *record.Kind) bool { return r.reads(owner, kind) })
+}
+
+// WithheldFrom returns the names of the events that a caller may not read, sorted. reads reports
+// whether it may read the records of a kind.
+func (r Rules) WithheldFrom(reads func(*record.Kind) bool) []string {
+	withheld := r.withheld(reads)
+	var names []string
+	for name := range r.Roles {
+		if withheld[strings.ToLower(name)] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names) // equal statements have equal texts
+	return names
+}
+
+// withheld returns the events of kinds that are not read, in lower case: those of captured kinds,
+// and those that were captured before. Of the latter, events that clients post now are left out
+// unless they required a role of their own.
+func (r Rules) withheld(reads func(*record.Kind) bool) map[string]bool {
 	withheld := make(map[string]bool)
 	for event, kind := range r.Captured {
-		if !r.reads(owner, kind) {
+		if !reads(kind) {
 			withheld[event] = true
 		}
 	}
@@ -104,7 +123,7 @@ func (r Rules) Withheld(owner string) map[string]bool {
 		if r.Captured[event] != nil || role == "" && r.publishes(event) {
 			continue
 		}
-		if !r.reads(owner, &record.Kind{Role: role}) {
+		if !reads(&record.Kind{Role: role}) {
 			withheld[event] = true
 		}
 	}

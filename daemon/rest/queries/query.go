@@ -28,6 +28,10 @@ type Store interface {
 	SetPlace(ctx context.Context, r *query.Request, path []query.Condition) error
 }
 
+// Mask returns the values that the caller of a request must not see in the rows of its kind; nil for
+// none.
+type Mask func(x *edge.Context) *query.Mask
+
 // Handler has the handlers of queries of any kind.
 type Handler struct {
 	Store  Store
@@ -37,6 +41,7 @@ type Handler struct {
 
 	Feed     func() (Feed, error) // returns the feed of changes; nil for none
 	Roles    Roles                // the present roles, for requests that have waited
+	Mask     Mask                 // hides values of the service's own kinds; nil for none
 	Stopping context.Context      // done when the service stops: requests end their waiting
 	turns    turns                // turns of requests for changes
 }
@@ -177,7 +182,11 @@ func (h *Handler) planOwn(x *edge.Context, members query.Members, where []query.
 		return nil, err
 	}
 	StoredIDs(x.Kind, req.Where)
-	return h.planRequest(x, req, where)
+	plan, err := h.planRequest(x, req, where)
+	if err == nil && h.Mask != nil {
+		plan.Mask = h.Mask(x)
+	}
+	return plan, err
 }
 
 // planRequest plans a request with additional conditions.

@@ -48,6 +48,7 @@ func messageLists(h hooks) {
 	ls.sendAll()
 	ls.compare("after sending")
 	ls.shortPages()
+	ls.hiddenBodies()
 	ls.pagesByCursor()
 
 	ls.changeFailed()
