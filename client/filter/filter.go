@@ -88,6 +88,9 @@ func (f Reader) appendParsed(filters []client.Filter, text string) ([]client.Fil
 	}
 	for _, condition := range conditions {
 		filter, err := f.Parse(condition)
+		if err != nil && comparesChange(condition) {
+			return nil, errOnlyWhen
+		}
 		if err != nil {
 			return nil, err
 		}

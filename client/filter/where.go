@@ -25,6 +25,21 @@ const (
 
 var errPosted = errors.New("the event is posted: only events of changed records have values before the change")
 
+// errChanged is the error for the member Changed, as in the JSON of a condition.
+var errChanged = errors.New(`changed fields are written as "Status changed", or with their values as "Status: 1 -> 2"`)
+
+// errOnlyWhen is the error for a comparison with a change in the condition of a query.
+var errOnlyWhen = errors.New("only conditions of subscriptions, such as --when, compare changes: " +
+	"a query finds records by their present values")
+
+// comparesChange reports whether a text is a condition that only subscriptions have.
+func comparesChange(text string) bool {
+	name, _ := cutName(text)
+	_, isChanged := cutChanged(text)
+	_, isBefore := cutBefore(text)
+	return isChanged || isBefore || strings.EqualFold(name, changedMember) || strings.Contains(text, arrow)
+}
+
 // WhereReader reads the conditions of subscriptions. Its Kind is nil for posted events.
 type WhereReader struct{ Reader }
 
@@ -131,6 +146,9 @@ func (f WhereReader) whereLine(line string) ([]whereMember, error) {
 	}
 	if lacksColon(comparison) {
 		return nil, fmt.Errorf("a change has a colon: %q", name+": "+comparison)
+	}
+	if strings.EqualFold(name, changedMember) {
+		return nil, errChanged
 	}
 	filter, err := f.Parse(condition)
 	if err != nil {
@@ -242,6 +260,10 @@ func untyped(line string) ([]whereMember, error) {
 // whereValue returns the JSON of a filter's values, which is an array if the operator can have
 // several.
 func whereValue(t record.Type, filter client.Filter) json.RawMessage {
+	arity := filter.Operator.Arity()
+	if arity == record.None {
+		return json.RawMessage("true")
+	}
 	hasLiterals := t.Number() || t == record.Bool
 	var values []json.RawMessage
 	for _, text := range filter.Values {
@@ -251,7 +273,7 @@ func whereValue(t record.Type, filter client.Filter) json.RawMessage {
 			values = append(values, quotedJSON(text))
 		}
 	}
-	if arity := filter.Operator.Arity(); arity == record.One || arity == record.None {
+	if arity == record.One {
 		return values[0]
 	}
 	list, _ := json.Marshal(values) // all are valid

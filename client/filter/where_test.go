@@ -77,8 +77,8 @@ func TestWhere(t *testing.T) {
 		},
 		{
 			reader: captured,
-			lines:  []string{"LimitIsNull=true", "Status in 1..3"},
-			want:   `{"LimitIsNull":true,"StatusBetween":[1,3]}`,
+			lines:  []string{"LimitIsNull=true", "Status in 1..3", "NoIsNotNull=1"},
+			want:   `{"LimitIsNull":true,"StatusBetween":[1,3],"NoIsNotNull":true}`,
 		},
 		{
 			reader: captured,
@@ -120,6 +120,7 @@ func TestWhereRefused(t *testing.T) {
 		{captured, "LimitIsNull=false", "LimitIsNull=false is not possible: use LimitIsNotNull=true"},
 		{captured, "Before.LimitIsNull=false", "use LimitIsNotNull=true"},
 		{captured, "Status", "Status must be followed by one of"},
+		{captured, "Changed=Status", `changed fields are written as "Status changed"`},
 		{postedReader, "Status: 1 -> 2", "the event is posted"},
 		{postedReader, "Status changed", "the event is posted"},
 		{postedReader, "Before.Status=1", "the event is posted"},
@@ -135,5 +136,16 @@ func TestWhereRefused(t *testing.T) {
 	_, err := captured.Where(lines)
 	if want := "duplicate condition on Status"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("Where(%q): error %v, want %s", lines, err, want)
+	}
+}
+
+// TestChangesInQueries checks the error for a condition of subscriptions in a query.
+func TestChangesInQueries(t *testing.T) {
+	reader := whereReader(t).Reader
+	for _, text := range []string{"Status changed", "Status: 1 -> 2", "Before.Status=1", "Changed=Status"} {
+		_, err := reader.ParseAll([]string{text})
+		if err == nil || !strings.Contains(err.Error(), "only conditions of subscriptions, such as --when, compare changes") {
+			t.Errorf("ParseAll(%q): error %v", text, err)
+		}
 	}
 }

@@ -50,7 +50,7 @@ func (r Rules) Check(s *Subscription, stored bool) error {
 	if sourceErr != nil {
 		return sourceErr
 	}
-	o := condition.Options{Kind: kind, Zone: r.Zone}
+	o := condition.Options{Kind: kind, Event: s.Pattern, Zone: r.Zone}
 	if kind != nil && r.Wide != nil {
 		o.Wide, err = r.Wide(kind)
 		if err != nil {

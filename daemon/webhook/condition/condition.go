@@ -60,9 +60,10 @@ type part struct {
 
 // Options are the facts that a condition is parsed with.
 type Options struct {
-	Kind *record.Kind   // kind of the records of captured events; nil for posted events
-	Zone *time.Location // to which dates with a zone are converted
-	Wide []string       // fields of columns that can have more than 4 KiB
+	Kind  *record.Kind   // kind of the records of captured events; nil for posted events
+	Event string         // name or pattern of the events; empty for any
+	Zone  *time.Location // to which dates with a zone are converted
+	Wide  []string       // fields of columns that can have more than 4 KiB
 
 	Stored bool // an earlier version accepted the condition; it keeps its meaning
 }
@@ -139,6 +140,9 @@ func (o Options) part(m query.Member) (part, error) {
 	if o.Kind == nil && (p.before || isChanged) {
 		return p, errors.New("is only for events that are published for changes of records")
 	}
+	if !o.Stored && (p.before || isChanged) && !o.hasUpdates() {
+		return p, fmt.Errorf("is never met: %s is sent for no update, so that nothing has changed", o.Event)
+	}
 	if isChanged {
 		var err error
 		p.changed, err = o.changedFields(m)
@@ -208,8 +212,8 @@ func (o Options) checkNew(m query.Member, field record.Field, operator record.Op
 	if query.Denies(operator, m) {
 		return fmt.Errorf("must be true; for the opposite use %s%s", field.Name, query.Opposite(operator).Suffix())
 	}
-	if operator.Arity() == record.None && !affirms(m) {
-		return errors.New("must be true")
+	if operator.Arity() == record.None && m.Raw != "true" {
+		return errors.New("must be true, without quotes")
 	}
 	if o.Kind == nil {
 		return checkPosted(m, field, operator)
@@ -217,16 +221,10 @@ func (o Options) checkNew(m query.Member, field record.Field, operator record.Op
 	return nil
 }
 
-// affirms reports whether the value of a test for null is true, or empty as in queries.
-func affirms(m query.Member) bool {
-	if m.Empty || m.Raw == `""` {
-		return true
-	}
-	if m.List || m.Other || len(m.Texts) != 1 {
-		return false
-	}
-	n, err := wire.ParseBool(m.Texts[0])
-	return err == nil && n == 1
+// hasUpdates reports whether some of the events may be of updated records.
+func (o Options) hasUpdates() bool {
+	isUpdate := strings.HasSuffix(strings.ToLower(o.Event), "."+wire.OpUpdated)
+	return o.Event == "" || isUpdate || strings.HasSuffix(o.Event, "*")
 }
 
 // cutPrefix returns a name without a prefix in any letter case, and whether it has it.

@@ -149,7 +149,7 @@ func TestChanges(t *testing.T) {
 		{created, `{"Before.Status":1}`, known, "Before.Status"},
 		{created, `{"Before.StatusIsNull":true}`, known, "Before.StatusIsNull"},
 		{created, `{"Status":2}`, known, ""},
-		{deleted, `{"Status":1,"LimitGreaterThan":10,"NameIsNull":"","NoStartsWith":"D"}`, known, ""},
+		{deleted, `{"Status":1,"LimitGreaterThan":10,"NameIsNull":true,"NoStartsWith":"D"}`, known, ""},
 		{deleted, `{"Status":2}`, known, "Status"},
 		{deleted, `{"NameIsNull":true}`, &condition.Change{Fields: known.Fields}, "NameIsNull"},
 		{deleted, `{"Before.Status":1}`, known, "Before.Status"},
@@ -157,7 +157,7 @@ func TestChanges(t *testing.T) {
 		{updated, `{"Status":2}`, nil, "Status"}, // posted
 		{`{"Op":"updated","Record":{"Status":"2"},"Changed":[]}`, `{"Status":2}`, known, "Status"},
 		{`{"Op":"updated","Changed":[]}`, `{"Changed":"Status"}`, known, "Changed"},
-		{`no object`, `{"NameIsNotNull":1}`, known, "NameIsNotNull"},
+		{`no object`, `{"NameIsNotNull":true}`, known, "NameIsNotNull"},
 	} {
 		c := parse(t, test.text, kind)
 		if got := c.Unmet(&condition.Body{Data: []byte(test.body), Change: test.known}); got != test.unmet {

@@ -24,6 +24,19 @@ func TestMistakes(t *testing.T) {
 			m.check(t, nil)
 		}
 	})
+	t.Run("no update", func(t *testing.T) {
+		for _, event := range []string{"debtor.created", "Debtor.Deleted"} {
+			m := mistake{
+				text:  `{"Changed":"Status","Before.Status":1,"Status":2}`,
+				event: event,
+				want: []string{
+					"Where.Changed is never met: " + event + " is sent for no update, so that nothing has changed",
+					"Where.Before.Status is never met: " + event + " is sent for no update, so that nothing has changed",
+				},
+			}
+			m.check(t, debtor(t))
+		}
+	})
 	t.Run("too many fields", func(t *testing.T) {
 		fields := make([]record.Field, 130)
 		for i := range fields {
@@ -42,7 +55,12 @@ func TestMistakes(t *testing.T) {
 // check parses the condition for events of a kind, nil for posted ones.
 func (m mistake) check(t *testing.T, kind *record.Kind) {
 	t.Helper()
-	_, err := condition.Parse(m.text, condition.Options{Kind: kind, Zone: time.UTC, Wide: []string{"Note"}})
+	_, err := condition.Parse(m.text, condition.Options{
+		Kind:  kind,
+		Event: m.event,
+		Zone:  time.UTC,
+		Wide:  []string{"Note"},
+	})
 	if !fault.Is(err, fault.Invalid) {
 		t.Errorf("parsing %.60s: error %v, want Invalid", m.text, err)
 		return
@@ -58,8 +76,9 @@ func (m mistake) check(t *testing.T, kind *record.Kind) {
 
 // mistake is a condition that is not valid, with the reason for each wrong member.
 type mistake struct {
-	text string
-	want []string
+	text  string
+	event string // empty for any
+	want  []string
 }
 
 // mistakesOfRecords are mistakes in conditions on events of the kind debtor.
@@ -227,10 +246,13 @@ var mistakesOfRecords = []mistake{
 		},
 	},
 	{
-		text: `{"NameIsNotNull":"yes","Before.NameIsNull":5}`,
+		text: `{"NameIsNotNull":"yes","Before.NameIsNull":5,"LimitIsNull":"true","StatusIsNull":"","NoIsNull":[]}`,
 		want: []string{
-			"Where.NameIsNotNull must be true",
-			"Where.Before.NameIsNull must be true",
+			"Where.NameIsNotNull must be true, without quotes",
+			"Where.Before.NameIsNull must be true, without quotes",
+			"Where.LimitIsNull must be true, without quotes",
+			"Where.StatusIsNull must be true, without quotes",
+			"Where.NoIsNull must be true, without quotes",
 		},
 	},
 }
@@ -337,7 +359,7 @@ var mistakesOfPosted = []mistake{
 	{
 		text: `{"TotalIsNull":"yes"}`,
 		want: []string{
-			"Where.TotalIsNull must be true",
+			"Where.TotalIsNull must be true, without quotes",
 		},
 	},
 	{
