@@ -124,6 +124,23 @@ func (d *statsDrawing) problems(stats *wire.Stats) {
 			": the owner may not read their records"
 		d.line("Held", "%s", d.screen.Paint(theme.Warning, text))
 	}
+	var waitUntil time.Time // the last end of a requested wait
+	waiting := 0
+	for _, q := range stats.Queues {
+		until := time.Time(q.WaitUntilDateTime)
+		if until.IsZero() {
+			continue
+		}
+		waiting++
+		if until.After(waitUntil) {
+			waitUntil = until
+		}
+	}
+	if waiting > 0 {
+		text := "messages of " + display.Count(waiting, "subscription", "subscriptions") +
+			": the endpoint " + d.screen.RequestedWait(waitUntil)
+		d.line("Waits", "%s", d.screen.Paint(theme.Warning, text))
+	}
 	if inHand.Paused != "" {
 		d.line("Deliveries", "%s", d.screen.Paint(theme.Failure, display.Sanitize(inHand.Paused)))
 	}
@@ -164,15 +181,17 @@ func endpointSums(queues []wire.Queue) []*wire.Queue {
 		if i < 0 {
 			i = len(endpoints)
 			endpoints = append(endpoints, &wire.Queue{
-				URL:               q.URL,
-				Breaker:           q.Breaker,
-				WaitUntilDateTime: q.WaitUntilDateTime,
+				URL:     q.URL,
+				Breaker: q.Breaker,
 			})
 		}
 		sum := endpoints[i]
 		sum.Delivered += q.Delivered
 		sum.Failed += q.Failed + q.GivenUp
 		sum.Pending += q.Pending
+		if time.Time(q.WaitUntilDateTime).After(time.Time(sum.WaitUntilDateTime)) {
+			sum.WaitUntilDateTime = q.WaitUntilDateTime
+		}
 		if q.Breaker == wire.BreakerOpen {
 			sum.Breaker = wire.BreakerOpen
 		}
@@ -213,8 +232,7 @@ func (d *statsDrawing) endpointNote(endpoint *wire.Queue) string {
 		note += ", " + d.screen.Paint(theme.Failure, "breaker open")
 	}
 	if wait := time.Time(endpoint.WaitUntilDateTime); !wait.IsZero() {
-		end := wait.In(d.screen.Zone).Format(time.TimeOnly)
-		note += ", waiting (Retry-After) until " + end
+		note += ", " + d.screen.RequestedWait(wait)
 	}
 	return note
 }

@@ -296,10 +296,39 @@ func (d *Diagnosis) checkDeliveries() check.Result {
 	}
 	result := deliveryResult(stats.InHand)
 	held := heldSubscriptions(stats.Queues)
-	if result.Status == check.OK && len(held) > 0 {
+	if result.Status != check.OK {
+		return result
+	}
+	if len(held) > 0 {
 		return heldResult(held)
 	}
+	if waiting, until := waitingSubscriptions(stats.Queues); len(waiting) > 0 {
+		return waitingResult(waiting, until.Sub(time.Time(stats.ServerDateTime)))
+	}
 	return result
+}
+
+// waitingSubscriptions returns the IDs of subscriptions with an endpoint that requested a wait, and the
+// last end of such a wait.
+func waitingSubscriptions(queues []wire.Queue) (ids []string, until time.Time) {
+	for _, q := range queues {
+		end := time.Time(q.WaitUntilDateTime)
+		if end.IsZero() {
+			continue
+		}
+		ids = append(ids, q.SubscriptionID)
+		if end.After(until) {
+			until = end
+		}
+	}
+	return ids, until
+}
+
+// waitingResult warns of messages that are not sent, because their endpoints requested a wait.
+func waitingResult(ids []string, left time.Duration) check.Result {
+	subscriptions := display.Count(len(ids), "subscription", "subscriptions")
+	return warning("messages of "+subscriptions+" wait: the endpoint requested it by Retry-After, for another "+display.Age(left),
+		"nothing is lost; whctl subscriptions test "+display.Sanitize(ids[0])+" ends the wait")
 }
 
 // heldSubscriptions returns the IDs of subscriptions with messages that are held.

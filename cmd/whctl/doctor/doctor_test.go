@@ -66,6 +66,20 @@ func TestDeliveryResult(t *testing.T) {
 	}
 }
 
+func TestWaitingResult(t *testing.T) {
+	start := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
+	waiting, until := waitingSubscriptions([]wire.Queue{
+		{SubscriptionID: "A"},
+		{SubscriptionID: "B", WaitUntilDateTime: wire.Timestamp(start.Add(12 * time.Minute))},
+		{SubscriptionID: "C", WaitUntilDateTime: wire.Timestamp(start.Add(5 * time.Minute))},
+	})
+	got := waitingResult(waiting, until.Sub(start))
+	const want = "messages of 2 subscriptions wait: the endpoint requested it by Retry-After, for another 12m"
+	if got.Status != check.Warning || got.Detail != want || !strings.Contains(got.Fix, "subscriptions test B") {
+		t.Errorf("%v: got %+v, want a warning %q that names B", waiting, got, want)
+	}
+}
+
 func TestHeldResult(t *testing.T) {
 	queues := []wire.Queue{
 		{SubscriptionID: "A"},

@@ -113,14 +113,43 @@ func showStatus(_ Screen, values []string) cell {
 }
 
 // showMessageStatus shows the status of a message; see MessageStatus.
+// heldCell is shown for a message that is held.
+var heldCell = cell{"held", theme.Warning}
+
 func showMessageStatus(
 	s Screen, values []string, queueOf func(subscriptionID string) wire.Queue,
 ) cell {
-	isOpen := values[0] == "0" || values[0] == "2"
-	if len(values) > 1 && isOpen && slices.Contains(queueOf(values[1]).HeldEvents, values[2]) {
-		return cell{"held", theme.Warning}
+	if len(values) > 1 && isPending(values[0]) && slices.Contains(queueOf(values[1]).HeldEvents, values[2]) {
+		return heldCell
 	}
 	return showStatus(s, values[:1])
+}
+
+// isPending reports whether a message with a status is still to be sent.
+func isPending(status string) bool { return status == "0" || status == "2" }
+
+// showNextTry shows when a message is sent next, or why it is not sent although it is due; see
+// NextTry.
+func showNextTry(s Screen, values []string, queueOf func(subscriptionID string) wire.Queue) cell {
+	if len(values) < 4 || !isPending(values[1]) {
+		return showDue(s, values[:1])
+	}
+	queue := queueOf(values[2])
+	if slices.Contains(queue.HeldEvents, values[3]) {
+		return heldCell
+	}
+	until := time.Time(queue.WaitUntilDateTime)
+	due, isScheduled := timeOf(values[0])
+	isLater := isScheduled && due.After(until)
+	if until.IsZero() || isLater {
+		return showDue(s, values[:1])
+	}
+	return cell{s.RequestedWait(until), theme.Warning}
+}
+
+// RequestedWait describes an endpoint that has requested a wait by Retry-After.
+func (s Screen) RequestedWait(until time.Time) string {
+	return problemCells[isWaiting].text + " until " + until.In(s.Zone).Format("15:04")
 }
 
 func showHTTPStatus(s Screen, values []string) cell {
@@ -174,7 +203,12 @@ func showDelivery(s Screen, values []string, queueOf func(subscriptionID string)
 	if fields > 1 && values[1] != "" { // such as the rights of its owner
 		return cell{"enabled, but " + values[1], theme.Warning}
 	}
-	if p := problemOf(queueOf(values[fields+1])); p > noProblem {
+	queue := queueOf(values[fields+1])
+	switch p := problemOf(queue); p {
+	case noProblem:
+	case isWaiting:
+		return cell{s.RequestedWait(time.Time(queue.WaitUntilDateTime)), problemCells[p].role}
+	default:
 		return problemCells[p]
 	}
 	if failingSince != "" {
@@ -195,7 +229,7 @@ const (
 
 var problemCells = [...]cell{
 	isFailing: {"failing", theme.Warning},
-	isWaiting: {"waiting (Retry-After)", theme.Warning},
+	isWaiting: {"asked to wait", theme.Warning},
 	isOpen:    {"breaker open", theme.Failure},
 }
 

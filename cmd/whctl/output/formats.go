@@ -111,6 +111,15 @@ func MessageStatus(queueOf func(subscriptionID string) wire.Queue) Formatter {
 	return Formatter{show: show, whole: true, words: true}
 }
 
+// NextTry returns a formatter that is like Due, but shows which messages wait although they are due:
+// those that are held, and those of an endpoint that requested a wait. Its fields are the time, and those
+// of MessageStatus.
+func NextTry(queueOf func(subscriptionID string) wire.Queue) Formatter {
+	f := Due
+	f.show = func(s Screen, values []string) cell { return showNextTry(s, values, queueOf) }
+	return f
+}
+
 // Worst returns a formatter that is like Enabled, but shows the worst problem of the queues of an
 // enabled subscriber. The last field is its ID.
 func Worst(queuesOf func(subscriberID string) []wire.Queue) Formatter {

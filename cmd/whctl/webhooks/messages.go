@@ -177,16 +177,19 @@ func listMessages(c *cli.Context, s *command.Session) (records.Listing, error) {
 	return listing, nil
 }
 
-// messageListView returns the columns of a list of messages, with the states of their queues.
+// messageListView returns the columns of messages, with the states of their queues.
 func messageListView(q *queueStates) []output.ViewColumn {
-	status := output.ViewColumn{
-		Title:  messageStatus,
-		Fields: "Status SubscriptionID EventName",
-		As:     output.MessageStatus(q.of),
-	}
-	isStatus := func(c output.ViewColumn) bool { return c.Title == messageStatus }
 	view := slices.Clone(messageView)
-	view[slices.IndexFunc(view, isStatus)] = status
+	for i := range view {
+		switch view[i].Title {
+		case messageStatus:
+			view[i].Fields = "Status SubscriptionID EventName"
+			view[i].As = output.MessageStatus(q.of)
+		case nextTry:
+			view[i].Fields = "NextAttemptDateTime Status SubscriptionID EventName"
+			view[i].As = output.NextTry(q.of)
+		}
+	}
 	return view
 }
 
@@ -246,9 +249,11 @@ func showMessage(c *cli.Context, out *output.Printer, service *client.Client) er
 
 	out.One = true
 	table.Columns = append(table.Columns, output.Column{Name: "Duration", Type: record.TimeSpan})
+	var states queueStates
+	states.connect(c.Context, service)
+	table.View = messageListView(&states)
 	if shown.Held != "" {
 		isNext := func(c output.ViewColumn) bool { return c.Title == nextTry }
-		table.View = slices.Clone(messageView)
 		table.View[slices.IndexFunc(table.View, isNext)] = heldView
 	}
 	addLastAttempt(c, service, &shown)

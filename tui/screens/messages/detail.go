@@ -170,7 +170,7 @@ func (s *Detail) Badges() []string {
 		attempt = withheld
 	}
 	isClear := attempt == subscriptionDisabled || attempt == breakerOpen || attempt == withheld ||
-		strings.HasPrefix(attempt, "in ")
+		attempt == waitRequested || strings.HasPrefix(attempt, "in ")
 	if !isClear && attempt != noAttempt { // otherwise it is short, so that the event fits
 		attempt = "next " + attempt
 	}

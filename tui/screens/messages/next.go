@@ -15,8 +15,9 @@ const lateAfter = 3 * time.Second
 const (
 	noAttempt            = "-" // none is scheduled
 	subscriptionDisabled = "disabled"
-	breakerOpen          = "paused" // the circuit breaker of the endpoint is open
-	withheld             = "held"   // the owner of the subscription may not read the record
+	breakerOpen          = "paused"  // the circuit breaker of the endpoint is open
+	withheld             = "held"    // the owner of the subscription may not read the record
+	waitRequested        = "waiting" // its endpoint requested a wait
 )
 
 // late reports whether a message should have been sent by now.
@@ -38,7 +39,7 @@ func needsQueue(m wire.Message, s *ui.Session) bool {
 }
 
 // next returns the time of the next attempt, or why there is none: noAttempt,
-// subscriptionDisabled, withheld or breakerOpen.
+// subscriptionDisabled, withheld, waitRequested or breakerOpen.
 func next(m wire.Message, s *ui.Session) string {
 	if m.Status != ui.StatusNotSent && m.Status != ui.StatusRetrying {
 		return noAttempt
@@ -49,6 +50,9 @@ func next(m wire.Message, s *ui.Session) string {
 	if slices.Contains(s.Queues.Known[m.SubscriptionID].HeldEvents, m.EventName) {
 		return withheld
 	}
+	if !waitUntil(m, s).IsZero() && late(m, s) {
+		return waitRequested
+	}
 	if s.Queues.BreakerOpen(m.SubscriptionID) && late(m, s) {
 		return breakerOpen
 	}
@@ -57,6 +61,11 @@ func next(m wire.Message, s *ui.Session) string {
 		return noAttempt
 	}
 	return ui.Until(s.TimeUntil(due))
+}
+
+// waitUntil returns the end of the wait that the endpoint of a message requested; zero for none.
+func waitUntil(m wire.Message, s *ui.Session) time.Time {
+	return time.Time(s.Queues.Known[m.SubscriptionID].WaitUntilDateTime)
 }
 
 // paused reports whether delivery to the subscription is known to be disabled: a message
@@ -73,6 +82,8 @@ func nextLong(m wire.Message, s *ui.Session) string {
 		return "not sent: the subscription is disabled"
 	case withheld:
 		return "held: the owner may not read the record"
+	case waitRequested:
+		return "the endpoint asked to wait until " + s.TimeOfDay(waitUntil(m, s))
 	case breakerOpen:
 		probe := time.Time(s.Queues.Known[m.SubscriptionID].NextProbeDateTime)
 		return ui.PausedText("", s.TimeUntil(probe))

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestWaitingMessages checks that the next try of a message is the reason if it is due and not sent:
+// its endpoint requested a wait, or it is held.
+func TestWaitingMessages(t *testing.T) {
+	const (
+		waits = `"WaitUntilDateTime":"/Date(1783502531000+0000)/"` // 12 minutes later
+		holds = `"HeldEvents":["inventory.updated"]`
+	)
+	for _, tt := range []struct {
+		queue string
+		want  map[string]int // number of lines
+		args  []string
+	}{
+		{waits, map[string]int{"to wait until 09:22": 2, " due": 0}, []string{"messages", "list"}},
+		{holds, map[string]int{" held ": 2, " due": 0, "until 09": 0}, []string{"messages", "list"}},
+		{`"Pending":1`, map[string]int{" due ": 1, "in 5m": 1, "until 09": 0}, []string{"messages", "list"}},
+		{waits, map[string]int{"to wait until 09:22": 1}, []string{"messages", "show", messageID}},
+		{waits, map[string]int{"to wait until 09:22": 1}, []string{"subscriptions", "list"}},
+	} {
+		got := invocation{
+			terminal: true,
+			width:    220,
+			handler: func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/Webhooks/Stats" {
+					serveListed(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"Queues":[{"SubscriptionID":%q,"IsEnabled":true,%s}]}`, subscriptionID, tt.queue)
+			},
+		}.run(t, tt.args...)
+		for text, want := range tt.want {
+			lines := 0
+			for line := range strings.Lines(got.stdout) {
+				if strings.Contains(line, text) {
+					lines++
+				}
+			}
+			if lines != want {
+				t.Errorf("whctl %q with a queue of %s: %q is on %d lines, want %d:\n%s",
+					tt.args, tt.queue, text, lines, want, got.stdout)
+			}
+		}
+	}
+}
