@@ -93,7 +93,7 @@ func exemption(line string) string {
 
 // otherTests maps each language other than sh to the test of its blocks.
 var otherTests = map[string]string{
-	"go":         "TestDocumentedReceiversVerifySignatures",
+	"go":         "TestDocumentedReceiversVerifySignatures, TestGoProgramCompiles",
 	"csharp":     "TestDocumentedReceiversVerifySignatures",
 	"php":        "TestDocumentedReceiversVerifySignatures",
 	"javascript": "TestDocumentedReceiversVerifySignatures",
