@@ -415,6 +415,7 @@ func TestErrorMessages(t *testing.T) {
 		{"TOML syntax", toml("demo = true\nlisten = = 1\n"), `file whd.toml:2:`},
 		{"TOML duplicate key", toml("demo = true\ndemo = false\n"), `file whd.toml:2:`},
 		{"TOML unknown key", toml("\n[http]\nmax_bodi = 1\n"), `file whd.toml:3: unknown key "http.max_bodi"; did you mean http.max_body?`},
+		{"TOML setting in its table", toml("[erp]\nerp = 'demo'\n"), `file whd.toml:2: unknown key "erp.erp"; did you mean erp.dsn?`},
 		{"TOML unknown table", toml("[quary]\ntotal = 1\ntimeout = 2\n"), `file whd.toml:1: unknown key "quary"; did you mean query?`},
 		{"TOML key config", toml("config = 'x'\n"), `file whd.toml:1: unknown key "config"`},
 		{"TOML type", toml("[http]\n# note\nmax_requests = 1.5\n"), `setting http.max_requests (file whd.toml:3): it must be a number such as 10`},

@@ -96,7 +96,12 @@ func (f *tomlFile) readKey(path []string, origin Origin) {
 	}
 	if name := strings.Join(path, "."); !isGroup(name) {
 		f.seen[name] = true
-		suggestion := record.DidYouMean(record.Suggest(name, tomlNames()))
+		near := record.Suggest(name, tomlNames())
+		dsn := path[0] + ".dsn"
+		if _, hasDSN := f.known[dsn]; hasDSN && name == path[0]+"."+path[0] { // the setting erp in the table erp
+			near = []string{dsn}
+		}
+		suggestion := record.DidYouMean(near)
 		f.problems = append(f.problems, fmt.Sprintf("%s: unknown key %q%s", origin, name, suggestion))
 	}
 }
