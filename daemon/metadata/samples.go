@@ -163,6 +163,7 @@ var examples = map[string]any{
 	"long":           1,
 	"decimal":        1,
 	"DateTime":       "2024-01-31",
+	"Until":          "2030-12-31",
 	"string[]":       []any{"..."},
 }
 

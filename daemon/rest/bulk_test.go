@@ -503,3 +503,16 @@ func TestPageOfAPeriod(t *testing.T) {
 		t.Errorf("the links of the page lack %s, want it:\n%s", since, shortened(page))
 	}
 }
+
+// TestSampleOfRetrySelectsMessages sends the sample of the operation, which counts the failed
+// messages.
+func TestSampleOfRetrySelectsMessages(t *testing.T) {
+	m := newMessagesFixture(t)
+	sample := operationOf(t, m.admin, "RetryMessages").Samples[0]
+	_, after, _ := strings.Cut(sample.Command, "-d '")
+	body, _, _ := strings.Cut(after, "'")
+	got := read[wire.MessagesRetried](t, m.admin.do("POST /Webhooks/Messages/Retry", body).want(t, 200))
+	if got.Matched != int64(2*strings.Count(asFilled, "3")) || !got.DryRun {
+		t.Errorf("%s returned %+v, want all failed messages", body, got)
+	}
+}
