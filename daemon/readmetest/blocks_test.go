@@ -94,10 +94,10 @@ func exemption(line string) string {
 // otherTests maps each language other than sh to the test of its blocks.
 var otherTests = map[string]string{
 	"go":         "TestDocumentedReceiversVerifySignatures, TestGoProgramCompiles",
-	"csharp":     "TestDocumentedReceiversVerifySignatures",
+	"csharp":     "TestDocumentedReceiversVerifySignatures, TestTutorialInCSharp",
 	"php":        "TestDocumentedReceiversVerifySignatures",
 	"javascript": "TestDocumentedReceiversVerifySignatures",
-	"python":     "TestDocumentedReceiversVerifySignatures",
+	"python":     "TestDocumentedReceiversVerifySignatures, TestTutorialInPython",
 	"sql":        "TestOutboxEvents",
 	"powershell": "not run: it needs Windows",
 	"nginx":      "TestExistingServiceBehindNginx, for the proxy of two services",
