@@ -54,8 +54,10 @@ var edges = map[string][]string{
 		"daemon/erp", "daemon/fault", "daemon/importer", "daemon/kinds",
 		"daemon/kinds/discover", "daemon/preflight", "daemon/prove",
 		"daemon/rest", "daemon/service", "daemon/sqlite", "daemon/storage",
-		"daemon/storecopy", "daemon/webhook",
+		"daemon/storecopy", "daemon/webhook", "cmd/daemon/docs", "cmd/whctl/docs",
 	},
+	"cmd/daemon/docs": nil,
+	"cmd/whctl/docs":  nil,
 	"cmd/whctl": slices.Concat(command, []string{
 		"client/assistant", "cmd/whctl/changes", "cmd/whctl/command",
 		"cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen",
@@ -138,6 +140,7 @@ var edges = map[string][]string{
 	"daemon/query":       {"client/record", "client/wire", "daemon/dialect", "daemon/fault", "daemon/row"},
 	"daemon/encode":      {"client/csv", "client/record", "client/wire", "client/xlsx", "daemon/row"},
 	"daemon/metadata":    {"client/record", "client/wire", "daemon/encode", "daemon/query"},
+	"daemon/manual":      {"daemon/encode"},
 	"daemon/account":     {"client/record", "daemon/audit", "daemon/bounded", "daemon/fault"},
 	"daemon/requestlog":  {"client/backoff", "daemon/fault", "daemon/wake"},
 
@@ -279,6 +282,7 @@ var edges = map[string][]string{
 		"daemon/erp",
 		"daemon/executor",
 		"daemon/live",
+		"daemon/manual",
 		"daemon/metadata",
 		"daemon/metrics",
 		"daemon/query",
@@ -358,6 +362,7 @@ var edges = map[string][]string{
 		"daemon/metrics",
 		"daemon/requestlog",
 		"daemon/requestlog/sqlstore",
+		"daemon/manual",
 		"daemon/rest",
 		"daemon/rest/edge",
 		"daemon/rest/queries",
@@ -375,7 +380,9 @@ var edges = map[string][]string{
 	}),
 
 	// Tests and their support: see testOnly.
-	"daemon/daemontest": {"cmd/daemon/whd", "daemon", "daemon/config"},
+	"daemon/daemontest": {
+		"cmd/daemon/docs", "cmd/daemon/whd", "cmd/whctl/docs", "daemon", "daemon/config",
+	},
 }
 
 // testOnly reports whether a package, by its name, exists for tests only. It may import

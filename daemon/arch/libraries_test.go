@@ -115,6 +115,11 @@ var libraries = []library{
 		why: "commands and flags",
 	},
 	{
+		module: "github.com/yuin/goldmark",
+		users:  []string{"daemon/manual"},
+		why:    "the manual at /docs: Markdown as web pages",
+	},
+	{
 		module: "github.com/zalando/go-keyring",
 		users:  []string{"cmd/whctl", "cmd/whctl/profile"},
 		why:    "secrets of whctl in the system's keyring",

@@ -1,0 +1,169 @@
+package manual
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/bizhook/whd/daemon/encode"
+)
+
+// small is a manual of few pages.
+func small(service, client string) *Manual {
+	return New(Config{
+		Base:    "/erp",
+		Version: "1.2.3",
+		Service: fstest.MapFS{
+			"query.md":        {Data: []byte(service)},
+			"changes.md":      {Data: []byte("# Events\n\nA sentence. Another one.\n")},
+			"images/flow.svg": {Data: []byte("<svg/>")},
+		},
+		Client: fstest.MapFS{"changes.md": {Data: []byte(client)}},
+	})
+}
+
+func pageOf(t *testing.T, m *Manual, path string) string {
+	t.Helper()
+	text, err := m.Page(path, encode.Site{Base: "/erp"})
+	if err != nil || text == nil {
+		t.Fatalf("page %s: %v", path, err)
+	}
+	return string(text)
+}
+
+// TestRender renders each construct that needs other HTML than usual.
+func TestRender(t *testing.T) {
+	tests := []struct{ name, markdown, want, unwanted string }{
+		{name: "anchor", markdown: "## One, two: `three`", want: `<h2 id="one-two-three">`},
+		{name: "same heading", markdown: "## A\n\n## A", want: `<h2 id="a-1">`},
+		{name: "anchor of a code", markdown: "## NotFound", want: `<h2 id="notfound"><span id="NotFound"></span>NotFound</h2>`},
+		{name: "script", markdown: "A <script>alert(1)</script> b.", want: "A alert(1) b.", unwanted: "<script"},
+		{name: "block of HTML", markdown: "<div onclick=x>\n\ntext", unwanted: "onclick"},
+		{name: "comment", markdown: "<!-- begin -->\n\ntext", want: "<p>text</p>", unwanted: "begin"},
+		{name: "line break", markdown: "| A |\n|---|\n| b<br>c |", want: "<td>b<br>c</td>"},
+		{name: "unsafe link", markdown: "[a](javascript:alert(1))", unwanted: "javascript"},
+		{name: "code", markdown: "```sh\na <b\n```", want: `<pre tabindex="0"><code>a &lt;b` + "\n"},
+		{name: "table", markdown: "| A | |\n|---|---|\n| b | c |", want: "<th scope=\"col\">A</th>\n<td></td>"},
+		{name: "table without headings", markdown: "| | |\n|---|---|\n| b | c |", want: "<table>\n<tbody>", unwanted: "thead"},
+		{name: "page", markdown: "[a](changes.md#b)", want: `<a href="/erp/docs/changes#b">`},
+		{name: "page of the other program", markdown: "[a](../../whctl/docs/changes.md)", want: `href="/erp/docs/whctl/changes"`},
+		{name: "README", markdown: "[a](../../../README.md#try-it)", want: `href="/erp/docs/tutorial"`},
+		{name: "other file", markdown: "see [the **log**](../../../CHANGELOG.md).", want: "<p>see the <strong>log</strong>.</p>"},
+		{name: "other site", markdown: "[a](https://example.com/b.md)", want: `href="https://example.com/b.md"`},
+		{name: "section", markdown: "[a](#b)", want: `href="#b"`},
+		{name: "picture", markdown: "![A flow](images/flow.svg)", want: `<img src="/erp/docs/images/flow.svg" alt="A flow"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text := pageOf(t, small("# Title\n\n"+tt.markdown+"\n", "# T"), "/docs/query")
+			_, article, _ := strings.Cut(text, "<article")
+			if !strings.Contains(article, tt.want) {
+				t.Errorf("%q is not in %s", tt.want, article)
+			}
+			if tt.unwanted != "" && strings.Contains(article, tt.unwanted) {
+				t.Errorf("%q is in %s", tt.unwanted, article)
+			}
+		})
+	}
+}
+
+// TestPagesWithTheSameName have different paths.
+func TestPagesWithTheSameName(t *testing.T) {
+	m := small("# Query", "# Copies\n\nSee [events](../../daemon/docs/changes.md) and [here](changes.md).")
+	if text := pageOf(t, m, "/docs/Changes"); !strings.Contains(text, "<h1>Events</h1>") {
+		t.Errorf("got %s", text)
+	}
+	text := pageOf(t, m, "/docs/whctl/changes")
+	for _, want := range []string{"<h1>Copies</h1>", `href="/erp/docs/changes"`, `href="/erp/docs/whctl/changes"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in %s", want, text)
+		}
+	}
+}
+
+// TestPageWithoutTitle fails when the first page is requested.
+func TestPageWithoutTitle(t *testing.T) {
+	_, err := small("text", "# T").Contents(encode.Site{})
+	if err == nil || !strings.Contains(err.Error(), "query.md") {
+		t.Errorf("got %v, want an error with the name of the page", err)
+	}
+}
+
+// TestSearch finds titles before headings and headings before text, in any letter case.
+func TestSearch(t *testing.T) {
+	m := small(
+		"# Query\n\nAbout rows.\n\n## Limit the Rows\n\ntext\n\n## Formats\n\nBINARY files\n",
+		"# Rows of changes\n\n## Follow\n\n## Rows again\n",
+	)
+	tests := []struct {
+		words string
+		want  []string // URLs
+	}{
+		{"ROWS", []string{"/docs/whctl/changes", "/docs/query#limit-the-rows", "/docs/whctl/changes#rows-again"}},
+		{"query rows", []string{"/docs/query#limit-the-rows"}},
+		{"binary", []string{"/docs/query#formats"}},
+		{"no such word", nil},
+		{" ", nil},
+	}
+	for _, tt := range tests {
+		text, err := m.Search(tt.words, encode.Site{Base: "/erp"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, part := range strings.Split(string(text), `<li><a href="/erp`)[1:] {
+			address, _, _ := strings.Cut(part, `"`)
+			if strings.HasPrefix(address, Path+"/") {
+				got = append(got, address)
+			}
+		}
+		if strings.Join(got, " ") != strings.Join(tt.want, " ") {
+			t.Errorf("%q: got %v, want %v", tt.words, got, tt.want)
+		}
+	}
+}
+
+// TestTag changes with the version, the text and the user.
+func TestTag(t *testing.T) {
+	m := small("# Query", "# T")
+	other := small("# Query", "# T")
+	other.config.Version = "1.2.4"
+	other = New(other.config)
+	tags := make(map[string]string)
+	for name, tag := range map[string]func() (string, error){
+		"as it is":        func() (string, error) { return m.Tag(encode.Site{}) },
+		"another version": func() (string, error) { return other.Tag(encode.Site{}) },
+		"another text":    func() (string, error) { return small("# Queries", "# T").Tag(encode.Site{}) },
+		"a user":          func() (string, error) { return m.Tag(encode.Site{User: "kim"}) },
+		"a session":       func() (string, error) { return m.Tag(encode.Site{User: "kim", Session: true}) },
+	} {
+		tag, err := tag()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tags[tag] != "" {
+			t.Errorf("%s and %s have the same tag %s", name, tags[tag], tag)
+		}
+		tags[tag] = name
+	}
+}
+
+// TestPicture serves pictures only.
+func TestPicture(t *testing.T) {
+	m := small("# Query", "# T")
+	if string(m.Picture("flow.svg")) != "<svg/>" {
+		t.Error("the picture is missing")
+	}
+	for _, name := range []string{"other.svg", "../query.md", "../images/flow.svg", "flow", ""} {
+		if got := m.Picture(name); got != nil {
+			t.Errorf("%q: got %q, want nothing", name, got)
+		}
+	}
+}
+
+// TestNoManual is for programs without pages.
+func TestNoManual(t *testing.T) {
+	if m := New(Config{}); m != nil {
+		t.Errorf("got %v, want nil", m)
+	}
+}
