@@ -17,6 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/erp/source"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/manual"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -272,14 +273,20 @@ func (d *Daemon) wire(context.Context) error {
 		return err
 	}
 	r := rest.Config{
-		Store:        d.store,
-		Spill:        space,
-		Accounts:     d.accounts,
-		Bills:        d.store.Bills(c.Query.TimeZone),
-		Log:          d.log,
-		RequestLog:   d.requestLog,
-		LostLines:    c.Start.LostLines,
-		Version:      c.Start.Version,
+		Store:      d.store,
+		Spill:      space,
+		Accounts:   d.accounts,
+		Bills:      d.store.Bills(c.Query.TimeZone),
+		Log:        d.log,
+		RequestLog: d.requestLog,
+		LostLines:  c.Start.LostLines,
+		Version:    c.Start.Version,
+		Manual: manual.New(manual.Config{
+			Base:    edge.BasePath(c.HTTP.BasePath),
+			Version: c.Start.Version,
+			Service: c.Start.Manual.Service,
+			Client:  c.Start.Manual.Client,
+		}),
 		Warnings:     func() []string { return slices.Concat(c.Warnings(), d.tables.problems()) },
 		Options:      d.settings.rest,
 		Settings:     func() []wire.Setting { return d.settings.current().Live() },

@@ -5,6 +5,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"time"
@@ -64,6 +65,14 @@ type Start struct {
 	CheapHashes bool // hashes of passwords cost next to nothing; for tests only
 
 	LostLines func() int64 // number of log lines that were dropped; nil for none
+
+	Manual Manual // that the service serves
+}
+
+// Manual has the pages of the manual; both are nil if the program has none.
+type Manual struct {
+	Service fs.FS // about whd
+	Client  fs.FS // about whctl
 }
 
 // Former is a setting that another one replaces.

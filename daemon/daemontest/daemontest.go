@@ -17,7 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/cmd/daemon/docs"
 	"github.com/bizhook/whd/cmd/daemon/whd"
+	clientdocs "github.com/bizhook/whd/cmd/whctl/docs"
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/config"
 )
@@ -101,6 +103,7 @@ func (i *Instance) config() (config.Config, error) {
 		env = append(env, variable+"="+text)
 	}
 	conf, err := Settings(i.args, env...)
+	conf.Start.Manual = config.Manual{Service: docs.Files, Client: clientdocs.Files}
 	if i.settings["log.level"] == "" {
 		conf.Log.Level = "debug"
 	}

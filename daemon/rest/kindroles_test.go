@@ -128,6 +128,7 @@ var guardedOperations = map[string]guarded{
 	"Settings":                        {},
 	"SystemInfo":                      {},
 	"Home":                            {},
+	"GetManual":                       {},
 	"Types":                           {},
 	"Health":                          {},
 	"Ready":                           {},

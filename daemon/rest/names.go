@@ -125,7 +125,11 @@ func (o *operation) byName(name string, plain []edge.Route) []edge.Route {
 
 // isNamed reports whether the operation can be called by its name.
 func (o *operation) isNamed() bool {
-	return o.name != edge.AnyQuery && o.name != MCPOperation && !o.routes[0].Exact()
+	switch o.name {
+	case edge.AnyQuery, MCPOperation, manualOperation:
+		return false
+	}
+	return !o.routes[0].Exact()
 }
 
 // plain returns the routes of an operation that do not call it by a name.

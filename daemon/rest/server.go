@@ -20,6 +20,7 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
+	"github.com/bizhook/whd/daemon/manual"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/requestlog"
@@ -49,6 +50,7 @@ type Config struct {
 	Options  func() *edge.Options  // the values of settings that may change while the service runs; nil for none
 	Settings func() []wire.Setting // the same settings as GET /Settings lists them
 	Warnings func() []string       // for /readyz; nil for none
+	Manual   *manual.Manual        // nil for none
 
 	Feed     func() (queries.Feed, error) // returns the feed of changes; nil if no kind's changes are captured
 	Captures Captures                     // nil if no kind's changes are captured
@@ -164,6 +166,7 @@ type handlers struct {
 	logs      logs
 	info      info
 	documents documents
+	manual    manualPages
 	health    health
 	webhooks  webhooks.Handlers
 }
@@ -210,6 +213,7 @@ func newHandlers(c Config, m *metrics.Metrics, access *accounts.Access, s *shutd
 		logs:      logs{records, c.RequestLog},
 		info:      newInfo(c, routesOf(described)),
 		documents: documents{access: access, descriptions: newDescriptions(c, described)},
+		manual:    manualPages{access: access, manual: c.Manual},
 		health:    newHealth(c, m, s),
 		webhooks:  hooks,
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/manual"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
@@ -93,6 +94,43 @@ func serviceOperations(h *handlers) []operation {
 					Pattern: "/{Format}/metadata",
 					Serve:   h.documents.metadata,
 					Summary: "The same; browsers always get an HTML page",
+				},
+			},
+		},
+		{
+			name:    manualOperation,
+			group:   groupService,
+			summary: "The manual, as web pages",
+			media:   "text/html",
+			members: []metadata.Member{
+				{Name: memberWords, Type: "string", Help: "words to search for in titles and headings"},
+				{Name: paramPage, Type: "string", Help: "name of a page, such as errors"},
+				{Name: paramPicture, Type: "string", Help: "name of a picture"},
+			},
+			routes: []edge.Route{
+				{
+					Methods: "GET",
+					Pattern: manual.Path,
+					Serve:   h.manual.contents,
+					Summary: "The contents of the manual, or with q the result of a search",
+				},
+				{
+					Methods: "GET",
+					Pattern: manual.Path + "/{" + paramPage + "}",
+					Serve:   h.manual.page(""),
+					Summary: "A page of the manual of whd",
+				},
+				{
+					Methods: "GET",
+					Pattern: manual.Path + "/" + manual.ClientFolder + "/{" + paramPage + "}",
+					Serve:   h.manual.page("/" + manual.ClientFolder),
+					Summary: "A page of the manual of whctl",
+				},
+				{
+					Methods: "GET",
+					Pattern: manual.Path + "/images/{" + paramPicture + "}",
+					Serve:   h.manual.picture,
+					Summary: "A picture of the manual",
 				},
 			},
 		},

@@ -10,8 +10,11 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/cmd/daemon/docs"
 	"github.com/bizhook/whd/cmd/internal/cli"
+	clientdocs "github.com/bizhook/whd/cmd/whctl/docs"
 	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/service"
 )
 
@@ -49,6 +52,7 @@ func (p serving) serve(c *urfave.Context) (err error) {
 	conf.Start.NewStore = c.Bool("new-store")
 	conf.Start.Fresh = c.Bool("fresh-store")
 	conf.Start.Service = supervisor.Managed()
+	conf.Start.Manual = config.Manual{Service: docs.Files, Client: clientdocs.Files}
 	var reloads <-chan os.Signal
 	if p.Reloads != nil {
 		reloads = p.Reloads()

@@ -39,7 +39,8 @@ func (w *Response) WriteHeader(status int) {
 		w.Status = status
 		h := w.Header()
 		media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-		if media == "text/html" || media == "application/xml" {
+		isPage := media == "text/html" || media == "application/xml"
+		if isPage && h.Get("Content-Security-Policy") == "" {
 			h.Set("Content-Security-Policy", policy)
 		}
 	}
@@ -146,3 +147,6 @@ func (w *Response) Push(ctx context.Context, b []byte) error {
 // policy allows a page its own style and no other content.
 var policy = "default-src 'none'; style-src " + encode.StylePolicy() +
 	"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// ManualPolicy is the Content-Security-Policy of the pages of the manual, which have pictures.
+var ManualPolicy = policy + "; img-src 'self'"
