@@ -8,6 +8,9 @@ import (
 	"html/template"
 )
 
+// ErrorsPath is the path of the manual's page about errors. Each ErrorCode is an anchor of it.
+const ErrorsPath = "/docs/errors"
+
 // Site is the context that every page shows: its location and the user.
 type Site struct {
 	Base      string // path prefix of every link

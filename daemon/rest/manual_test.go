@@ -158,3 +158,21 @@ func TestManualSearch(t *testing.T) {
 		wantText(t, "The manual has no such page", `href="/docs/whctl/exit-codes"`, `value="exit codes"`)
 	a.wantHeader(t, "Content-Type", "text/html; charset=utf-8")
 }
+
+// TestErrorsLinkToTheManual follows the links of errors to the section of their code.
+func TestErrorsLinkToTheManual(t *testing.T) {
+	i := daemontest.Start(t, "--http-base-path", "/erp")
+	for _, c := range []client{anonymous(t, i), asBrowser(anonymous(t, i))} {
+		a := c.do("GET /Queries/SO_Total", "").want(t, 404)
+		a.wantHeader(t, "Link", `</erp/docs/errors#NotFound>; rel="help"`)
+		if strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
+			if got := a.link(t, "Causes and remedies of NotFound"); got != "/erp/docs/errors#NotFound" {
+				t.Errorf("the error page links to %s", got)
+			}
+		}
+		c.do("GET /docs/errors", "").want(t, 200).wantText(t, ` id="NotFound"`)
+	}
+	if a := anonymous(t, i).do("GET /docs", "").want(t, 200); a.header.Get("Link") != "" {
+		t.Errorf("a page has the header Link: %s", a.header.Get("Link"))
+	}
+}

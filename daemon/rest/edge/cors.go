@@ -13,7 +13,7 @@ var (
 	exposedHeaders = strings.Join([]string{
 		wire.HeaderRequestID, wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal,
 		wire.HeaderTakeClamped, wire.HeaderFormulaGuard, wire.HeaderIgnoredMembers,
-		wire.HeaderReplayed, wire.HeaderListCompleted, "Content-Disposition", "Location",
+		wire.HeaderReplayed, wire.HeaderListCompleted, "Content-Disposition", "Link", "Location",
 		"Retry-After", "Server-Timing",
 	}, ", ")
 	acceptedHeaders = strings.Join([]string{

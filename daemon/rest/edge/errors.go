@@ -94,6 +94,7 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 		x.Format.Format = JSONFormat()
 	}
 	h.Set("Content-Type", x.Format.ContentType)
+	h.Add("Link", "<"+x.Base+encode.ErrorsPath+"#"+failures[f.Kind].code+`>; rel="help"`)
 	if StatusOf(f) == http.StatusUnauthorized {
 		h["Www-Authenticate"] = x.challenges()
 	}
