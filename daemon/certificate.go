@@ -2,24 +2,24 @@ package daemon
 
 import (
 	"crypto/tls"
-	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/bizhook/whd/daemon/config"
 )
 
-// certificate is a TLS certificate in a pair of PEM files. It is reloaded when the
-// files change, so a renewed certificate needs no restart.
+// certificate is a TLS certificate in files. It is reloaded when the files change, so a
+// renewed certificate needs no restart.
 type certificate struct {
 	files config.TLSConfig
 	log   *slog.Logger
 
-	mu    sync.Mutex
-	pair  *tls.Certificate
-	state [2]fileState // state of the loaded certificate and key files
+	mu     sync.Mutex
+	pair   *tls.Certificate
+	states []fileState // of the loaded files
 }
 
 // fileState identifies one version of a file.
@@ -60,39 +60,32 @@ func (c *certificate) reopen() error {
 
 // loadIfChanged loads the pair if its files have changed.
 func (c *certificate) loadIfChanged() (changed bool, err error) {
-	state, err := c.fileStates()
-	if err != nil || state == c.state {
-		return false, err
+	if slices.Equal(c.fileStates(), c.states) {
+		return false, nil
 	}
 	return true, c.load()
 }
 
 // load loads the pair.
 func (c *certificate) load() error {
-	state, err := c.fileStates()
-	if err != nil {
-		return err
-	}
-	pair, err := tls.LoadX509KeyPair(c.files.Cert, c.files.Key)
+	states := c.fileStates()
+	pair, err := c.files.Load()
 	if err != nil {
 		return err
 	}
 	c.pair = &pair
-	c.state = state
+	c.states = states
 	return nil
 }
 
-// fileStates returns the present state of both files.
-func (c *certificate) fileStates() ([2]fileState, error) {
-	var states [2]fileState
-	var errs []error
-	for i, name := range []string{c.files.Cert, c.files.Key} {
+// fileStates returns the present states of the files, without those that cannot be read, which
+// the loading reports.
+func (c *certificate) fileStates() (states []fileState) {
+	for _, name := range c.files.Files() {
 		info, err := os.Stat(name)
-		if err != nil {
-			errs = append(errs, err)
-			continue
+		if err == nil {
+			states = append(states, fileState{changed: info.ModTime(), size: info.Size()})
 		}
-		states[i] = fileState{changed: info.ModTime(), size: info.Size()}
 	}
-	return states, errors.Join(errs...)
+	return states
 }

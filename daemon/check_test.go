@@ -309,6 +309,12 @@ func TestCheckReportsProblems(t *testing.T) {
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	daemontest.WritePair(t, cert, key, time.Now())
 	checkOf(t, dir, 0, "certificate", "ok", "valid until", "--tls-cert", cert, "--tls-key", key)
+	file := filepath.Join(dir, "cert.pfx")
+	daemontest.WritePFX(t, file, "secret", time.Now())
+	checkOf(t, dir, 0, "certificate", "ok", "valid until", "--tls-cert", file,
+		"--tls-password-file", secretFile(t, "secret"))
+	checkOf(t, dir, 1, "certificate", "failed", "tls.password", "--tls-cert", file,
+		"--tls-password-file", secretFile(t, "wrong"))
 	if runtime.GOOS != "windows" {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)

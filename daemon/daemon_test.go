@@ -239,6 +239,30 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// TestPFX serves with the certificate in a PFX file, and with that of a file that replaces it.
+func TestPFX(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "cert.pfx")
+	trust := daemontest.WritePFX(t, file, "secret", time.Now().Add(-time.Hour))
+	i := daemontest.Start(t, "--tls-cert", file, "--tls-password-file", secretFile(t, "secret"))
+	transport := &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}
+	connect := func() {
+		t.Helper()
+		reply, err := (&http.Client{Transport: transport}).Get(i.URL + "/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply.Body.Close()
+	}
+	connect()
+	daemontest.WritePFX(t, file, "secret", time.Now().Add(-time.Minute))
+	connect()
+	i.Log.Await(t, "certificate reloaded")
+	daemontest.WritePFX(t, file, "another", time.Now())
+	connect()
+	i.Log.Await(t, "level=WARN", "the previous one stays in use", "tls.password")
+}
+
 // TestHTTPToHTTPS sends plain HTTP to a TLS listener: the response explains the
 // mistake, and failed handshakes are logged.
 func TestHTTPToHTTPS(t *testing.T) {

@@ -54,7 +54,7 @@ func (l *listeners) open(setting, address string) (net.Listener, error) {
 	pair, err := newCertificate(l.config.TLS, l.log)
 	if err != nil {
 		listener.Close()
-		return nil, fmt.Errorf("tls.cert and tls.key: %w", err)
+		return nil, err
 	}
 	l.certificates = append(l.certificates, pair)
 	return tls.NewListener(listener, &tls.Config{

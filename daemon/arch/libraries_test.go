@@ -186,6 +186,11 @@ var libraries = []library{
 		why:    "the embedded store: SQLite without cgo",
 	},
 	{module: "pgregory.net/rapid", why: "property-based tests"},
+	{
+		module: "software.sslmate.com/src/go-pkcs12",
+		users:  []string{"daemon/config", "daemon/daemontest"},
+		why:    "certificates in PFX files, in both encryptions that Windows writes",
+	},
 }
 
 // tools lists modules that are only used by `go tool`.

@@ -122,12 +122,6 @@ type ServerConfig struct {
 	MaxConnections int    // former setting, see replacements
 }
 
-// TLSConfig names the PEM files of the certificate. Both are empty for plain HTTP.
-type TLSConfig struct {
-	Cert string
-	Key  string
-}
-
 // LogConfig configures the daemon's log on standard error.
 type LogConfig struct {
 	Level    string // debug, info, warn, error

@@ -178,6 +178,7 @@ func (r *loader) crossCheck() {
 	way := c.Webhooks.Way
 	hasCert := way.Client.Cert != ""
 	hasKey := way.Client.Key != ""
+	isPEM := c.TLS.Cert != "" && !isPFX(c.TLS.Cert)
 	for _, rule := range []struct {
 		name     string
 		isBroken bool
@@ -188,8 +189,9 @@ func (r *loader) crossCheck() {
 		{"erp.outbox", c.ERP.Outbox != "" && !onServer, "requires erp to be on a server"},
 		{"erp.read_dsn", c.ERP.ReadDSN != "" && !onServer, "requires erp to be on a server"},
 		{"data_dir", c.DataDir == "", "this account has no state directory; set --data-dir or WHD_DATA_DIR"},
-		{"tls.cert", c.TLS.Cert != "" && c.TLS.Key == "", "requires tls.key"},
-		{"tls.key", c.TLS.Key != "" && c.TLS.Cert == "", "requires tls.cert"},
+		{"tls.cert", isPEM && c.TLS.Key == "", "requires tls.key, unless it is a PFX file (.pfx, .p12)"},
+		{"tls.key", c.TLS.Key != "" && !isPEM, "requires tls.cert to be a PEM file; a PFX file contains its key"},
+		{"tls.password", c.TLS.Password != "" && !isPFX(c.TLS.Cert), "requires tls.cert to be a PFX file (.pfx, .p12)"},
 		{"webhooks.proxy_resolves", way.ProxyResolves && way.Proxy == "", "requires webhooks.proxy"},
 		{"webhooks.client_cert", hasCert && !hasKey, "requires webhooks.client_key"},
 		{"webhooks.client_key", hasKey && !hasCert, "requires webhooks.client_cert"},

@@ -221,13 +221,18 @@ var table = []Setting{
 		Name:     "tls.cert",
 		argument: "FILE",
 		into:     func(c *Config) any { return &c.TLS.Cert },
-		Help:     "PEM file with the certificate chain; together with tls.key it enables HTTPS",
+		Help:     "file with the certificate, which enables HTTPS: PEM with the chain, together with tls.key, or PFX (.pfx, .p12)",
 	},
 	{
 		Name:     "tls.key",
 		argument: "FILE",
 		into:     func(c *Config) any { return &c.TLS.Key },
-		Help:     "PEM file with the certificate's private key",
+		Help:     "PEM file with the certificate's private key; PFX files contain it",
+	},
+	{
+		Name: "tls.password",
+		into: func(c *Config) any { return &c.TLS.Password },
+		Help: "password of the PFX file",
 	},
 	{
 		Name:    "log.level",

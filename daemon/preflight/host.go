@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -135,9 +134,9 @@ func checkCertificate(_ context.Context, r *run) []check.Result {
 	if r.config.TLS.Cert == "" {
 		return result(check.Skipped, "")
 	}
-	pair, err := tls.LoadX509KeyPair(r.config.TLS.Cert, r.config.TLS.Key)
+	pair, err := r.config.TLS.Load()
 	if err != nil {
-		return result(check.Failed, "tls.cert and tls.key: %v", err)
+		return result(check.Failed, "%v", err)
 	}
 	return validity(pair.Leaf.NotAfter)
 }

@@ -47,7 +47,7 @@ func (p checking) commands() []*urfave.Command {
 		"webhooks.allow_targets", "webhooks.connect_timeout",
 		"webhooks.proxy", "webhooks.proxy_resolves", "webhooks.no_proxy", "webhooks.ca_file",
 		"webhooks.client_cert", "webhooks.client_key", "webhooks.client_cert_hosts",
-		"tls.cert", "tls.key", "erp.version_source", "changes.share", "changes.sweep")
+		"tls.cert", "tls.key", "tls.password", "erp.version_source", "changes.share", "changes.sweep")
 	return []*urfave.Command{{
 		Name:   "check",
 		Usage:  "check the prerequisites: tables, columns, permissions, disk space, clock, addresses",
