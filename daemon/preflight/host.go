@@ -32,7 +32,7 @@ func checkDirectory(_ context.Context, r *run) (results []check.Result) {
 		err = writable(dir)
 	}
 	if err != nil {
-		return result(check.Failed, "%v", err)
+		return result(check.Failed, "%s", directoryProblem(err))
 	}
 	isPrivate := runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0
 	if !isPrivate {
@@ -117,7 +117,7 @@ func checkClock(ctx context.Context, r *run) []check.Result {
 	offset := serverTime.Sub(start.Add(took / 2)).Round(time.Millisecond)
 	if offset.Abs() > maxClockOffset+took {
 		return result(check.Warning, "this host's clock is %s the server's;"+
-			" times in logs and of messages will differ", describeOffset(offset))
+			" times in logs and of messages will differ; %s", describeOffset(offset), clockRemedy.here())
 	}
 	return result(check.OK, "%s the server's", describeOffset(offset))
 }

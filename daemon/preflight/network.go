@@ -41,7 +41,7 @@ func checkHostURL(ctx context.Context, r *run) []check.Result {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return result(check.Warning, "no response: %v; check that the service is running and reachable", err)
+		return result(check.Warning, "no response: %v; %s", err, addressRemedy.here())
 	}
 	defer response.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 16))

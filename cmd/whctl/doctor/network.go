@@ -29,7 +29,7 @@ func (d *Diagnosis) checkAddress() check.Result {
 	defer cancel()
 	proxy, err := proxyOf(u)
 	if err != nil {
-		return failed("the address of the proxy is invalid", proxyFix)
+		return failed("the address of the proxy is invalid", here.proxy)
 	}
 	if proxy != nil {
 		options, err := d.connector.Options(d.c)
@@ -55,8 +55,6 @@ func (d *Diagnosis) url() *url.URL {
 	return u
 }
 
-const proxyFix = "check the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
-
 // proxyOf returns the proxy by which the client reaches an address; nil for none.
 func proxyOf(u *url.URL) (*url.URL, error) {
 	return http.ProxyFromEnvironment(&http.Request{URL: u})
@@ -79,7 +77,7 @@ func proxyResult(ctx context.Context, proxy, u *url.URL, config *tls.Config) che
 	name := "proxy " + proxy.Host + " (" + variable + ")"
 	link, err := new(net.Dialer).DialContext(ctx, "tcp", hostPort(proxy))
 	if err != nil {
-		return failed(name+": "+err.Error(), proxyFix)
+		return failed(name+": "+err.Error(), here.proxy)
 	}
 	link.Close()
 
@@ -97,7 +95,7 @@ func proxyResult(ctx context.Context, proxy, u *url.URL, config *tls.Config) che
 			name, hostPort(u), status, http.StatusText(status)),
 			"check that the proxy allows connections to "+hostPort(u)+", or add "+u.Hostname()+" to NO_PROXY")
 	}
-	return failed(name+": "+err.Error(), proxyFix)
+	return failed(name+": "+err.Error(), here.proxy)
 }
 
 // statusThrough returns the status of a request through a proxy, without credentials of the
@@ -139,8 +137,7 @@ func addressResult(ctx context.Context, u *url.URL) check.Result {
 	}
 	link, err := new(net.Dialer).DialContext(ctx, "tcp", hostPort(u))
 	if err != nil {
-		return failed(err.Error(),
-			"check that the service is running and that no firewall blocks it; set HTTPS_PROXY to use a proxy")
+		return failed(err.Error(), here.connect(u))
 	}
 	defer link.Close()
 	return passed(fmt.Sprintf("%s is %s and accepts connections", u.Hostname(), strings.Join(addresses, ", ")))
@@ -263,7 +260,7 @@ func handshakeFailure(err error, u, proxy *url.URL) check.Result {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return failed(fmt.Sprintf("through proxy %s: no response within %s", proxy.Host, timeout),
-			proxyFix+"; "+httpsFix)
+			here.proxy+"; "+httpsFix)
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return failed(err.Error(),
@@ -278,7 +275,7 @@ func handshakeFailure(err error, u, proxy *url.URL) check.Result {
 		return failed(err.Error(), "replace the certificate of the service")
 	}
 	if isUntrusted(err) {
-		return failed(err.Error(), "whctl config update ca_file FILE, with the certificate of its issuer")
+		return failed(err.Error(), here.trust)
 	}
 	if proxy != nil {
 		return failed("through proxy "+proxy.Host+": "+err.Error(),
