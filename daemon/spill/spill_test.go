@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -120,6 +121,9 @@ func TestSlowClientGetsEverything(t *testing.T) {
 // TestFilesHaveNoNames checks that other processes cannot find a file, and that a crash
 // leaves none behind.
 func TestFilesHaveNoNames(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("on Windows files keep their names until they are closed, which deletes them")
+	}
 	s := open(t, MinLimit)
 	client := newPausedClient()
 	p := s.Pipe(client)
