@@ -41,15 +41,24 @@ func (i Installation) allow() error {
 }
 
 func (i Installation) install(s manage.Service, out io.Writer) error {
+	id, err := i.accountID()
+	if err != nil {
+		return err
+	}
+	if i.Account != "" {
+		if err := grantLogon(id); err != nil {
+			return err
+		}
+	}
 	if err := s.Install(); err != nil {
 		return err
 	}
-	err := restartOnFailure()
+	err = restartOnFailure()
 	if errors.Is(err, windows.ERROR_INVALID_LEVEL) {
 		fmt.Fprintln(out, "this system does not restart failed services; monitor the service")
 		err = nil
 	}
-	err = errors.Join(err, i.makeSettings(out))
+	err = errors.Join(err, i.makeSettings(id, out))
 	if i.Firewall {
 		err = errors.Join(err, i.openFirewall())
 	}
@@ -81,13 +90,9 @@ func restartOnFailure() error {
 
 // makeSettings writes the settings file unless it exists. Its directory, which also
 // contains the data, is accessible to the service, the system and administrators only.
-func (i Installation) makeSettings(out io.Writer) error {
+func (i Installation) makeSettings(id *windows.SID, out io.Writer) error {
 	dir := filepath.Dir(i.Config)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	id, err := i.accountID()
-	if err != nil {
 		return err
 	}
 	if err := closeToOthers(dir, id); err != nil {
@@ -105,20 +110,20 @@ func (i Installation) makeSettings(out io.Writer) error {
 }
 
 // accountID returns the security identifier of the service's account.
-func (i Installation) accountID() (string, error) {
+func (i Installation) accountID() (*windows.SID, error) {
 	if i.Account == "" {
-		return identity(Name), nil
+		return windows.StringToSid(identity(Name))
 	}
 	id, _, _, err := windows.LookupSID("", i.Account)
 	if err != nil {
-		return "", fmt.Errorf("finding the account %s: %w", i.Account, err)
+		return nil, fmt.Errorf("finding the account %s: %w", i.Account, err)
 	}
-	return id.String(), nil
+	return id, nil
 }
 
 // closeToOthers restricts a directory and its future contents to the system (SY),
 // administrators (BA) and the service's account, which may not change the permissions.
-func closeToOthers(dir, account string) error {
+func closeToOthers(dir string, account *windows.SID) error {
 	const (
 		full   = "FA"
 		modify = "0x1301bf"
@@ -126,7 +131,7 @@ func closeToOthers(dir, account string) error {
 	rights, err := windows.SecurityDescriptorFromString("D:P" +
 		"(A;OICI;" + full + ";;;SY)" +
 		"(A;OICI;" + full + ";;;BA)" +
-		"(A;OICI;" + modify + ";;;" + account + ")")
+		"(A;OICI;" + modify + ";;;" + account.String() + ")")
 	if err != nil {
 		return err
 	}
