@@ -6,7 +6,8 @@ CREATE TABLE `Environment` (`Environment` CHAR(72) NOT NULL, `Name` CHAR(255) NO
 INSERT INTO `Environment` (`Environment`, `Name`, `Value`, `Component_`) VALUES ('Path', '=-*PATH', '[~];[INSTALLDIR]', 'whctl.exe')
 
 -- ERPDSN has a password: neither its value nor the command line with it may be logged. The names
--- of deferred actions are those of properties with their data.
+-- of deferred actions are those of properties with their data. Wine ignores MsiHiddenProperties
+-- and logs all properties in the end, so ERPDSN is deleted when it is not needed any more.
 INSERT INTO `Property` (`Property`, `Value`) VALUES ('MsiHiddenProperties', 'ERPDSN;InstallService')
 UPDATE `Property` SET `Value` = 'ERPDSN;LISTEN;FIREWALL;FIREWALLFLAG;SERVICEACCOUNT;START;PURGE;WIX_UPGRADE_DETECTED;WIX_DOWNGRADE_DETECTED' WHERE `Property` = 'SecureCustomProperties'
 
@@ -20,6 +21,8 @@ INSERT INTO `Property` (`Property`, `Value`) VALUES ('REINSTALLMODE', 'amus')
 -- 1024 + 256 runs if a later step fails, 1024 + 512 after success, all with 2048 as the system;
 -- 64 ignores failures, and 8192 keeps the command line out of the log.
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('FirewallFlag', 51, 'FIREWALLFLAG', '--firewall')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('ForgetERPDSN', 51, 'ERPDSN', '{}')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('RestartService', 3410, 'whd.exe', 'service start')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoUninstallService', 3410, 'whd.exe', 'service install --account "[SERVICEACCOUNT]"')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UninstallService', 3090, 'whd.exe', 'service uninstall')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoInstallService', 3410, 'whd.exe', 'service uninstall')
@@ -30,12 +33,16 @@ INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoS
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('StartService', 3090, 'whd.exe', 'service start')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('RemoveData', 3682, 'ProgramFiles64Folder', '"[System64Folder]cmd.exe" /c rd /s /q "[CommonAppDataFolder]whd"')
 
--- The old version is removed after the new one runs, so that a failed upgrade leaves it alone.
+-- The old version is removed after the new one runs, so that a failed upgrade leaves it alone. Its
+-- removal leaves the service to the new version, which CURRENTPRODUCT names; Wine does
+-- not set UPGRADINGPRODUCTCODE. RestartService is the last action of a rollback, when the files of the
+-- old version are back.
 UPDATE `InstallExecuteSequence` SET `Sequence` = 6601 WHERE `Action` = 'RemoveExistingProducts'
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('FirewallFlag', 'FIREWALL="1"', 1001)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('RestartService', 'WIX_UPGRADE_DETECTED AND NOT START="0"', 1899)
 INSERT INTO `InstallExecuteSequence` (`Action`, `Sequence`) VALUES ('RemoveEnvironmentStrings', 3300)
-INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoUninstallService', 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE', 3401)
-INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UninstallService', 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE', 3402)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoUninstallService', 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE AND (NOT CURRENTPRODUCT OR CURRENTPRODUCT=ProductCode)', 3401)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UninstallService', 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE AND (NOT CURRENTPRODUCT OR CURRENTPRODUCT=ProductCode)', 3402)
 INSERT INTO `InstallExecuteSequence` (`Action`, `Sequence`) VALUES ('WriteEnvironmentStrings', 5200)
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoInstallService', 'NOT Installed AND NOT WIX_UPGRADE_DETECTED', 5801)
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('InstallService', 'NOT Installed AND NOT WIX_UPGRADE_DETECTED', 5802)
@@ -43,4 +50,5 @@ INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES 
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UpgradeStore', 'WIX_UPGRADE_DETECTED', 5804)
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoStartService', '(WIX_UPGRADE_DETECTED OR REINSTALL OR ERPDSN) AND NOT REMOVE AND NOT START="0"', 5805)
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('StartService', '(WIX_UPGRADE_DETECTED OR REINSTALL OR ERPDSN) AND NOT REMOVE AND NOT START="0"', 5806)
-INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('RemoveData', 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE AND PURGE="1"', 6599)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('RemoveData', 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE AND (NOT CURRENTPRODUCT OR CURRENTPRODUCT=ProductCode) AND PURGE="1"', 6599)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('ForgetERPDSN', 'ERPDSN', 6602)
