@@ -330,16 +330,19 @@ func (l *messageList) from(selected, table string, open bool, where conditions) 
 // count counts the messages. A file has the numbers of all and of failed messages for each
 // subscription: only open ones are counted.
 func (l *messageList) count() *query.Fragment {
-	if l.db.IsServer() {
-		return l.countRows(query.Fragment{}, dialect.TSQL().CountAll, " + ", l.parts())
-	}
-	if l.event != nil {
-		return l.countOfEvent()
-	}
 	countAll := dialect.SQLite().CountAll
+	if l.db.IsServer() {
+		countAll = dialect.TSQL().CountAll
+	}
 	if l.isPeriod() {
 		counted := l.fromMessages(countAll, byGUID, l.messages.with(l.period))
 		return &counted
+	}
+	if l.db.IsServer() {
+		return l.countRows(query.Fragment{}, countAll, " + ", l.parts())
+	}
+	if l.event != nil {
+		return l.countOfEvent()
 	}
 	if l.messages.sql == "" { // nor a key
 		if l.has(webhook.Successful) { // most messages: all but the others

@@ -13,16 +13,16 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// A file finds messages by the time when they were added through the index on their GUIDs, which
-// start with that time: see webhook.GUIDTime. An index on AddedDateTime would have to be maintained
-// by every delivery.
+// Messages are found by the time when they were added through the index on their GUIDs, which start
+// with that time: see webhook.GUIDTime. An index on AddedDateTime would have to be maintained by
+// every delivery, and take long to make.
 
 // addedColumn is the time when a message was added.
 const addedColumn = "AddedDateTime"
 
 // addPeriod adds a condition on the time when messages were added.
 func (l *messageList) addPeriod(p *query.Plan, c query.Condition) bool {
-	if l.attempts || l.db.IsServer() {
+	if l.attempts {
 		return false
 	}
 	if c.Operator == record.Between {
@@ -46,22 +46,32 @@ func (l *messageList) addBound(p *query.Plan, c query.Condition, op record.Opera
 	if !isUpper && !isLower {
 		return false
 	}
-	l.messages = l.messages.and("m."+addedColumn+dialect.Matches[op].SQL+"?", argument(p, c))
+	operandSQL := "?"
+	if l.db.IsServer() {
+		operandSQL = "CAST(? AS datetime2(7))"
+	}
+	l.messages = l.messages.and("m."+addedColumn+dialect.Matches[op].SQL+operandSQL, argument(p, c))
 	if isLower {
-		l.period = l.period.and("m.RecID >= ?", textArg(webhook.GUIDTime(added)))
+		first := added.Add(-maxRounding)
+		l.period = l.period.and("m.RecID >= ?", guidArg(p, webhook.GUIDTime(first)))
 	}
 	if isUpper {
-		l.period = l.period.and("m.RecID < ?", textArg(webhook.GUIDTime(added)+afterGUIDs))
+		l.period = l.period.and("m.RecID < ?", guidArg(p, webhook.GUIDTime(added)+afterGUIDs))
 	}
 	return true
 }
 
+// maxRounding is the maximum difference between the stored time and that in the GUID: Babelfish
+// rounds times to microseconds.
+const maxRounding = time.Microsecond
+
 // afterGUIDs sorts after all characters of GUIDs.
 const afterGUIDs = "~"
 
-// textArg is the argument for a text.
-func textArg(s string) query.Arg {
-	return query.Arg{Field: query.NoField, Type: record.Text, Value: wire.Value{Text: s}}
+// guidArg is the argument for a text that is compared with the GUIDs of messages.
+func guidArg(p *query.Plan, s string) query.Arg {
+	field, _ := p.Kind.Column("MessageID")
+	return query.Arg{Field: field, Type: record.Text, Value: wire.Value{Text: s}}
 }
 
 // isPeriod reports whether the list has all messages that were added in a period.
@@ -69,10 +79,10 @@ func (l *messageList) isPeriod() bool { return l.period.sql != "" && l.event == 
 
 // isOfTime reports whether the list has no conditions but those on the time, the ID and the event.
 func (l *messageList) isOfTime() bool {
-	return l.owners.sql == "" && l.statuses == nil && !l.keyed && !l.attempts && !l.db.IsServer()
+	return l.owners.sql == "" && l.statuses == nil && !l.keyed && !l.attempts
 }
 
-// byGUID and byID are the indexes by which messages are read.
+// byGUID and byID are the indexes by which a file reads messages.
 const (
 	byGUID = "INDEXED BY UQ_SY_WebhookMessage_RecID"
 	byID   = "NOT INDEXED"
@@ -82,11 +92,19 @@ const (
 // an index.
 func (l *messageList) fromMessages(selected, index string, where conditions) query.Fragment {
 	return query.Fragment{
-		SQL: l.db.InSchema("SELECT " + selected + " FROM " + messageTable + " m " + index +
-			" CROSS JOIN whd.SY_WebhookSubscription s CROSS JOIN whd.SY_WebhookSubscriber b" +
+		SQL: l.db.InSchema("SELECT " + selected + " FROM " + messageTable + " m " + l.indexed(index) +
+			"CROSS JOIN whd.SY_WebhookSubscription s CROSS JOIN whd.SY_WebhookSubscriber b" +
 			" WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID" + where.sql),
 		Args: where.args,
 	}
+}
+
+// indexed returns the hint for an index, which a server chooses itself.
+func (l *messageList) indexed(index string) string {
+	if l.db.IsServer() {
+		return ""
+	}
+	return index + " "
 }
 
 // isPageByTime reports whether a plan lists a page of messages by time, of which the index on the
@@ -100,21 +118,47 @@ func (l *messageList) isPageByTime(p *query.Plan) bool {
 	return isByTime && !readsOthers
 }
 
+// allMessages is at least the number of all messages. A server estimates that a subquery limits the
+// rows to few, and then reads them by the index instead of all of the table.
+const allMessages = "(SELECT n.Next FROM whd.WH_Number n WHERE n.Name = '" + lastID + "')"
+
 // keysByTime selects the IDs of the first messages by time, and of all others of the millisecond of
 // the last one.
 func (l *messageList) keysByTime(rows int64, desc bool) *query.Fragment {
 	where := l.messages.with(l.period)
-	last := l.fromMessages("m.RecID", byGUID, where)
-	bound := "m.RecID <= substr(COALESCE((%s), '" + afterGUIDs + "'), 1, 13) || '" + afterGUIDs + "'"
 	order := " ORDER BY m.RecID"
 	if desc {
-		bound = "m.RecID >= substr(COALESCE((%s), ''), 1, 13)"
 		order += " DESC"
 	}
-	bound = fmt.Sprintf(bound, last.SQL+order+" LIMIT 1 OFFSET ?")
-	args := append(slices.Clone(last.Args), rowCount(rows-1))
-	keys := l.fromMessages("m.ID", byGUID, where.and(bound, args...))
+	last := l.fromMessages("m.RecID", byGUID, where)
+	keys := l.fromMessages("m.ID", byGUID, where.and(
+		l.guidBound(last.SQL+order, desc),
+		append(slices.Clone(last.Args), rowCount(rows-1))...))
+	if l.db.IsServer() {
+		keys.SQL = "SELECT k.ID FROM (" + keys.SQL + order + " OFFSET 0 ROWS FETCH NEXT " +
+			l.db.InSchema(allMessages) + " ROWS ONLY) k"
+	}
 	return &keys
+}
+
+// guidBound is the condition for GUIDs up to the last one of some, and for all others of its
+// millisecond. last selects these GUIDs in their order. A server gets a second bound, without which
+// it estimates that the first one excludes few messages.
+func (l *messageList) guidBound(last string, desc bool) string {
+	const (
+		file   = "substr(COALESCE((%s LIMIT 1 OFFSET ?), '%s'), 1, 13)"
+		server = "SUBSTRING(ISNULL((%s OFFSET ? ROWS FETCH NEXT 1 ROWS ONLY), '%s'), 1, 13)"
+	)
+	switch {
+	case l.db.IsServer() && desc:
+		return "m.RecID >= " + fmt.Sprintf(server, last, "") + " AND m.RecID < '" + afterGUIDs + "'"
+	case l.db.IsServer():
+		return "m.RecID <= " + fmt.Sprintf(server, last, afterGUIDs) + " + '" + afterGUIDs + "' AND m.RecID >= ''"
+	case desc:
+		return "m.RecID >= " + fmt.Sprintf(file, last, "")
+	default:
+		return "m.RecID <= " + fmt.Sprintf(file, last, afterGUIDs) + " || '" + afterGUIDs + "'"
+	}
 }
 
 // maxPeriod is the number of messages of a period that are read and sorted by ID. Those of a longer
@@ -128,18 +172,36 @@ func (l *messageList) keysOfPeriod(p *query.Plan) *query.Fragment {
 	if !isPage(p) || !isOrderedByID(p) {
 		return nil
 	}
-	first := l.db.InSchema("SELECT 1 FROM " + messageTable + " m " + byGUID + " WHERE 1 = 1" + l.period.sql)
-	isShort := fmt.Sprintf("(SELECT COUNT(*) FROM (%s LIMIT %d)) <= %d", first, maxPeriod+1, maxPeriod)
+	isShort := l.isShort()
 	short := l.fromMessages("m.ID", byGUID, l.messages.with(l.period).and(
 		"m.RecID < CASE WHEN "+isShort+" THEN '"+afterGUIDs+"' ELSE '' END", l.period.args...))
+	last := fmt.Sprintf("CAST(%d AS bigint)", math.MaxInt64)
 	long := l.fromMessages("m.ID", byID, l.messages.and(
-		fmt.Sprintf("m.ID <= CASE WHEN %s THEN 0 ELSE %d END", isShort, math.MaxInt64), l.period.args...))
+		"m.ID <= CASE WHEN "+isShort+" THEN 0 ELSE "+last+" END", l.period.args...))
 	order := " ORDER BY m.ID"
 	if p.Order[0].Desc {
 		order += " DESC"
 	}
+	limit := " LIMIT ?"
+	if l.db.IsServer() {
+		limit = " OFFSET 0 ROWS FETCH NEXT ? ROWS ONLY"
+		short.SQL = fmt.Sprintf("SELECT k.ID FROM (%s ORDER BY m.RecID OFFSET 0 ROWS FETCH NEXT %d ROWS ONLY) k",
+			short.SQL, maxPeriod)
+	}
 	return &query.Fragment{
-		SQL:  short.SQL + " UNION ALL SELECT k.ID FROM (" + long.SQL + order + " LIMIT ?) k",
+		SQL:  short.SQL + " UNION ALL SELECT k.ID FROM (" + long.SQL + order + limit + ") k",
 		Args: slices.Concat(short.Args, long.Args, []query.Arg{rowCount(p.Skip + p.Take)}),
 	}
+}
+
+// isShort is the condition that a period has at most maxPeriod messages. It has the arguments of the
+// period.
+func (l *messageList) isShort() string {
+	top, limit := "", fmt.Sprintf(" LIMIT %d", maxPeriod+1)
+	if l.db.IsServer() {
+		top, limit = fmt.Sprintf("TOP %d ", maxPeriod+1), ""
+	}
+	first := l.db.InSchema("SELECT " + top + "1 AS one FROM " + messageTable + " m " + l.indexed(byGUID) +
+		"WHERE 1 = 1" + l.period.sql + limit)
+	return fmt.Sprintf("(SELECT COUNT(*) FROM (%s) q) <= %d", first, maxPeriod)
 }

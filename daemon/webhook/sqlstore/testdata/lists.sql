@@ -359,30 +359,30 @@ SELECT (SELECT COALESCE(SUM(m.Messages), 0) FROM WH_MessageCount m JOIN SY_Webho
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 -- by time, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] ORDER BY [AddedDateTime] DESC, [ItemNo] DESC OFFSET @p1 ROWS FETCH NEXT @p2 ROWS ONLY OPTION (OPTIMIZE FOR (@p1 = 0, @p2 = 100));
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.RecID >= SUBSTRING(ISNULL((SELECT m.RecID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.RecID DESC OFFSET @p1 ROWS FETCH NEXT 1 ROWS ONLY), ''), 1, 13) AND m.RecID < '~' ORDER BY m.RecID DESC OFFSET 0 ROWS FETCH NEXT (SELECT n.Next FROM [whd].WH_Number n WHERE n.Name = 'ID') ROWS ONLY) k) ORDER BY [AddedDateTime] DESC, [ItemNo] DESC OFFSET @p2 ROWS FETCH NEXT @p3 ROWS ONLY OPTION (OPTIMIZE FOR (@p2 = 0, @p3 = 100));
 -- by time, tsql
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
 
 -- of a period, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "AddedDateTime" >= ?1 AND "AddedDateTime" < ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?3 AND m.AddedDateTime < ?4 AND m.RecID >= ?5 AND m.RecID < ?6 AND m.RecID < CASE WHEN (SELECT COUNT(*) FROM (SELECT 1 FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID WHERE 1 = 1 AND m.RecID >= ?7 AND m.RecID < ?8 LIMIT 1001)) <= 1000 THEN '~' ELSE '' END UNION ALL SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?9 AND m.AddedDateTime < ?10 AND m.ID <= CASE WHEN (SELECT COUNT(*) FROM (SELECT 1 FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID WHERE 1 = 1 AND m.RecID >= ?11 AND m.RecID < ?12 LIMIT 1001)) <= 1000 THEN 0 ELSE 9223372036854775807 END ORDER BY m.ID DESC LIMIT ?13) k) ORDER BY "ItemNo" DESC LIMIT +?14;
+SELECT "ItemNo" FROM WH_MessageView WHERE "AddedDateTime" >= ?1 AND "AddedDateTime" < ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?3 AND m.AddedDateTime < ?4 AND m.RecID >= ?5 AND m.RecID < ?6 AND m.RecID < CASE WHEN (SELECT COUNT(*) FROM (SELECT 1 AS one FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID WHERE 1 = 1 AND m.RecID >= ?7 AND m.RecID < ?8 LIMIT 1001) q) <= 1000 THEN '~' ELSE '' END UNION ALL SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?9 AND m.AddedDateTime < ?10 AND m.ID <= CASE WHEN (SELECT COUNT(*) FROM (SELECT 1 AS one FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID WHERE 1 = 1 AND m.RecID >= ?11 AND m.RecID < ?12 LIMIT 1001) q) <= 1000 THEN 0 ELSE CAST(9223372036854775807 AS bigint) END ORDER BY m.ID DESC LIMIT ?13) k) ORDER BY "ItemNo" DESC LIMIT +?14;
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     LIST SUBQUERY 7
 --     COMPOUND QUERY
 --     LEFT-MOST SUBQUERY
 --     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
 --     SCALAR SUBQUERY 2
---     CO-ROUTINE (subquery-1)
+--     CO-ROUTINE q
 --     SEARCH m USING COVERING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
---     SCAN (subquery-1)
+--     SCAN q
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     UNION ALL
 --     CO-ROUTINE k
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid<?)
 --     SCALAR SUBQUERY 5
---     CO-ROUTINE (subquery-4)
+--     CO-ROUTINE q
 --     SEARCH m USING COVERING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
---     SCAN (subquery-4)
+--     SCAN q
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN k
@@ -395,9 +395,9 @@ SELECT COUNT(*) FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID C
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 -- of a period, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7)) ORDER BY [ItemNo] DESC OFFSET @p3 ROWS FETCH NEXT @p4 ROWS ONLY OPTION (OPTIMIZE FOR (@p3 = 0, @p4 = 100));
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7)) AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p3 AS datetime2(7)) AND m.AddedDateTime < CAST(@p4 AS datetime2(7)) AND m.RecID >= @p5 AND m.RecID < @p6 AND m.RecID < CASE WHEN (SELECT COUNT(*) FROM (SELECT TOP 1001 1 AS one FROM [whd].SY_WebhookMessage m WHERE 1 = 1 AND m.RecID >= @p7 AND m.RecID < @p8) q) <= 1000 THEN '~' ELSE '' END ORDER BY m.RecID OFFSET 0 ROWS FETCH NEXT 1000 ROWS ONLY) k UNION ALL SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p9 AS datetime2(7)) AND m.AddedDateTime < CAST(@p10 AS datetime2(7)) AND m.ID <= CASE WHEN (SELECT COUNT(*) FROM (SELECT TOP 1001 1 AS one FROM [whd].SY_WebhookMessage m WHERE 1 = 1 AND m.RecID >= @p11 AND m.RecID < @p12) q) <= 1000 THEN 0 ELSE CAST(9223372036854775807 AS bigint) END ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p13 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p14 ROWS FETCH NEXT @p15 ROWS ONLY OPTION (OPTIMIZE FOR (@p14 = 0, @p15 = 100));
 -- of a period, tsql
-SELECT COUNT_BIG(*) FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7));
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p1 AS datetime2(7)) AND m.AddedDateTime < CAST(@p2 AS datetime2(7)) AND m.RecID >= @p3 AND m.RecID < @p4;
 
 -- of a period by time, sqlite
 SELECT "ItemNo" FROM WH_MessageView WHERE "AddedDateTime" >= ?1 AND "AddedDateTime" < ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?3 AND m.AddedDateTime < ?4 AND m.RecID >= ?5 AND m.RecID < ?6 AND m.RecID >= substr(COALESCE((SELECT m.RecID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?7 AND m.AddedDateTime < ?8 AND m.RecID >= ?9 AND m.RecID < ?10 ORDER BY m.RecID DESC LIMIT 1 OFFSET ?11), ''), 1, 13)) ORDER BY "AddedDateTime" DESC, "ItemNo" DESC LIMIT +?12;
@@ -420,9 +420,9 @@ SELECT COUNT(*) FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID C
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 -- of a period by time, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7)) ORDER BY [AddedDateTime] DESC, [ItemNo] DESC OFFSET @p3 ROWS FETCH NEXT @p4 ROWS ONLY OPTION (OPTIMIZE FOR (@p3 = 0, @p4 = 100));
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7)) AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p3 AS datetime2(7)) AND m.AddedDateTime < CAST(@p4 AS datetime2(7)) AND m.RecID >= @p5 AND m.RecID < @p6 AND m.RecID >= SUBSTRING(ISNULL((SELECT m.RecID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p7 AS datetime2(7)) AND m.AddedDateTime < CAST(@p8 AS datetime2(7)) AND m.RecID >= @p9 AND m.RecID < @p10 ORDER BY m.RecID DESC OFFSET @p11 ROWS FETCH NEXT 1 ROWS ONLY), ''), 1, 13) AND m.RecID < '~' ORDER BY m.RecID DESC OFFSET 0 ROWS FETCH NEXT (SELECT n.Next FROM [whd].WH_Number n WHERE n.Name = 'ID') ROWS ONLY) k) ORDER BY [AddedDateTime] DESC, [ItemNo] DESC OFFSET @p12 ROWS FETCH NEXT @p13 ROWS ONLY OPTION (OPTIMIZE FOR (@p12 = 0, @p13 = 100));
 -- of a period by time, tsql
-SELECT COUNT_BIG(*) FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7));
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p1 AS datetime2(7)) AND m.AddedDateTime < CAST(@p2 AS datetime2(7)) AND m.RecID >= @p3 AND m.RecID < @p4;
 
 -- failed of a subscriber since a time, sqlite
 SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "AddedDateTime" >= ?3 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?4 AND m.AddedDateTime >= ?5 AND m.Status = 3 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.AddedDateTime >= ?6 AND m.Status = 3 ORDER BY m.ID DESC LIMIT 1 OFFSET ?7), 0) ORDER BY m.ID DESC LIMIT ?8) k) ORDER BY "ItemNo" DESC LIMIT +?9;
@@ -443,9 +443,9 @@ SELECT COUNT(*) FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID =
 --     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
 --     SEARCH m USING INDEX IX_SY_WebhookMessage_Failed (SubscriptionID=?)
 -- failed of a subscriber since a time, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [SubscriberID] = @p2 AND [AddedDateTime] >= CAST(@p3 AS datetime2(7)) ORDER BY [ItemNo] DESC OFFSET @p4 ROWS FETCH NEXT @p5 ROWS ONLY OPTION (OPTIMIZE FOR (@p4 = 0, @p5 = 100));
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [SubscriberID] = @p2 AND [AddedDateTime] >= CAST(@p3 AS datetime2(7)) AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p4 AND m.AddedDateTime >= CAST(@p5 AS datetime2(7)) AND m.Status = 3 AND m.ID >= ISNULL((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.AddedDateTime >= CAST(@p6 AS datetime2(7)) AND m.Status = 3 ORDER BY m.ID DESC OFFSET @p7 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p8 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p9 ROWS FETCH NEXT @p10 ROWS ONLY OPTION (OPTIMIZE FOR (@p9 = 0, @p10 = 100));
 -- failed of a subscriber since a time, tsql
-SELECT COUNT_BIG(*) FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [SubscriberID] = @p2 AND [AddedDateTime] >= CAST(@p3 AS datetime2(7));
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1 AND m.AddedDateTime >= CAST(@p2 AS datetime2(7)) AND m.Status = 3;
 
 -- by key, sqlite
 SELECT "ItemNo" FROM WH_MessageView WHERE "EventKey" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.EventKey = ?2 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC LIMIT ?3) k) ORDER BY "ItemNo" DESC LIMIT +?4;
