@@ -19,6 +19,9 @@ func history(s *suite, b *testing.B) {
 	s.addLists(b, measureLists(b, startDaemon(b), last, listsOfHistory), last)
 }
 
+// historyOnServer measures the same with a store on SQL Server.
+func historyOnServer(s *suite, b *testing.B) { s.measureOnServer(b, listsOfHistory) }
+
 // listsOfHistory returns the lists of D20.
 func listsOfHistory(subscriber string) []*listRequest {
 	return []*listRequest{
@@ -42,7 +45,18 @@ func (l *listRequest) seekDeep(b *testing.B, h *benchDaemon, size int) {
 	if l.firstPath == "" {
 		l.firstPath = l.path
 	}
-	path := fmt.Sprintf("%s&Take=%d&Fields=ItemNo&Cursor=", l.firstPath, size*9/10)
+	const maxStep = 100_000 // messages, which take less than the time limit of a request
+	cursor := ""
+	for remaining := size * 9 / 10; remaining > 0; remaining -= maxStep {
+		take := min(remaining, maxStep)
+		cursor = h.nextPage(b, fmt.Sprintf("%s&Take=%d&Fields=ItemNo&Cursor=%s", l.firstPath, take, cursor))
+	}
+	l.path = l.firstPath + "&Take=10&Cursor=" + cursor
+}
+
+// nextPage reads a page and returns the cursor of the next one.
+func (h *benchDaemon) nextPage(b *testing.B, path string) (cursor string) {
+	b.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, h.URL+path, nil)
 	if err != nil {
 		b.Fatal(err)
@@ -54,8 +68,9 @@ func (l *listRequest) seekDeep(b *testing.B, h *benchDaemon, size int) {
 	}
 	defer response.Body.Close()
 	var page struct{ Meta struct{ Next string } }
-	if err := json.NewDecoder(response.Body).Decode(&page); err != nil || page.Meta.Next == "" {
+	err = json.NewDecoder(response.Body).Decode(&page)
+	if err != nil || page.Meta.Next == "" {
 		b.Fatalf("%s: status %d, no cursor (%v)", path, response.StatusCode, err)
 	}
-	l.path = l.firstPath + "&Take=10&Cursor=" + page.Meta.Next
+	return page.Meta.Next
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/bench/benchtest"
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -63,9 +64,14 @@ func (l *listRequest) line(title, unit string, value float64) samples {
 
 // listsOnServer measures the same with a store on SQL Server, by the wall clock. The server
 // has no numbers of messages: a total without a status reads the history.
-func listsOnServer(s *suite, b *testing.B) {
-	if os.Getenv("WHD_TEST_SQLSERVER_DSN") == "" {
-		s.table.Skip(b, "WHD_TEST_SQLSERVER_DSN is not set")
+func listsOnServer(s *suite, b *testing.B) { s.measureOnServer(b, listRequests) }
+
+// measureOnServer measures lists with a store on SQL Server. The floor is the duration of a
+// statement that reads no table.
+func (s *suite) measureOnServer(b *testing.B, listsOf func(subscriber string) []*listRequest) {
+	b.Helper()
+	if os.Getenv(mssqltest.Variable) == "" {
+		s.table.Skip(b, mssqltest.Variable+" is not set")
 		return
 	}
 	dsn := mssqltest.Database(b)
@@ -76,7 +82,11 @@ func listsOnServer(s *suite, b *testing.B) {
 		server: dsn,
 	}
 	h = h.open(b)
-	for _, list := range measureLists(b, h, last, listRequests) {
+	measured := measureLists(b, h, last, listsOf)
+	floor := samples{title: "a statement without a table", metric: "floor-ms", unit: "ms", digits: 2}
+	floor.values = []float64{statementTime(b, dsn)}
+	s.table.addProbe(b, floor)
+	for _, list := range measured {
 		b.Logf("%s: %.2f ms", list.title, list.times)
 		s.table.addProbe(b, samples{
 			title:  fmt.Sprintf("%s, %d messages, exponent %.2f", list.title, last, exponent(list.times)),
@@ -86,6 +96,26 @@ func listsOnServer(s *suite, b *testing.B) {
 			values: list.times[len(list.times)-1:],
 		})
 	}
+}
+
+// statementTime returns the median duration of a statement that reads no table, in ms.
+func statementTime(b *testing.B, dsn string) float64 {
+	b.Helper()
+	server, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer server.Close()
+	var times []float64
+	for range 200 {
+		start := time.Now()
+		var n int
+		if err := server.DB().QueryRow("SELECT @p1", 1).Scan(&n); err != nil {
+			b.Fatal(err)
+		}
+		times = append(times, time.Since(start).Seconds()*1000)
+	}
+	return benchtest.Median(times)
 }
 
 // lastListSize returns the number of messages of the last step.
@@ -296,20 +326,33 @@ numbers AS (SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n + 10000
 // insertOnServer is insertDelivered on a server.
 func (h *benchDaemon) insertOnServer(b *testing.B, first, last int) {
 	b.Helper()
+	// The last 12 digits of a uniqueidentifier are those of a number.
+	digits := func(number string) string {
+		return `LOWER(RIGHT(CAST(CAST(CAST(` + number + ` AS binary(16)) AS uniqueidentifier) AS nvarchar(36)), 12))`
+	}
 	const maxRows = 100_000 // to insert at a time
 	for ; first <= last; first += maxRows {
-		which := fmt.Sprintf(` WHERE n.n < %d`, min(maxRows, last-first+1))
-		events := fmt.Sprintf(serverNumbers+`INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
-SELECT 1000 + %[1]d + n.n, CONVERT(nvarchar(36), NEWID()), '%[2]s', SYSUTCDATETIME(), REPLICATE('x', 64) FROM numbers n`,
-			first, event(0))
-		messages := fmt.Sprintf(serverNumbers+`INSERT INTO whd.SY_WebhookMessage
+		until := min(first+maxRows-1, last)
+		number := fmt.Sprintf(`CAST(%d + n.n AS bigint)`, first)
+		added := fmt.Sprintf(`(%d + %s)`, historyStart.UnixMilli(), number)
+		now := fmt.Sprintf(`DATEADD(millisecond, %d + n.n, CAST('%s' AS datetime2(7)))`,
+			first, historyStart.UTC().Format("2006-01-02T15:04:05.000"))
+		guid := `STUFF(` + digits(added) + `, 9, 0, '-') + '-7000-8000-' + ` + digits(number)
+		numbers := fmt.Sprintf(` FROM numbers n WHERE n.n <= %d`, until-first)
+		events := serverNumbers + `INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
+SELECT 1000 + ` + number + `, ` + guid + `, '` + event(0) + `', ` + now + `, REPLICATE('x', 64)` + numbers
+		messages := fmt.Sprintf(`INSERT INTO whd.SY_WebhookMessage
 	(ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime,
 	HTTPCode, ResponseMessage, MadeByAdmin, EventKey)
-SELECT 1000 + %[1]d + n.n, CONVERT(nvarchar(36), NEWID()), 1000 + %[1]d + n.n, 1, s.ID, s.URL, 1, 1,
-	SYSUTCDATETIME(), SYSUTCDATETIME(), 200, 'OK', s.MadeByAdmin, CONCAT('K', (%[1]d + n.n) / %[3]d)
-FROM numbers n JOIN whd.SY_WebhookSubscription s ON s.ItemNo = (%[1]d + n.n) %% %[2]d + 1`,
-			first, listSubscriptions, listOfKey)
-		mssqltest.Exec(b, h.server, events+which, messages+which)
+SELECT e.EventID, e.RecID, e.EventID, 1, s.ID, s.URL, 1, 1,
+	e.AddedDateTime, e.AddedDateTime, 200, 'OK', s.MadeByAdmin, CONCAT('K', (e.EventID - 1000) / %d)
+FROM whd.WH_Event e JOIN whd.SY_WebhookSubscription s ON s.ItemNo = e.EventID %% %d + 1
+WHERE e.EventID BETWEEN 1000 + %d AND 1000 + %d`, listOfKey, listSubscriptions, first, until)
+		attempts := fmt.Sprintf(`INSERT INTO whd.SY_WebhookMessageResponse
+	(MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Duration, LastSavedDateTime)
+SELECT ID, 1, RecID, 1, 0, 200, 'OK', 10000, LastSavedDateTime
+FROM whd.SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d`, first, until)
+		mssqltest.Exec(b, h.server, events, messages, attempts)
 	}
 	mssqltest.Exec(b, h.server, `UPDATE whd.WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
 }

@@ -69,6 +69,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"keys", orderByKey},
 		{"changes", latencyDuringChanges},
 		{"D20", history},
+		{"D20-server", historyOnServer},
 		{"D21", connectionsOpened},
 		{"Disk-answers", rejectionsOnDisk},
 		{"Disk-requestlog", requestLogOnDisk},
