@@ -99,6 +99,7 @@ type Page struct {
 	Take      Cast   // around the parameter for Take
 	Skip      Cast   // around the parameter for Skip
 	All       string // replaces Take if only Skip is given
+	Selected  string // follows the key of a page of selected keys in ORDER BY
 
 	// Goal ends a page. It has verbs for the numbers of the parameters of Skip and Take, and for
 	// the number of rows to optimize for.
@@ -197,6 +198,9 @@ func TSQL() *Dialect {
 			Take: Cast{" FETCH NEXT ", " ROWS ONLY"},
 			Skip: Cast{" OFFSET ", " ROWS"},
 			Goal: " OPTION (OPTIMIZE FOR (@p%d = 0, @p%d = %d))",
+			// Otherwise Babelfish may read the table in the order of the key to find the few
+			// selected rows.
+			Selected: " + 0",
 		},
 		Count:      Cast{"COUNT_BIG(", ")"},
 		Sum:        Cast{"SUM(", ")"},

@@ -387,6 +387,9 @@ func (b *builder) orderBy() {
 		} else {
 			b.value(o.Field)
 		}
+		if b.plan.PageKeys != nil && o.Field == b.plan.Kind.KeyField() {
+			b.text(b.d.Page.Selected)
+		}
 		if o.Desc {
 			b.text(" DESC")
 		}
