@@ -34,7 +34,7 @@ const minPauseFactor = 3
 
 // pause returns the pause after step n.
 func (p *pace) pause(n int, r Removed, lasted time.Duration) time.Duration {
-	if r.Rows == 0 {
+	if r.Rows+r.Named == 0 {
 		return max(lasted, minPause) // the step has only read
 	}
 	factor := max(minPauseFactor, p.pauseFactor>>min(n/speedUpSteps, 8))

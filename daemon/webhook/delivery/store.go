@@ -266,10 +266,11 @@ type Prune struct {
 
 // Removed is the result of a removal.
 type Removed struct {
-	Rows int           // messages and idempotency keys
-	Took time.Duration // time during which other writers may have been blocked
-	More bool          // there may be more to remove
-	Last int64         // the last message that Prune has considered
+	Rows  int           // messages and idempotency keys
+	Named int           // messages that were not removed, but added to the blocks of their events
+	Took  time.Duration // time during which other writers may have been blocked
+	More  bool          // there may be more to remove
+	Last  int64         // the last message that Prune has considered
 }
 
 // Disabled is a subscription that the engine disables, with the reason.

@@ -19,8 +19,8 @@ type expiry struct{ tables }
 // concurrently may add messages to it as long as its statement runs.
 const sweepPause = 4 * executor.StatementLimit
 
-// remove removes keys, removed subscriptions and old secrets that have
-// expired by the store's clock.
+// remove removes keys, removed subscriptions and old secrets that have expired by the store's
+// clock, and adds messages of an older program to the blocks of a file.
 func (x expiry) remove(ctx context.Context, limit int) (delivery.Removed, error) {
 	started := time.Now()
 	keys, err := x.db.Exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+x.db.Clock+` AND KeyHash IN (
@@ -35,8 +35,10 @@ func (x expiry) remove(ctx context.Context, limit int) (delivery.Removed, error)
 		return r, err
 	}
 	if !x.db.IsServer() {
-		if _, err := x.db.Exec(ctx, oldBlocks); err != nil {
-			return r, err
+		named, err := x.maintainBlocks(ctx)
+		if err != nil || named.More {
+			named.Rows = r.Rows
+			return named, err
 		}
 	}
 	now, err := x.now(ctx)
@@ -48,6 +50,22 @@ func (x expiry) remove(ctx context.Context, limit int) (delivery.Removed, error)
 		err = x.removeEarlierSecrets(ctx, now)
 	}
 	return r, err
+}
+
+// maintainBlocks adds the next messages to their blocks if these are more than the writer of batches
+// leaves: after an upgrade, none is in a block. Otherwise it removes old blocks.
+func (x expiry) maintainBlocks(ctx context.Context) (delivery.Removed, error) {
+	n, err := x.queryInt(ctx, "counting messages without blocks", `SELECT COUNT(*) FROM `+unnamed)
+	if err != nil {
+		return delivery.Removed{}, err
+	}
+	if n < maxNamed {
+		_, err := x.db.Exec(ctx, oldBlocks)
+		return delivery.Removed{}, err
+	}
+	started := time.Now()
+	_, err = x.db.Run(ctx, appdb.Statement(nameBlocks), appdb.Statement(moveNamed))
+	return delivery.Removed{Named: int(n), Took: time.Since(started), More: true}, err
 }
 
 // removeLastSecrets removes expired secrets that were replaced last.

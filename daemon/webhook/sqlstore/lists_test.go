@@ -334,6 +334,40 @@ func TestOldBlocksAreRemoved(t *testing.T) {
 	expectRows(t, w.Admin.db, `group_concat(EventName || Block, ' ') FROM WH_EventBlock`, "a5 b6")
 }
 
+// TestOldMessagesAreNamed checks that the messages of an older program are added to the blocks of
+// their events without new messages, but for as many as the writer of batches adds at a time.
+func TestOldMessagesAreNamed(t *testing.T) {
+	const messages = 3*maxNamed + 10
+	w := hooksInFile(t)
+	w.mustExec(t, fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
+INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
+	AddedDateTime, LastSavedDateTime, MadeByAdmin)
+SELECT 2 * n, n, n %% 2, 1, 1, '', 1, 1, '', '', 0 FROM numbers`, messages))
+	w.mustExec(t, `INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) VALUES
+(0, '', 'a', '', ''), (1, '', 'b', '', '')`)
+	steps := 0
+	for {
+		step, err := w.Engine.Sweep(t.Context(), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !step.More {
+			break
+		}
+		steps++
+		if step.Named != maxNamed || step.Rows != 0 {
+			t.Errorf("step %d: %d messages were named and %d removed, want %d and 0", steps, step.Named, step.Rows, maxNamed)
+		}
+	}
+	if want := messages / maxNamed; steps != want {
+		t.Errorf("%d steps, want %d", steps, want)
+	}
+	expectRows(t, w.Admin.db, `COUNT(*) FROM SY_WebhookMessage WHERE ID > `+lastNamed, strconv.Itoa(messages%maxNamed))
+	expectRows(t, w.Admin.db, `COUNT(*) FROM SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID
+WHERE m.ID <= `+lastNamed+` AND NOT EXISTS (SELECT 1 FROM WH_EventBlock k
+	WHERE k.EventName = e.EventName AND k.Block = m.ID / `+strconv.Itoa(blockSize)+`)`, "0")
+}
+
 // TestCountReadsNewMessages checks that counting new messages does not read the others.
 func TestCountReadsNewMessages(t *testing.T) {
 	plan := planOfText(t, hooksInFile(t).Admin.db, countUncounted)
