@@ -115,7 +115,12 @@ type Queue struct {
 	Failed              int64
 	GivenUp             int64
 	P99                 TimeSpan `json:",omitzero"` // 99th percentile of attempts
-	LastFailure         *Failed  `json:",omitempty"`
+
+	// Attempts counts all attempts by six minutes, the oldest first; absent without any. The last
+	// six minutes are incomplete.
+	Attempts []int64 `json:",omitempty"`
+
+	LastFailure *Failed `json:",omitempty"`
 
 	// HeldEvents has the events of which messages are held, because the owner of the subscription
 	// may not read their records. An event is listed once a message was about to be sent.

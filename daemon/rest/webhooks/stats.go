@@ -146,6 +146,7 @@ func queueDocument(q *stats.Queue) wire.Queue {
 		Failed:              q.Traffic.Failed,
 		GivenUp:             q.Traffic.GivenUp,
 		P99:                 wire.TimeSpan(q.P99),
+		Attempts:            q.Attempts,
 		LastFailure:         q.Last,
 		WaitUntilDateTime:   wire.Timestamp(q.WaitUntil),
 		HeldEvents:          q.HeldEvents,

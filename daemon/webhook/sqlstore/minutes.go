@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -313,7 +314,23 @@ func (e *Engine) Activity(ctx context.Context, p stats.Period) (stats.Activity, 
 			activity.Attempts.Add(&c.Took)
 		}
 	}
+	activity.Steps, err = e.steps(ctx, p)
+	if err != nil {
+		return activity, e.fault(err, doing)
+	}
 	return activity, e.fault(e.addFailures(ctx, &activity, p), doing)
+}
+
+func stepFields(s *stats.Step) []any { return []any{&s.Subscription, &s.Step, &s.Attempts} }
+
+// stepOf is the number of the step of a minute.
+var stepOf = `Minute / ` + strconv.Itoa(stats.StepMinutes)
+
+// steps returns the attempts of each subscription by step.
+func (e *Engine) steps(ctx context.Context, p stats.Period) ([]stats.Step, error) {
+	return appdb.QueryAll(ctx, e.db, scanInto(stepFields),
+		`SELECT SubscriptionID, `+stepOf+`, SUM(Delivered + Failed + GivenUp)`+inPeriod+`
+	AND SubscriptionID <> 0 GROUP BY SubscriptionID, `+stepOf, periodArgs(p.QueueFirst, p.Last)...)
 }
 
 // failure is the last failed attempt of a subscription.

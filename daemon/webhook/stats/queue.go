@@ -25,6 +25,7 @@ type Queue struct {
 	Oldest       time.Time // publication of the oldest open message
 	HeldEvents   []string  // events of messages that are withheld, as the owner may not read them
 	Traffic      Traffic   // within the reported minutes
+	Attempts     []int64   // by step, the oldest first; nil for none
 	P99          time.Duration
 	Last         *wire.Failed // the last failed attempt; nil for none
 }

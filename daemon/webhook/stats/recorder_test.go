@@ -243,6 +243,14 @@ func TestReport(t *testing.T) {
 	failure := &wire.Failed{HTTPCode: 503}
 	activity.Subscriptions[2] = &Count{Traffic: Traffic{Failed: 2}, Last: failure}
 	delete(activity.Subscriptions, 5)
+	step := p.Last / StepMinutes
+	activity.Steps = []Step{
+		{Subscription: 2, Step: step - maxSteps, Attempts: 100}, // too old
+		{Subscription: 2, Step: step - 1, Attempts: 1},
+		{Subscription: 2, Step: step, Attempts: 2},
+		{Subscription: 2, Step: step, Attempts: 3}, // of the recent part
+		{Subscription: 9, Step: step, Attempts: 4}, // removed
+	}
 
 	report := NewReport(testStart, p, activity, 2, queues)
 	if want := (Traffic{Events: 1, Messages: 3, Delivered: 4, Failed: 2}); report.Total != want {
@@ -261,6 +269,12 @@ func TestReport(t *testing.T) {
 	failing, busiest := report.Queues[0], report.Queues[1]
 	if failing.Subscription.ID != 2 || failing.Last != failure {
 		t.Errorf("the first queue is %+v, want the failing one", failing)
+	}
+	if want := []int64{0, 0, 0, 0, 0, 0, 0, 0, 1, 5}; !slices.Equal(failing.Attempts, want) {
+		t.Errorf("the failing queue has the attempts %v, want %v", failing.Attempts, want)
+	}
+	if busiest.Attempts != nil {
+		t.Errorf("the second queue has the attempts %v, want none", busiest.Attempts)
 	}
 	if busiest.Subscription.ID != 4 || busiest.P99 == 0 {
 		t.Errorf("the second queue is %+v, want the busiest one with a P99", busiest)

@@ -58,6 +58,20 @@ type Activity struct {
 	Attempts      Took      // of the period
 	Delays        Took      // of the period
 	Subscriptions map[int64]*Count
+	Steps         []Step
+}
+
+// StepMinutes is the length of a step. The first one starts in 1970.
+const StepMinutes = 6
+
+// maxSteps is the number of steps of a report.
+const maxSteps = queueSpan / StepMinutes
+
+// Step counts the attempts of a subscription in some minutes.
+type Step struct {
+	Subscription int64
+	Step         int64
+	Attempts     int64
 }
 
 // Plus returns the activity together with that of the minutes that follow.
@@ -68,6 +82,7 @@ func (f Activity) Plus(recent Activity) Activity {
 		Attempts:      f.Attempts,
 		Delays:        f.Delays,
 		Subscriptions: make(map[int64]*Count, len(f.Subscriptions)),
+		Steps:         slices.Concat(f.Steps, recent.Steps),
 	}
 	sum.Attempts.Add(&recent.Attempts)
 	sum.Delays.Add(&recent.Delays)
@@ -127,5 +142,26 @@ func NewReport(at time.Time, p Period, f Activity, limit int, queues []Queue) Re
 			q.Last = count.Last
 		}
 	}
+	report.addSteps(f.Steps)
 	return report
+}
+
+// addSteps adds the attempts of the last steps to the queues that had any.
+func (r *Report) addSteps(steps []Step) {
+	queues := make(map[int64]*Queue, len(r.Queues))
+	for i := range r.Queues {
+		queues[r.Queues[i].Subscription.ID] = &r.Queues[i]
+	}
+	last := r.Period.Last / StepMinutes
+	first := max(r.Period.QueueFirst/StepMinutes, last-maxSteps+1)
+	for _, s := range steps {
+		q := queues[s.Subscription]
+		if q == nil || s.Step < first || s.Step > last {
+			continue
+		}
+		if q.Attempts == nil {
+			q.Attempts = make([]int64, last-first+1)
+		}
+		q.Attempts[s.Step-first] += s.Attempts
+	}
 }

@@ -115,6 +115,14 @@ func minutes(h hooks) {
 	if f.Attempts != durations || f.Delays != delays {
 		h.t.Errorf("the durations are %v, the delays %v, want %v and %v", f.Attempts, f.Delays, durations, delays)
 	}
+	step := noonMinute / stats.StepMinutes
+	steps := map[stats.Step]bool{
+		{Subscription: a.ID, Step: step, Attempts: 3}: true,
+		{Subscription: b.ID, Step: step, Attempts: 1}: true,
+	}
+	if len(f.Steps) != len(steps) || !steps[f.Steps[0]] || !steps[f.Steps[1]] {
+		h.t.Errorf("the steps are %+v, want %+v", f.Steps, steps)
+	}
 	last := wire.Failed{At: wire.Timestamp(givenUp.Began.Add(givenUp.Took)), Message: givenUp.Reason()}
 	if got := f.Subscriptions[a.ID].Last; got == nil || *got != last {
 		h.t.Errorf("the last failed attempt is %+v, want %+v", got, last)
