@@ -144,4 +144,13 @@ type Throughput struct {
 	InFlight         int   // attempts
 	MessagesInMemory int   // waiting for an attempt
 	OpenBreakers     int   // subscriptions with an open circuit breaker
+
+	Troubles *Troubles `json:",omitempty"` // at most some seconds old; absent if not known
+}
+
+// Troubles are numbers that need attention.
+type Troubles struct {
+	Endpoints    int   // subscriptions that fail, or that are disabled while messages wait
+	GivenUp      int64 // messages that failed for good in the last hour
+	RetryPending int64 // messages that wait for a retry
 }

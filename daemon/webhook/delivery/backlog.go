@@ -64,6 +64,15 @@ func (c *backlogCounter) Backlog(ctx context.Context, age time.Duration) (stats.
 	return count, err
 }
 
+// latest returns the last count, without waiting for a new one if it is old.
+func (c *backlogCounter) latest() stats.BacklogCount {
+	count, fresh, _, _ := c.last(0)
+	if !fresh {
+		wake.Signal(c.requests)
+	}
+	return count
+}
+
 // run counts on request, until ctx is done.
 func (c *backlogCounter) run(ctx context.Context) {
 	for sleep(ctx, c.requests, 0) {

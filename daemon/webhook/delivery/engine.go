@@ -373,7 +373,8 @@ func (e *Engine) Performance() stats.Performance { return e.core.recorder.Perfor
 // Throughput returns a function that measures the throughput of all daemons between its calls.
 func (e *Engine) Throughput() func() (wire.Throughput, bool) {
 	recent := &recentMinutes{core: e.core}
-	return stats.NewThroughput(e.Now, recent.read, e.InHand)
+	troubles := &troublesReader{engine: e}
+	return stats.NewThroughput(e.Now, recent.read, e.InHand, troubles.read)
 }
 
 // Stats summarizes the work of all daemons in the last minutes, from one minute to 24 hours, with

@@ -285,6 +285,7 @@ func TestThroughput(t *testing.T) {
 			t.Helper()
 			got, changed := throughput()
 			got.At = wire.Timestamp{}
+			got.Troubles = nil
 			if got != want || changed != wantChanged {
 				t.Errorf("%s: %+v (changed: %v), want %+v (%v)", when, got, changed, want, wantChanged)
 			}
@@ -308,6 +309,37 @@ func TestThroughput(t *testing.T) {
 
 		x.publish("debtor.created", "{}")
 		x.advance(time.Minute)
-		expect("after a gap", false, wire.Throughput{})
+		expect("after a gap", true, wire.Throughput{}) // no message waits for a retry any more
+	})
+}
+
+// TestTroubles checks the numbers of endpoints and messages with problems.
+func TestTroubles(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		x.subscribe("https://a.example/in", "debtor.*")
+		throughput := x.engine.Throughput()
+		expect := func(when string, want wire.Troubles) {
+			t.Helper()
+			for range 30 { // the backlog is counted every ten seconds, for a later reading
+				x.advance(time.Second)
+				_, _ = throughput()
+			}
+			got, _ := throughput()
+			if got.Troubles == nil || *got.Troubles != want {
+				t.Errorf("%s: %+v, want %+v", when, got.Troubles, want)
+			}
+		}
+
+		if got, _ := throughput(); got.Troubles != nil {
+			t.Errorf("before the backlog is counted: %+v, want none", got.Troubles)
+		}
+		expect("without messages", wire.Troubles{})
+		x.fakeSender.setStatus(inTurn(500))
+		x.publish("debtor.created", "{}")
+		x.publish("debtor.created", "{}")
+		expect("while the endpoint fails", wire.Troubles{Endpoints: 1, RetryPending: 2})
+		x.fakeSender.setStatus(inTurn(200))
+		x.advance(48 * time.Hour)
+		expect("after it has recovered", wire.Troubles{})
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
@@ -39,6 +40,45 @@ func (r *recentMinutes) read(first int64) ([]stats.Minute, error) {
 	r.counts = counts
 	r.minutes = minutes
 	return minutes, nil
+}
+
+// troublesInterval is how long the numbers of troubles are kept.
+const troublesInterval = 5 * time.Second
+
+// troublesReader counts troubles for the readers of live streams.
+type troublesReader struct {
+	engine *Engine
+	readAt time.Time
+	last   *wire.Troubles // nil until it is known
+}
+
+// read returns the last numbers, and counts again if they are old. If that fails, they stay. It does
+// not wait for a count of the backlog.
+func (r *troublesReader) read() *wire.Troubles {
+	now := r.engine.Now()
+	if now.Sub(r.readAt) < troublesInterval {
+		return r.last
+	}
+	open := r.engine.backlog.latest()
+	if open.At.IsZero() {
+		return r.last
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), trafficTimeout)
+	defer cancel()
+	report, err := r.engine.Stats(ctx, int(time.Hour/time.Minute), 0, open.Subscriptions)
+	r.readAt = now
+	if err != nil {
+		return r.last
+	}
+	troubles := wire.Troubles{
+		Endpoints:    report.Troubled,
+		GivenUp:      report.Total.GivenUp,
+		RetryPending: open.Total().RetryPending,
+	}
+	if r.last == nil || *r.last != troubles {
+		r.last = &troubles
+	}
+	return r.last
 }
 
 // activityReader reads the stored counts. It keeps those of settled minutes, which are most of them,

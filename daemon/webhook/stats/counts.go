@@ -66,9 +66,11 @@ const maxGap = 5 * time.Second
 // NewThroughput returns a function to be called about once a second. It returns the
 // throughput of all daemons since the previous call, and reports whether there is anything new:
 // counts have grown or the state of the engine has changed. minutes returns the traffic from a
-// minute on. If it fails, the counts are included in the next throughput.
+// minute on. If it fails, the counts are included in the next throughput. troubles returns the same
+// pointer while nothing has changed.
 func NewThroughput(
 	now func() time.Time, minutes func(first int64) ([]Minute, error), inHand func() wire.InHand,
+	troubles func() *wire.Troubles,
 ) func() (wire.Throughput, bool) {
 	var mu sync.Mutex
 	var previous map[int64]Traffic // by minute
@@ -101,6 +103,7 @@ func NewThroughput(
 			InFlight:         held.InFlight,
 			MessagesInMemory: held.MessagesInMemory,
 			OpenBreakers:     held.OpenBreakers,
+			Troubles:         troubles(),
 		}
 		last.At = wire.Timestamp{}
 		changed := p != last || p.Events+p.Delivered+p.Failed > 0

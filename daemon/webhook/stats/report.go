@@ -108,6 +108,7 @@ type Report struct {
 	Minutes  []Traffic    // by minute, the oldest first; the last one is incomplete
 	Queues   []Queue      // with traffic, open messages or problems, the most severe first
 	Omitted  int          // number of queues beyond the limit
+	Troubled int          // number of queues with a problem, also of those beyond the limit
 }
 
 // NewReport summarizes the activity of a period that ends at a time, with at most limit queues. It
@@ -133,6 +134,11 @@ func NewReport(at time.Time, p Period, f Activity, limit int, queues []Queue) Re
 	}
 	report.Queues = slices.DeleteFunc(queues, func(q Queue) bool { return !q.notable() })
 	slices.SortFunc(report.Queues, compareSeverity)
+	for i := range report.Queues {
+		if report.Queues[i].severity() > 0 {
+			report.Troubled++
+		}
+	}
 	report.Omitted = max(0, len(report.Queues)-limit)
 	report.Queues = report.Queues[:len(report.Queues)-report.Omitted]
 	for i := range report.Queues {
