@@ -2,7 +2,9 @@ package session
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/bizhook/whd/client"
@@ -20,6 +22,8 @@ type Connection struct {
 	rejectedErr  error         // why the service rejected the stream
 	lastResponse time.Time     // time of the last response
 	requestErr   error         // error of the last request that got no response
+	listErr      error         // error of the last request that the service did not answer; nil after an answer
+	lastAnswer   time.Time     // time of the last answer to a request
 	rejection    error         // why the service rejected the credentials; nil if signed in
 	offset       time.Duration // difference between the clock of the service and the local clock
 	paused       bool
@@ -59,6 +63,12 @@ func (c *Connection) addBatch(m LiveMsg, now time.Time) {
 
 // addOutcome updates the state from the outcome of a request.
 func (c *Connection) addOutcome(err error, now time.Time) {
+	if hasFailed(err) {
+		c.listErr = err
+	} else if !client.Is(err, client.Cancelled) {
+		c.listErr = nil
+		c.lastAnswer = now
+	}
 	switch {
 	case ui.SignedOut(err):
 		c.rejection = err
@@ -97,6 +107,12 @@ func hasNoResponse(err error) bool {
 	return client.Is(err, client.Unreachable) || client.Is(err, client.TimedOut)
 }
 
+// hasFailed reports whether a request failed because of the service or the connection to it.
+func hasFailed(err error) bool {
+	answer, ok := errors.AsType[*client.Error](err)
+	return hasNoResponse(err) || ok && answer.Status >= http.StatusInternalServerError
+}
+
 // IsHealthy reports whether the last request was successful.
 func (c *Connection) IsHealthy() bool {
 	return !c.SignedOut() && c.requestErr == nil && !c.lastResponse.IsZero()
@@ -107,9 +123,10 @@ func (c *Connection) IsLive(now time.Time) bool {
 	return !c.beat.IsZero() && now.Sub(c.beat) < ui.HeartbeatLimit && c.lostErr == nil
 }
 
-// ShouldPoll reports whether the screens have to poll, because there is no live stream.
+// ShouldPoll reports whether the screens have to poll, because there is no live stream, or because
+// their last request failed.
 func (c *Connection) ShouldPoll(now time.Time) bool {
-	return !c.paused && !c.SignedOut() && !c.IsLive(now)
+	return !c.paused && !c.SignedOut() && (!c.IsLive(now) || c.listErr != nil)
 }
 
 // IsOffline reports whether the service is unreachable.
@@ -129,6 +146,14 @@ func (c *Connection) CanReconnect(now time.Time) bool {
 	return isWaiting && c.requestErr == nil && c.lastResponse.After(c.lostAt)
 }
 
+// staleLabel returns the age of the screen next to a live stream: that of the last answer.
+func (c *Connection) staleLabel(now time.Time) string {
+	if c.lastAnswer.IsZero() {
+		return "STALE"
+	}
+	return "STALE " + ui.Age(now.Sub(c.lastAnswer))
+}
+
 // Label returns the connection state for the header.
 func (c *Connection) Label(now time.Time) string {
 	switch {
@@ -136,6 +161,8 @@ func (c *Connection) Label(now time.Time) string {
 		return "SIGN IN"
 	case c.paused:
 		return fmt.Sprintf("PAUSED +%d", c.missed)
+	case c.IsLive(now) && c.listErr != nil:
+		return c.staleLabel(now)
 	case c.IsLive(now):
 		return "LIVE"
 	case c.requestErr != nil && c.retryAt.After(now):

@@ -16,6 +16,7 @@ func TestConnectionLabel(t *testing.T) {
 	now := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
 	refused := &client.Error{Kind: client.Unreachable, Message: "refused"}
 	expired := &client.Error{Kind: client.Unauthorized, Status: 401}
+	broken := &client.Error{Kind: client.Rejected, Status: 503}
 	var c Connection
 	for i, step := range []struct {
 		after int // seconds after the previous step
@@ -39,6 +40,12 @@ func TestConnectionLabel(t *testing.T) {
 		// A stream can outlive its session for a moment.
 		{1, func(now time.Time) { c.addBatch(LiveMsg{Beat: true}, now) }, "SIGN IN"},
 		{1, func(now time.Time) { c.addBatch(LiveMsg{Connected: true, Beat: true}, now) }, "LIVE"},
+		// The stream lives next to lists that fail.
+		{1, func(now time.Time) { c.addOutcome(nil, now) }, "LIVE"},
+		{3, func(now time.Time) { c.addOutcome(broken, now) }, "STALE 3s"},
+		{1, func(now time.Time) { c.addBatch(LiveMsg{Beat: true}, now) }, "STALE 4s"},
+		{1, func(now time.Time) { c.addOutcome(&client.Error{Kind: client.Cancelled}, now) }, "STALE 5s"},
+		{1, func(now time.Time) { c.addOutcome(&client.Error{Kind: client.NotFound, Status: 404}, now) }, "LIVE"},
 		{0, func(time.Time) { c.paused = true }, "PAUSED +0"},
 		{1, func(now time.Time) { c.addBatch(LiveMsg{Requests: 37}, now) }, "PAUSED +37"},
 	} {
