@@ -3,14 +3,17 @@ package session
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
+	"net/http"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
 )
 
 // batchInterval is the interval in which events are collected: it limits the screen to
@@ -98,8 +101,16 @@ func (f *feed) add(event client.StreamEvent, err error) {
 		b.Changes = append(b.Changes, e.MessageChange)
 		f.lastID = cmp.Or(e.ID, f.lastID)
 	case client.RequestEvent:
+		if e.StatusCode >= http.StatusInternalServerError {
+			b.FailedRequests++
+		}
 		if !strings.HasPrefix(e.PathInfo, "/Logs") { // viewing the request log must not refresh it
 			b.Requests++
+		}
+	case client.StatsEvent:
+		var stats wire.Throughput
+		if json.Unmarshal(e.Data, &stats) == nil && stats.Troubles != nil {
+			b.Troubles = stats.Troubles
 		}
 	case client.ResetEvent:
 		b.Reset = true

@@ -72,7 +72,7 @@ func (s *Stream) Listen() tea.Cmd {
 		s.Conn.beat = time.Time{}
 		return nil
 	}
-	o := client.StreamOptions{Topics: []string{wire.TopicMessages, wire.TopicRequests}}
+	o := client.StreamOptions{Topics: []string{wire.TopicMessages, wire.TopicRequests, wire.TopicStats}}
 	if s.feed != nil {
 		o.LastEventID = s.feed.last()
 	}
@@ -169,15 +169,18 @@ func (s *Stream) Close() {
 type LiveMsg struct {
 	Session      int // number of the stream
 	Changes      []wire.MessageChange
-	Requests     int           // number of requests that were logged
-	Connected    bool          // the stream has connected
-	Beat         bool          // a heartbeat has arrived
-	ServerOffset time.Duration // difference between the clock of the service and the local clock
-	Reset        bool          // changes were missed
-	Lost         error         // why the connection was lost
-	Retry        time.Duration // delay before the next attempt
-	Final        error         // why the service rejected the stream
-	Fault        string        // panic in the stream reader
+	Requests     int            // number of requests that were logged
+	Connected    bool           // the stream has connected
+	Beat         bool           // a heartbeat has arrived
+	ServerOffset time.Duration  // difference between the clock of the service and the local clock
+	Reset        bool           // changes were missed
+	Lost         error          // why the connection was lost
+	Retry        time.Duration  // delay before the next attempt
+	Final        error          // why the service rejected the stream
+	Fault        string         // panic in the stream reader
+	Troubles     *wire.Troubles // the last ones; nil for none
+
+	FailedRequests int // number of requests with an error of the service, also those not in Requests
 }
 
 // Handle handles a batch of events and waits for the next one. It reports whether the
@@ -202,6 +205,10 @@ func (s *Stream) Handle(m LiveMsg) (cmd tea.Cmd, current bool) {
 	if len(m.Changes) > 0 {
 		session.Queues.Changed = true
 	}
+	if m.Troubles != nil {
+		session.Queues.Troubles = *m.Troubles
+	}
+	session.FailedRequests.Add(session.Now, m.FailedRequests)
 	if m.Final == nil {
 		cmds = append(cmds, s.nextBatch())
 	}

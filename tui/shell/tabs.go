@@ -418,20 +418,22 @@ func (t *Tabs) labelsWidth(labels [len(TabNames)][]theme.Span) int {
 }
 
 // troubles returns the numbers of a tab that need attention, each after its sign: endpoints that
-// receive nothing, and messages that failed or wait for a retry. They are those of the last
-// statistics; a user without the right to see these has none.
+// fail, messages that failed or wait for a retry, and requests with an error of the service. A user
+// without the right to see these has none.
 func (t *Tabs) troubles(tab int) []theme.Span {
 	s := t.host.CurrentSession()
 	if t.Denied(tab) != "" {
 		return nil
 	}
-	troubles := s.Queues.Troubles()
+	troubles := &s.Queues.Troubles
 	switch tab {
 	case SubscribersTab:
-		return trouble(s.Theme.Alert, theme.Warning, troubles.Endpoints)
+		return trouble(s.Theme.Alert, theme.Warning, int64(troubles.Endpoints))
 	case MessagesTab:
-		return append(trouble(s.Theme.Fail, theme.Failure, troubles.Failed),
-			trouble(s.Theme.Retry, theme.Warning, troubles.Retrying)...)
+		return append(trouble(s.Theme.Fail, theme.Failure, troubles.GivenUp),
+			trouble(s.Theme.Retry, theme.Warning, troubles.RetryPending)...)
+	case RequestsTab:
+		return trouble(s.Theme.Fail, theme.Failure, s.FailedRequests.Total(s.Now))
 	}
 	return nil
 }

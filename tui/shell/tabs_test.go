@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -114,5 +116,39 @@ func TestTabNamesFitWidth(t *testing.T) {
 		if !slices.Contains(names, want) {
 			t.Errorf("at %d columns the tabs are %q, want %s among them", width, names, want)
 		}
+	}
+}
+
+// The tabs have the numbers of troubles, and those of requests only of the last hour.
+func TestTabsShowTroubles(t *testing.T) {
+	h := newFakeHost()
+	tabs := NewTabs(h)
+	tabs.Start()
+	tabs.Resize(120, 40)
+	s := h.CurrentSession()
+	text := func() string {
+		spans, _ := tabs.spans()
+		var shown strings.Builder
+		for _, span := range spans {
+			shown.WriteString(span.Text)
+		}
+		return shown.String()
+	}
+	s.Queues.Troubles = wire.Troubles{Endpoints: 2, GivenUp: 4512, RetryPending: 8}
+	s.FailedRequests.Add(s.Now, 2)
+	want := " 1 Home  2 Records  3 Subscribers !2  4 Messages x4.5k ~8  5 Events  6 Requests x2  "
+	if got := text(); got != want {
+		t.Errorf("the tabs are %q, want %q", got, want)
+	}
+	s.Now = s.Now.Add(30 * time.Minute)
+	s.FailedRequests.Add(s.Now, 1)
+	s.Now = s.Now.Add(30 * time.Minute)
+	if got := text(); !strings.Contains(got, "6 Requests x1") {
+		t.Errorf("an hour after two of three failed requests the tabs are %q, want the third", got)
+	}
+	s.Access.Role = "reader"
+	want = " 1 Home  2 Records  3 Subscribers  4 Messages  5 Events  6 Requests  "
+	if got := text(); got != want {
+		t.Errorf("without the right, the tabs are %q, want %q", got, want)
 	}
 }

@@ -15,6 +15,7 @@ import (
 type Queues struct {
 	Known     map[string]wire.Queue // keyed by SubscriptionID
 	complete  bool                  // the other subscriptions have no traffic
+	Troubles  wire.Troubles         // the last ones, of statistics or of the live stream
 	Changed   bool                  // messages changed since the last fetch
 	fetchedAt time.Time
 	since     time.Time       // start of the statistics if less than an hour ago
@@ -31,6 +32,7 @@ func (q *Queues) Update(s *wire.Stats, now time.Time) {
 	q.fetchedAt = now
 	q.Known = make(map[string]wire.Queue, len(s.Queues))
 	q.complete = s.OtherQueues == 0
+	q.Troubles = troublesOf(s)
 	for _, queue := range s.Queues {
 		q.Known[queue.SubscriptionID] = queue
 	}
@@ -72,24 +74,25 @@ func (q *Queues) PendingOf(subscriber string) (n int64, known bool) {
 	return n, q.complete
 }
 
-// Troubles are numbers that need attention.
-type Troubles struct {
-	Endpoints int64 // that fail, or receive nothing although messages wait
-	Failed    int64 // messages that failed for good in the period of the statistics
-	Retrying  int64 // messages that wait for a retry
+// InTrouble reports whether an endpoint fails, or receives nothing although messages wait.
+func InTrouble(q wire.Queue) bool {
+	if !q.IsEnabled {
+		return q.Pending > 0
+	}
+	return q.Breaker == wire.BreakerOpen || !time.Time(q.FailingSince).IsZero()
 }
 
-// Troubles returns the numbers of the last statistics, zero before there are any.
-func (q *Queues) Troubles() Troubles {
-	var t Troubles
-	for _, queue := range q.Known {
-		isStopped := !queue.IsEnabled && queue.Pending > 0
-		isFailing := queue.Breaker == wire.BreakerOpen || !time.Time(queue.FailingSince).IsZero()
-		if isStopped || isFailing {
+// troublesOf returns the numbers of statistics that need attention.
+func troublesOf(s *wire.Stats) wire.Troubles {
+	t := wire.Troubles{GivenUp: s.Totals.GivenUp}
+	for _, queue := range s.Queues {
+		if InTrouble(queue) {
 			t.Endpoints++
 		}
-		t.Failed += queue.GivenUp
-		t.Retrying += queue.RetryPending
+		t.RetryPending += queue.RetryPending
+	}
+	if s.Depth != nil {
+		t.RetryPending = s.Depth.RetryPending
 	}
 	return t
 }

@@ -25,7 +25,9 @@ type Session struct {
 	State      *state.Store        // settings that are stored between runs
 	History    map[string][]string // input history, by kind of input
 	Queues     Queues
-	Events     []wire.Event // that the service publishes; nil until loaded
+	// FailedRequests counts requests with an error of the service, since the live stream connected.
+	FailedRequests HourCount
+	Events         []wire.Event // that the service publishes; nil until loaded
 
 	URL         string
 	Profile     string // empty for none
@@ -98,6 +100,41 @@ func (s *Session) remember(kind, text string) {
 	s.History[kind] = append(list, text)
 	if kind == CommandHistory {
 		s.State.AddCommand(text)
+	}
+}
+
+// HourCount counts events of the last hour by minute.
+type HourCount struct {
+	minutes [60]int64
+	last    int64 // the last minute with events, from 1970
+}
+
+// Add adds events that happened now.
+func (c *HourCount) Add(now time.Time, n int) {
+	if n == 0 {
+		return
+	}
+	c.advance(now)
+	c.minutes[c.last%int64(len(c.minutes))] += int64(n)
+}
+
+// Total returns the number of events of the last hour.
+func (c *HourCount) Total(now time.Time) int64 {
+	c.advance(now)
+	var total int64
+	for _, n := range c.minutes {
+		total += n
+	}
+	return total
+}
+
+// advance forgets minutes that are older than an hour.
+func (c *HourCount) advance(now time.Time) {
+	current := now.Unix() / 60
+	length := int64(len(c.minutes))
+	for c.last = max(c.last, current-length); c.last < current; {
+		c.last++
+		c.minutes[c.last%length] = 0
 	}
 }
 
