@@ -32,7 +32,6 @@ var subscriptionColumns = []responsiveColumn{
 
 var subscriberColumns = []responsiveColumn{
 	{Column: grid.Column{Name: "Name", Min: 16, Max: 80, Flex: true}},
-	{Column: grid.Column{Name: "SubscriberID", Min: 12}, minWidth: 56},
 	{Column: grid.Column{Name: "State", Min: 8}},
 	{Column: grid.Column{Name: "Subs", Right: true, Min: 4}},
 	{Column: grid.Column{Name: "Queued", Right: true}},
@@ -142,6 +141,44 @@ func stateCell(subscription wire.Subscription, s *ui.Session) grid.Cell {
 		return grid.Cell{Text: "failing", Role: theme.Warning}
 	}
 	return grid.Cell{Text: "enabled"}
+}
+
+// subscriberStates are the states of an endpoint by how bad they are, the worst last.
+var subscriberStates = [...]grid.Cell{
+	{Text: "enabled"},
+	{Text: "waiting", Role: theme.Warning},
+	{Text: "failing", Role: theme.Warning},
+	{Text: "stopped", Role: theme.Warning},
+	{Text: "paused", Role: theme.Failure},
+}
+
+// subscriberCell returns the state of a subscriber: the worst one of its endpoints if it is enabled.
+func subscriberCell(subscriber wire.Subscriber, s *ui.Session) grid.Cell {
+	if !subscriber.IsEnabled {
+		return enabledCell(false, "")
+	}
+	worst := 0
+	for _, queue := range s.Queues.Known {
+		if queue.SubscriberID == subscriber.RecID {
+			worst = max(worst, severity(queue))
+		}
+	}
+	return subscriberStates[worst]
+}
+
+// severity returns the index of the state of an endpoint in subscriberStates.
+func severity(q wire.Queue) int {
+	switch {
+	case q.IsEnabled && q.Breaker == wire.BreakerOpen:
+		return 4
+	case !q.IsEnabled && q.Pending > 0:
+		return 3
+	case q.IsEnabled && !time.Time(q.FailingSince).IsZero():
+		return 2
+	case !time.Time(q.WaitUntilDateTime).IsZero():
+		return 1
+	}
+	return 0
 }
 
 // problemText returns the reason why messages of a subscription are not delivered,

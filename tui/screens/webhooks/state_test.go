@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 const subscriberOff = "enabled, but the subscriber is disabled"
@@ -131,4 +132,34 @@ func TestFetchErrorIsCleared(t *testing.T) {
 	d.WantText("fetching the subscription: cannot reach it")
 	d.Press("R")
 	d.WantNoText("fetching the subscription")
+}
+
+// The list of subscribers has the worst state of the endpoints of each one, and the IDs only of
+// those with the same name.
+func TestSubscribersHaveWorstState(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	twin, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: new("twin")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := s.Open(t, tui.Options{})
+	d.Press("3")
+	for name, want := range map[string]string{"acme-shop ": "failing", "wms ": "disabled", "twin ": "enabled"} {
+		if line := d.LineWith(name); !strings.Contains(line, want) {
+			t.Errorf("%s is shown as %q, want %s", name, line, want)
+		}
+	}
+	d.WantNoText(ui.ShortID(s.Subscriber))
+	queue := wire.Queue{SubscriberID: twin.RecID, SubscriptionID: "1", IsEnabled: true, Breaker: wire.BreakerOpen}
+	idle := wire.Queue{SubscriberID: twin.RecID, SubscriptionID: "2", IsEnabled: true}
+	d.App.Session.Queues.Update(&wire.Stats{Queues: []wire.Queue{queue, idle}}, d.Clock)
+	d.Press("/", "'twin", "enter")
+	if line := d.LineWith("twin "); !strings.Contains(line, "paused") {
+		t.Errorf("with an endpoint that is paused, it is shown as %q", line)
+	}
+	if _, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: new("twin")}); err != nil {
+		t.Fatal(err)
+	}
+	d.Press("R")
+	d.WantText("twin (" + ui.ShortID(twin.RecID) + ")")
 }

@@ -133,8 +133,16 @@ func (s *Subscribers) onFetched(m subscriberList, err error) tea.Cmd {
 
 func (s *Subscribers) fill() {
 	var rows []*grid.Row
+	named := make(map[string]int, len(s.List)) // number of subscribers by name
 	for _, subscriber := range s.List {
-		state := enabledCell(subscriber.IsEnabled, "")
+		named[subscriber.Name]++
+	}
+	for _, subscriber := range s.List {
+		name := subscriber.Name
+		if named[name] > 1 {
+			name += " (" + ui.ShortID(subscriber.RecID) + ")"
+		}
+		state := subscriberCell(subscriber, s.Session)
 		if !s.ContainsWords(subscriber.Name, state.Text) {
 			continue
 		}
@@ -143,8 +151,7 @@ func (s *Subscribers) fill() {
 		rows = append(rows, &grid.Row{
 			ID: subscriber.RecID,
 			Cells: s.columns.cells(
-				grid.Cell{Text: subscriber.Name},
-				grid.Cell{Text: ui.ShortID(subscriber.RecID), Role: theme.Dim},
+				grid.Cell{Text: name},
 				state,
 				numberCell(subscriptions, s.subscriptionCounts != nil),
 				numberCell(queued, ok),

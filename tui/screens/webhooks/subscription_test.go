@@ -81,7 +81,7 @@ func TestListsShowStatistics(t *testing.T) {
 	disableFailing(t, s)
 	d := s.Open(t, tui.Options{})
 	d.Press("3")
-	if got := strings.Fields(strings.Trim(d.LineWith("acme-shop"), "│")); strings.Join(got[len(got)-3:], " ") != "enabled 3 3" {
+	if got := strings.Fields(strings.Trim(d.LineWith("acme-shop"), "│")); strings.Join(got[len(got)-3:], " ") != "stopped 3 3" {
 		t.Errorf("the row of the subscriber is %q", got)
 	}
 	d.Press("enter")

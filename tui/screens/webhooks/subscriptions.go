@@ -92,7 +92,7 @@ func (s *Subscriptions) Scopes() []keymap.Scope {
 }
 
 func (s *Subscriptions) Badges() []string {
-	badges := []string{ui.ShortID(s.Subscriber.RecID)}
+	var badges []string
 	if s.loaded { // before that, only the name may be known
 		badges = append(badges, enableVerb(s.Subscriber.IsEnabled)+"d")
 	}
