@@ -19,7 +19,10 @@ type Glyphs struct {
 	Fail        string // before the status of a failed message
 	Retry       string // before the status of a message that is retried
 	NotSent     string // before the status of a message that is not sent
-	Alert       string // before a number of troubles
+	Alert       string // before a number of troubles, and an endpoint that fails
+	Stopped     string // before an endpoint that receives nothing
+	Healthy     string // before endpoints without problems
+	Tick        string // at a value of the vertical axis of a chart
 	Null        string // replaces null
 	Zero        string // replaces zero in a list
 	Left        string // before values that have just changed
@@ -47,6 +50,9 @@ var fullGlyphs = Glyphs{
 	Retry:       "↻",
 	NotSent:     "○",
 	Alert:       "▲",
+	Stopped:     "■",
+	Healthy:     "●",
+	Tick:        "┤",
 	Null:        "–",
 	Zero:        "·",
 	Left:        "←",
@@ -74,6 +80,9 @@ var asciiGlyphs = Glyphs{
 	Retry:       "~",
 	NotSent:     "o",
 	Alert:       "!",
+	Stopped:     "#",
+	Healthy:     "+",
+	Tick:        "+",
 	Null:        "-",
 	Zero:        ".",
 	Left:        "<-",

@@ -45,10 +45,19 @@ const PrefixCells = 2
 
 // Row draws a row of a list: a bar with a sign at its left if it is selected.
 func (t *Theme) Row(width int, selected bool, left, right []Span) string {
+	return t.row(PrefixCells, width, selected, left, right)
+}
+
+// SignRow is Row for rows that start with a sign of their own, next to that of the bar.
+func (t *Theme) SignRow(width int, selected bool, left, right []Span) string {
+	return t.row(1, width, selected, left, right)
+}
+
+func (t *Theme) row(prefix, width int, selected bool, left, right []Span) string {
 	if !selected {
-		return t.Compose(width, append([]Span{{Text: Spaces(PrefixCells)}}, left...), right)
+		return t.Compose(width, append([]Span{{Text: Spaces(prefix)}}, left...), right)
 	}
-	sign := Span{Text: t.Pointer + Spaces(PrefixCells-1), Role: Accent}
+	sign := Span{Text: t.Pointer + Spaces(prefix-1), Role: Accent}
 	return t.composeOn(Selected, width, append([]Span{sign}, left...), right)
 }
 

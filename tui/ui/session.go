@@ -188,6 +188,33 @@ func (c *Clock) TimeText(at time.Time) string {
 	return c.InZone(at).Format("01-02 15:04:05")
 }
 
+// ShortTime formats a time without seconds, and with its date if it is not within half a day.
+func (c *Clock) ShortTime(at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	if since := c.Since(at); since > 12*time.Hour || since < -12*time.Hour {
+		return c.InZone(at).Format("01-02 15:04")
+	}
+	return c.InZone(at).Format("15:04")
+}
+
+// ShortSince formats a time in the past according to the mode: 2m ago, or 09:25.
+func (c *Clock) ShortSince(at time.Time) string {
+	if c.Times == Relative && !at.IsZero() {
+		return Age(c.Since(at)) + " ago"
+	}
+	return c.ShortTime(at)
+}
+
+// ShortUntil formats a time in the future according to the mode: in 6m, or at 09:31.
+func (c *Clock) ShortUntil(at time.Time) string {
+	if c.Times == Relative && !at.IsZero() {
+		return Soon(c.TimeUntil(at))
+	}
+	return "at " + c.ShortTime(at)
+}
+
 // TimeOfDay formats the time of day.
 func (c *Clock) TimeOfDay(at time.Time) string { return c.InZone(at).Format("15:04:05") }
 

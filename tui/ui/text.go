@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"runtime"
@@ -28,6 +29,38 @@ var (
 // them.
 func NoMatch(noun string, conditions []string, key string) string {
 	return "No " + noun + " matches " + strings.Join(conditions, "  ") + ". " + key
+}
+
+// EndpointName returns the host of a URL, and its path after a space.
+func EndpointName(text string) string {
+	short := ShortURL(text)
+	host, path, hasPath := strings.Cut(short, "/")
+	if !hasPath {
+		return short
+	}
+	return host + " /" + path
+}
+
+// Percent formats a share from 0 to 1. Only all is 100 %, and only none is 0 %.
+func Percent(share float64) string {
+	if share <= 0 || share >= 1 {
+		return fmt.Sprintf("%.0f %%", 100*share)
+	}
+	tenths := max(1, math.Floor(1000*share))
+	return fmt.Sprintf("%.1f %%", tenths/10)
+}
+
+// Took formats a duration for people: 0.6 ms, 27 ms, 1.2 s.
+func Took(d time.Duration) string {
+	switch {
+	case d < 10*time.Millisecond:
+		return strings.Replace(fmt.Sprintf("%.1f ms", d.Seconds()*1000), ".0 ", " ", 1)
+	case d < time.Second:
+		return fmt.Sprintf("%.0f ms", d.Seconds()*1000)
+	case d < 10*time.Second:
+		return strings.Replace(fmt.Sprintf("%.1f s", d.Seconds()), ".0 ", " ", 1)
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
 // Parts joins the parts of a line that are not empty.
