@@ -46,6 +46,12 @@ func openTarget(t *shell.Tabs, h ui.Host, to ui.Target) tea.Cmd {
 		return t.PushIn(shell.RecordsTab, b)
 	case ui.SubscriptionTarget:
 		return openSubscription(t, h, to.Queue)
+	case ui.NewSubscriberTarget:
+		cmd := t.Open(shell.SubscribersTab)
+		if list, ok := t.Front().(*webhooks.Subscribers); ok {
+			h.ShowOverlay(list.NewForm())
+		}
+		return cmd
 	case ui.WhyTarget:
 		if why := h.CurrentSession().NeedsAdmin(); why != "" {
 			h.Notify(ui.Warning, "the history of a key "+why)

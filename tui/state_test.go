@@ -174,9 +174,9 @@ func TestViewsAreSavedAndDeleted(t *testing.T) {
 	if !slices.Equal(v.Where, where) {
 		t.Errorf("the view of messages has the conditions %q, want %q", v.Where, where)
 	}
-	next.WantText("Saved views", "big-invoices  SO_Totals", "failed-today  Message")
+	next.WantText("Saved views", "big-invoices   SO_Totals", "failed-today   Message")
 	rows := display.Thousands(countRows(t, c, "SO_Totals", "InvoiceTotal>=1000"))
-	next.WantText(" " + rows + "  big-invoices")
+	next.WantText(" " + rows + "   big-invoices")
 
 	// The views open from the home screen and by name.
 	next.Press("enter")
@@ -187,7 +187,7 @@ func TestViewsAreSavedAndDeleted(t *testing.T) {
 	next.Press(":", "'drop big", "tab", "enter")
 	next.WantText("big-invoices deleted")
 	next.Press("1")
-	next.WantNoText("big-invoices  SO_Totals")
+	next.WantNoText("big-invoices   SO_Totals")
 }
 
 // countRows returns the number of rows of a kind that meet a condition.

@@ -13,13 +13,28 @@ import (
 )
 
 // busyHour fills the hour of the chart that ends with a time; the test data covers only a
-// second. The hour of the service ends a minute later if one has passed since, and its
-// failures may be of the minute before.
+// second, and its durations differ. The hour of the service ends a minute later if one has passed
+// since.
 func busyHour(h *home.Screen, end time.Time) {
 	s := h.Stats
 	for i := range h.Failures {
 		h.Failures[i].LastSavedDateTime = wire.Timestamp(end)
 	}
+	for i := range h.Groups {
+		h.Groups[i].Newest.LastSavedDateTime = wire.Timestamp(end)
+		h.Groups[i].Oldest = end
+	}
+	for i := range s.Queues { // the attempts may be of the six minutes before
+		q := &s.Queues[i]
+		q.Attempts = []int64{0, 0, 2, 5, 3, 0, 1, 4, 2, 1}
+		if q.LastFailure != nil {
+			q.LastFailure.At = wire.Timestamp(end)
+		}
+	}
+	if s.Depth != nil {
+		s.Depth.OldestDateTime = wire.Timestamp(end)
+	}
+	s.Latency = wire.Latency{P50: wire.TimeSpan(4 * time.Millisecond), P95: wire.TimeSpan(27 * time.Millisecond)}
 	s.Minutes.From = wire.Timestamp(end.Truncate(time.Minute).Add(-59 * time.Minute))
 	s.SinceDateTime = wire.Timestamp{}
 	s.Minutes.Delivered = make([]int64, 60)

@@ -258,9 +258,12 @@ var Bindings = Table{
 	{InRecord, "y", CopyCell, "copy", "copy the field under the cursor", false},
 	{InRecord, "Y", CopyRow, "copy JSON", "copy the record as JSON", false},
 
-	{InHome, "enter", Open, "open", "open the selected item", false},
-	{InHome, "i", ShowInfo, "subscription", "open the subscription of the endpoint, with delivery statistics", false},
-	{InHome, "!", ProblemsOnly, "failures", "open failed and retrying messages, the newest failure first", false},
+	{InHome, "enter", Open, "open", "open the selected item, such as the messages of a failure", false},
+	{InHome, "r", Retry, "retry", "retry the messages of the failure", true},
+	{InHome, "w", ShowWhy, "why", "history of the key of the newest message: changes, events, messages", false},
+	{InHome, "i", ShowInfo, "", "open the subscription of the endpoint, with delivery statistics", false},
+	{InHome, "n", AddNew, "", "add a subscriber", true},
+	{InHome, "!", ProblemsOnly, "all failures", "failed and retrying messages, the newest failure first", false},
 
 	{InSubscribers, "enter", Open, "open", "open its subscriptions", false},
 	{InSubscribers, "m", ShowMessages, "messages", "messages of the subscriber", false},

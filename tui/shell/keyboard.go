@@ -285,5 +285,9 @@ func (k *Keyboard) Hints() []keymap.Binding {
 	if f, ok := k.host.Overlay().(*ui.Form); ok {
 		return f.Hints()
 	}
-	return keymap.Bindings.Hints(k.scopes())
+	bound := keymap.Bindings.Hints(k.scopes())
+	if h, ok := k.tabs.Front().(ui.Hinter); ok && k.host.Overlay() == nil {
+		return h.Hints(bound)
+	}
+	return bound
 }

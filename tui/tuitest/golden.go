@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Sizes are the terminal sizes of golden files.
@@ -109,6 +110,32 @@ func (d *Driver) goldenPalettes(name string) {
 	}
 	*current = original
 	d.compare(name+".palettes", out.String())
+}
+
+// GoldenConsoles compares a screen in the frames with the light palette, and with the glyphs of
+// consoles that have few, with its golden files.
+func (d *Driver) GoldenConsoles(name string) {
+	d.T.Helper()
+	current := d.App.Session.Theme
+	original := *current
+	for file, t := range map[string]*theme.Theme{
+		"light":   theme.NewIn(theme.TrueColour, theme.Full, theme.Light),
+		"console": theme.New(theme.Limited, theme.Dark),
+	} {
+		*current = *t
+		var out strings.Builder
+		for _, size := range Sizes {
+			if size[0] < ui.FrameMinWidth {
+				continue
+			}
+			d.Resize(size[0], size[1])
+			d.CheckScreen()
+			fmt.Fprintf(&out, "== %dx%d\n%s\n", size[0], size[1], d.render("colour"))
+		}
+		d.compare(name+"."+file, out.String())
+	}
+	*current = original
+	d.Resize(80, 24)
 }
 
 // render returns the screen as text, with styles as {1;31} except in the ascii

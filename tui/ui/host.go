@@ -110,6 +110,8 @@ type (
 	}
 	// SubscriptionTarget opens the subscription of a queue.
 	SubscriptionTarget struct{ Queue wire.Queue }
+	// NewSubscriberTarget opens the form for a new subscriber, on the list of subscribers.
+	NewSubscriberTarget struct{}
 	// WhyTarget opens the history of a key, or of a message's key by its ID.
 	WhyTarget struct{ Key string }
 	// ChangesTarget opens the changes of a kind.
@@ -126,6 +128,8 @@ func (MessagesTarget) isTarget() {}
 func (RecordsTarget) isTarget() {}
 
 func (SubscriptionTarget) isTarget() {}
+
+func (NewSubscriberTarget) isTarget() {}
 
 func (WhyTarget) isTarget() {}
 

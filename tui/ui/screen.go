@@ -69,6 +69,12 @@ type Divided interface {
 	Panels() []theme.Panel
 }
 
+// Hinter is implemented by screens with hints that depend on the selected row.
+type Hinter interface {
+	// Hints returns the bindings of the hint line, in its order and with its words.
+	Hints(bound []keymap.Binding) []keymap.Binding
+}
+
 // Counter is implemented by screens with a list; the text is shown in the frame of the list.
 type Counter interface{ Count() string }
 

@@ -50,7 +50,7 @@ func Percent(share float64) string {
 	return fmt.Sprintf("%.1f %%", tenths/10)
 }
 
-// Took formats a duration for people: 0.6 ms, 27 ms, 1.2 s.
+// Took formats a duration with two or three digits: 0.6 ms, 27 ms, 1.2 s.
 func Took(d time.Duration) string {
 	switch {
 	case d < 10*time.Millisecond:

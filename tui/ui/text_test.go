@@ -3,8 +3,10 @@ package ui_test
 import (
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
@@ -85,5 +87,54 @@ func TestFirstLineOfHTML(t *testing.T) {
 		if got := ui.FirstLine(wire.Attempt{AnswerText: &answer}); got != want {
 			t.Errorf("%q: %q, want %q", answer, got, want)
 		}
+	}
+}
+
+// Shares, durations and names of endpoints are short, and never rounded to all or nothing.
+func TestShortValues(t *testing.T) {
+	for share, want := range map[float64]string{
+		0: "0 %", 1: "100 %", 0.996: "99.6 %", 0.99999: "99.9 %", 0.00001: "0.1 %", 0.5: "50.0 %",
+	} {
+		if got := ui.Percent(share); got != want {
+			t.Errorf("the share %v is %q, want %q", share, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		649_800 * time.Nanosecond: "0.6 ms",
+		4 * time.Millisecond:      "4 ms",
+		27 * time.Millisecond:     "27 ms",
+		1200 * time.Millisecond:   "1.2 s",
+		15 * time.Second:          "15 s",
+	} {
+		if got := ui.Took(d); got != want {
+			t.Errorf("the duration %v is %q, want %q", d, got, want)
+		}
+	}
+	for url, want := range map[string]string{
+		"https://billing.test/creditors": "billing.test /creditors",
+		"https://billing.test/":          "billing.test",
+		"https://a.test:8443/x/y?key=1":  "a.test:8443 /x/y?..",
+	} {
+		if got := ui.EndpointName(url); got != want {
+			t.Errorf("the endpoint %s is %q, want %q", url, got, want)
+		}
+	}
+}
+
+// Times are an age, or a time of day with the date of another day.
+func TestShortTimes(t *testing.T) {
+	now := time.Date(2026, 7, 1, 14, 2, 0, 0, time.UTC)
+	c := ui.Clock{Now: now, Zone: time.UTC}
+	earlier := now.Add(-2 * time.Minute)
+	later := now.Add(6 * time.Minute)
+	relative := []string{c.ShortSince(earlier), c.ShortUntil(later), c.ShortUntil(now)}
+	if want := []string{"2m ago", "in 6m", "now"}; !slices.Equal(relative, want) {
+		t.Errorf("relative times are %q, want %q", relative, want)
+	}
+	c.Times = ui.Local
+	old := now.Add(-48 * time.Hour)
+	got := []string{c.ShortSince(earlier), c.ShortUntil(later), c.ShortSince(old), c.ShortTime(time.Time{})}
+	if want := []string{"14:00", "at 14:08", "06-29 14:02", "-"}; !slices.Equal(got, want) {
+		t.Errorf("local times are %q, want %q", got, want)
 	}
 }

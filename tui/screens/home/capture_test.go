@@ -17,7 +17,7 @@ func TestLateCapturesGoldens(t *testing.T) {
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
 		d := tuitest.Drive(t, c, o)
 		d.AwaitLive()
-		d.WantText("Changes are late", "10m  IN_Colours  a lock", "1s  CR_Main  read as empty")
+		d.WantText("IN_Colours 10m late, a lock", "CR_Main stopped, read as empty")
 		d.WantNoText("SO_Totals")
 		d.Golden("S01-home-late", appearance)
 		d.Press("enter")

@@ -1,7 +1,6 @@
 package home
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,48 +11,196 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// chart draws the deliveries and failures of the last hour.
+// chart draws the deliveries and failures of the last hour, a column per minute.
 type chart struct {
-	session       *ui.Session
-	stats         *wire.Stats
-	failures      []wire.Message
-	width, height int // size of the screen
+	session *ui.Session
+	stats   *wire.Stats
+	width   int // in cells
+	rows    int // height of the bars of delivered messages
+	short   bool
 }
 
-// chartLabel is the width of the labels before the bars.
-const chartLabel = 10
+// Widths of the labels before the bars, with the axis.
+const (
+	labelCells      = len(" /min ") + 1
+	shortLabelCells = len(" 312/min ") + 1 // the unit is next to the number
+)
 
-// rate returns the share of attempts that succeeded and its period, which is shorter in the first
-// hour of a store.
-func (c chart) rate() []theme.Span {
-	if c.stats.SuccessRate == nil {
-		return []theme.Span{{Text: "no attempts", Role: theme.Label}}
+// labelWidth returns the width of the labels.
+func (c chart) labelWidth() int {
+	if c.short {
+		return shortLabelCells
 	}
-	period := "in the last hour"
-	since, now := time.Time(c.stats.SinceDateTime), time.Time(c.stats.ServerDateTime)
-	if !since.IsZero() && now.Sub(since) < time.Hour {
-		period = "since " + c.session.TimeOfDay(since)[:len("15:04")]
-	}
-	text := fmt.Sprintf("%.1f%% of attempts succeeded %s", *c.stats.SuccessRate*100, period)
-	return []theme.Span{{Text: text, Role: theme.Label}}
+	return labelCells
 }
-
-// rows returns the height of the bars of delivered messages. They take a third of the lines that
-// a screen has beyond 34, and leave 15 lines of a small one to the other parts.
-func (c chart) rows() int {
-	rows := 5 + max(0, c.height-34)/3
-	return max(1, min(rows, c.height-15))
-}
-
-// failedRows returns the height of the bars of failed messages.
-func (c chart) failedRows() int { return 1 + c.rows()/5 }
 
 // barWidth returns the width of a minute in cells.
-func (c chart) barWidth() int { return max(1, min(3, (c.width-chartLabel-1)/60)) }
+func (c chart) barWidth() int { return max(1, min(3, (c.width-c.labelWidth()-1)/60)) }
 
 // minutesShown returns the number of minutes that fit.
 func (c chart) minutesShown() int {
-	return min(len(c.stats.Minutes.Delivered), (c.width-chartLabel-1)/c.barWidth())
+	return min(len(c.stats.Minutes.Delivered), (c.width-c.labelWidth()-1)/c.barWidth())
+}
+
+// heading returns the period, which is shorter in the first hour of a store.
+func (c chart) heading() string {
+	since, now := time.Time(c.stats.SinceDateTime), time.Time(c.stats.ServerDateTime)
+	if !since.IsZero() && now.Sub(since) < time.Hour {
+		return "Since " + c.session.TimeOfDay(since)[:len("15:04")]
+	}
+	return "Last hour"
+}
+
+// totals draws the numbers of the hour.
+func (c chart) totals() string {
+	t, totals := c.session.Theme, c.stats.Totals
+	if c.stats.SuccessRate == nil {
+		return t.Compose(c.width, []theme.Span{{Text: " nothing was sent", Role: theme.Dim}}, nil)
+	}
+	delivered, failed := " delivered", " failed"
+	if c.short {
+		delivered, failed = "", ""
+	}
+	failedRole := theme.Failure
+	if totals.GivenUp == 0 {
+		failedRole = theme.Dim
+	}
+	spans := []theme.Span{
+		{Text: " " + t.OK + " " + display.Thousands(totals.Delivered), Role: theme.Success},
+		{Text: delivered + "   "},
+		{Text: t.Fail + " " + display.Thousands(totals.GivenUp), Role: failedRole},
+		{Text: failed + "   "},
+		{Text: ui.Percent(*c.stats.SuccessRate) + "   "},
+	}
+	if c.stats.Latency.P50 > 0 {
+		spans = append(spans,
+			theme.Span{Text: "p50 ", Role: theme.Dim},
+			theme.Span{Text: ui.Took(time.Duration(c.stats.Latency.P50)) + "   "},
+			theme.Span{Text: "p95 ", Role: theme.Dim},
+			theme.Span{Text: ui.Took(time.Duration(c.stats.Latency.P95))})
+	}
+	return t.Compose(c.width, spans, nil)
+}
+
+// padSeries pads the series of minutes with leading zeros to the length of the longest one.
+func padSeries(m *wire.Minutes) {
+	longest := max(len(m.Delivered), len(m.Failed), len(m.GivenUp))
+	for _, series := range []*[]int64{&m.Delivered, &m.Failed, &m.GivenUp} {
+		*series = append(make([]int64, longest-len(*series)), *series...)
+	}
+}
+
+// shown returns the last minutes of a series, if not all fit.
+func (c chart) shown(series []int64) []int64 {
+	return series[max(0, len(series)-c.minutesShown()):]
+}
+
+// lines draws the bars, those of failures below, and the time axis.
+func (c chart) lines() []string {
+	delivered := c.shown(c.stats.Minutes.Delivered)
+	highest := slices.Max(append([]int64{1}, delivered...))
+	lines := make([]string, c.rows)
+	for i := range lines {
+		above := c.rows - 1 - i // the number of lines below this one
+		bars := c.barLine(delivered, highest, above)
+		lines[i] = c.session.Theme.Compose(c.width, append(c.label(i, highest), bars...), nil)
+	}
+	return append(lines, c.failed(), c.hours())
+}
+
+// label returns the label of a line of bars, with the axis: the highest value, the unit and zero.
+func (c chart) label(line int, highest int64) []theme.Span {
+	t := c.session.Theme
+	text, axis := "", t.Separator
+	switch {
+	case line == 0:
+		text, axis = display.Short(highest), t.Tick
+		if c.short {
+			text += "/min"
+		}
+	case line == c.rows-1:
+		text, axis = "0", t.Cross
+	case line == c.rows-2 && !c.short:
+		text = "/min"
+	}
+	return c.labelled(text, axis, theme.Dim)
+}
+
+// labelled returns a label and the axis.
+func (c chart) labelled(text, axis string, role theme.Role) []theme.Span {
+	return []theme.Span{
+		{Text: c.session.Theme.Fit(text, c.labelWidth()-2, true) + " ", Role: role},
+		{Text: axis, Role: theme.Rule},
+	}
+}
+
+// barLine draws the part of the bars that is on one line; rowsBelow lines are below it. Values
+// above zero are visible, and zeros are dots on the lowest line.
+func (c chart) barLine(values []int64, highest int64, rowsBelow int) []theme.Span {
+	t := c.session.Theme
+	glyphs := []rune(t.Bars)
+	unitsPerRow := int64(len(glyphs) - 1)
+	return c.columns(values, func(n int64) theme.Span {
+		if n == 0 && rowsBelow == 0 {
+			return theme.Span{Text: t.Zero, Role: theme.Dim}
+		}
+		units := int64(0)
+		if n > 0 {
+			units = max(1, n*int64(c.rows)*unitsPerRow/highest)
+		}
+		units -= int64(rowsBelow) * unitsPerRow
+		return theme.Span{Text: string(glyphs[max(0, min(unitsPerRow, units))]), Role: theme.Success}
+	})
+}
+
+// columns draws a cell for each value, as wide as a minute. Cells with the same role are one span.
+func (c chart) columns(values []int64, cell func(n int64) theme.Span) []theme.Span {
+	var spans []theme.Span
+	for _, n := range values {
+		span := cell(n)
+		span.Text = strings.Repeat(span.Text, c.barWidth())
+		last := len(spans) - 1
+		if last >= 0 && spans[last].Role == span.Role {
+			spans[last].Text += span.Text
+			continue
+		}
+		spans = append(spans, span)
+	}
+	return spans
+}
+
+// failed draws the attempts that failed, on a scale of their own: some of them are visible below
+// thousands of deliveries.
+func (c chart) failed() string {
+	t := c.session.Theme
+	retried, givenUp := c.shown(c.stats.Minutes.Failed), c.shown(c.stats.Minutes.GivenUp)
+	attempts := make([]int64, len(retried))
+	for i := range attempts {
+		attempts[i] = retried[i] + givenUp[i]
+	}
+	highest := slices.Max(append([]int64{1}, attempts...))
+	minute := 0
+	bars := c.columns(attempts, func(n int64) theme.Span {
+		span := barOf(t, n, highest)
+		if n > 0 && givenUp[minute] > 0 {
+			span.Role = theme.Failure
+		} else if n > 0 {
+			span.Role = theme.Warning
+		}
+		minute++
+		return span
+	})
+	return t.Compose(c.width, append(c.labelled(t.Fail, t.Cross, theme.Failure), bars...), nil)
+}
+
+// barOf returns a bar of one cell, and a dot for zero.
+func barOf(t *theme.Theme, n, highest int64) theme.Span {
+	if n <= 0 {
+		return theme.Span{Text: t.Zero, Role: theme.Dim}
+	}
+	glyphs := []rune(t.Bars)[1:]
+	last := int64(len(glyphs) - 1)
+	return theme.Span{Text: string(glyphs[min(last, n*last/max(1, highest))])}
 }
 
 // hours returns the time axis below the bars.
@@ -62,79 +209,32 @@ func (c chart) hours() string {
 	shown, width := c.minutesShown(), c.barWidth()
 	total := len(c.stats.Minutes.Delivered)
 	line := []byte(strings.Repeat(" ", c.width))
+	start := c.labelWidth()
 	for ago := shown - 1; ago >= interval/2; ago -= interval {
-		start := time.Time(c.stats.Minutes.From).Add(time.Duration(total-1-ago) * time.Minute)
-		copy(line[chartLabel+(shown-1-ago)*width:], c.session.TimeOfDay(start)[:len("15:04")])
+		at := time.Time(c.stats.Minutes.From).Add(time.Duration(total-1-ago) * time.Minute)
+		copy(line[start+(shown-1-ago)*width:], c.session.TimeOfDay(at)[:len("15:04")])
 	}
 	if shown >= interval {
-		copy(line[chartLabel+shown*width-len("now"):], "now")
+		copy(line[start+shown*width-len("now"):], "now")
 	}
 	return c.session.Theme.Paint(theme.Dim, string(line))
 }
 
-// padSeries pads the series of delivered messages with leading zeros to the length of the
-// longest series.
-func padSeries(m *wire.Minutes) {
-	longest := max(len(m.Delivered), len(m.Failed), len(m.GivenUp))
-	m.Delivered = append(make([]int64, longest-len(m.Delivered)), m.Delivered...)
-}
+// sparkCells is the width of a sparkline.
+const sparkCells = 10
 
-// failedMinutes returns the number of failed messages by the minute of their last attempt.
-func (c chart) failedMinutes() []int64 {
-	minutes := make([]int64, len(c.stats.Minutes.Delivered))
-	from := time.Time(c.stats.Minutes.From)
-	for _, m := range c.failures {
-		offset := time.Time(m.LastSavedDateTime).Sub(from)
-		if offset >= 0 && int(offset/time.Minute) < len(minutes) {
-			minutes[offset/time.Minute]++
-		}
-	}
-	return minutes
-}
-
-// bars draws delivered and failed messages by minute, each on a scale of their own: some
-// failures are visible below thousands of deliveries.
-func (c chart) bars() []string {
-	delivered := c.series(c.stats.Minutes.Delivered, c.rows(), c.session.Theme.OK, theme.Success)
-	failed := c.series(c.failedMinutes(), c.failedRows(), c.session.Theme.Fail, theme.Failure)
-	return append(delivered, failed...)
-}
-
-// series draws a bar per minute. The label of the first line is the highest value.
-func (c chart) series(values []int64, rows int, sign string, role theme.Role) []string {
-	t := c.session.Theme
-	values = values[max(0, len(values)-c.minutesShown()):] // the last minutes if not all fit
-	highest := slices.Max(append([]int64{0}, values...))
-	lines := make([]string, rows)
-	for i := range lines {
-		spans := []theme.Span{{Text: theme.Spaces(chartLabel)}}
-		if i == 0 {
-			spans = []theme.Span{
-				{Text: " " + sign, Role: role},
-				{Text: t.Fit(display.Thousands(highest), chartLabel-3, true) + " ", Role: theme.Label},
-			}
-		}
-		rowsBelow := rows - 1 - i
-		spans = append(spans, theme.Span{Text: c.barLine(values, highest, rows, rowsBelow), Role: role})
-		lines[i] = t.Compose(c.width, spans, nil)
-	}
-	return lines
-}
-
-// barLine draws the part of the bars that is on one line; rowsBelow lines are below it. Values
-// above zero are visible.
-func (c chart) barLine(values []int64, highest int64, rows, rowsBelow int) string {
-	glyphs := []rune(c.session.Theme.Bars)
-	unitsPerRow := int64(len(glyphs) - 1)
-	var line strings.Builder
+// sparkline draws the attempts of an endpoint, by six minutes.
+func sparkline(t *theme.Theme, attempts []int64, role theme.Role) []theme.Span {
+	attempts = attempts[max(0, len(attempts)-sparkCells):]
+	values := append(make([]int64, sparkCells-len(attempts)), attempts...)
+	highest := slices.Max(values)
+	var spans []theme.Span
 	for _, n := range values {
-		units := int64(0)
+		span := barOf(t, n, highest)
 		if n > 0 {
-			units = max(1, n*int64(rows)*unitsPerRow/highest)
+			span.Role = role
 		}
-		units -= int64(rowsBelow) * unitsPerRow
-		glyph := glyphs[max(0, min(unitsPerRow, units))]
-		line.WriteString(strings.Repeat(string(glyph), c.barWidth()))
+		spans = append(spans, span)
 	}
-	return line.String()
+	return spans
 }

@@ -2,8 +2,6 @@
 package home
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -100,6 +98,29 @@ func (h *Screen) OnFetched(fetched Overview, err error) tea.Cmd {
 	return nil
 }
 
+// SetSize sets the size. The entries that have room change, and the selected one stays.
+func (h *Screen) SetSize(width, height int) {
+	h.Base.SetSize(width, height)
+	h.RestoreSelection()
+}
+
+// actions are the actions by key.
+var actions = map[keymap.Action]func(h *Screen) tea.Cmd{
+	keymap.ProblemsOnly: func(h *Screen) tea.Cmd {
+		return h.Host.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}})
+	},
+	keymap.ShowInfo: (*Screen).openSubscription,
+	keymap.ShowWhy:  (*Screen).openWhy,
+	keymap.Retry:    (*Screen).confirmRetry,
+	keymap.AddNew:   func(h *Screen) tea.Cmd { return h.Host.Open(ui.NewSubscriberTarget{}) },
+	keymap.Open: func(h *Screen) tea.Cmd {
+		if e, ok := h.selected(); ok {
+			return e.open()
+		}
+		return nil
+	},
+}
+
 func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
@@ -110,80 +131,123 @@ func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 		h.selectEntry(0)
 	case keymap.GoBottom:
 		h.selectEntry(len(h.Entries()) - 1)
-	case keymap.ProblemsOnly:
-		return h.Host.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}})
-	case keymap.ShowInfo:
-		return h.openSubscription()
-	case keymap.Open:
-		entries := h.Entries()
-		if h.SelectedIndex < len(entries) {
-			return entries[h.SelectedIndex].open()
-		}
+	}
+	if run, ok := actions[b.Action]; ok {
+		return run(h)
 	}
 	return nil
 }
 
+// Click selects the entry at a position, and opens it with a double click.
+func (h *Screen) Click(x, y int, double bool) tea.Cmd {
+	if h.Stats == nil {
+		return nil
+	}
+	entry := h.layout().entryAt(x, y)
+	if entry == noEntry {
+		return nil
+	}
+	h.selectEntry(entry)
+	if double {
+		return h.Do(keymap.Binding{Action: keymap.Open})
+	}
+	return nil
+}
+
+// Status describes the selected entry, or the subscriptions without one.
 func (h *Screen) Status() string {
 	if h.Stats == nil {
 		return ""
 	}
+	if e, ok := h.selected(); ok {
+		return ui.Parts(e.position, e.status())
+	}
 	subscriptions := display.Count(h.Stats.Subscriptions, "subscription", "subscriptions")
-	daemons := display.Count(h.Stats.Daemons, "daemon", "daemons")
-	return fmt.Sprintf("%s, %d disabled   %d in flight   %s",
-		subscriptions, h.Stats.Disabled, h.Stats.InHand.InFlight, daemons)
+	return ui.Parts(subscriptions, display.Count(h.Stats.Daemons, "daemon", "daemons"))
+}
+
+// Hints returns the keys of the selected entry, and the help last.
+func (h *Screen) Hints(bound []keymap.Binding) []keymap.Binding {
+	e, _ := h.selected()
+	var hints, help []keymap.Binding
+	for _, b := range bound {
+		switch b.Action {
+		case keymap.Open:
+			b.Hint = e.noun
+		case keymap.Retry:
+			b.Hint = ""
+			if e.group != nil {
+				b.Hint = "retry " + display.Thousands(len(e.group.IDs))
+			}
+		case keymap.ShowWhy:
+			if e.message == nil {
+				b.Hint = ""
+			}
+		case keymap.ProblemsOnly:
+			if len(h.Failures) == 0 {
+				b.Hint = ""
+			}
+		case keymap.ShowHelp:
+			help = append(help, b)
+			continue
+		}
+		if b.Hint != "" {
+			hints = append(hints, b)
+		}
+	}
+	if h.Stats != nil && h.Stats.Subscriptions == 0 {
+		hints = append(newHint(), hints...)
+	}
+	return append(hints, help...)
+}
+
+// newHint returns the key of a new subscriber.
+func newHint() []keymap.Binding {
+	return []keymap.Binding{{
+		Scope:  keymap.InHome,
+		Keys:   keymap.KeyFor(keymap.InHome, keymap.AddNew),
+		Action: keymap.AddNew,
+		Hint:   "new subscriber",
+		Writes: true,
+	}}
+}
+
+// layout returns the arrangement of the parts.
+func (h *Screen) layout() layout {
+	return layout{
+		Overview:   &h.Overview,
+		session:    h.Session,
+		width:      h.Width,
+		height:     h.Height,
+		selected:   h.SelectedIndex,
+		views:      h.visibleViews(),
+		viewCounts: h.views.texts,
+	}
+}
+
+// Panels returns the parts of the screen.
+func (h *Screen) Panels() []theme.Panel {
+	if h.Stats == nil {
+		lines := strings.Split(h.View(), "\n")
+		return []theme.Panel{{Width: h.Width, Height: h.Height, Focused: true, Lines: lines}}
+	}
+	return h.layout().panels()
 }
 
 func (h *Screen) View() string {
 	var lines []string
 	switch {
 	case h.Stats != nil:
-		lines = h.dashboard()
+		lines, _ = h.layout().unframed()
 	case h.err != nil:
 		lines = h.errorLines()
 	default:
 		lines = h.fitLines("  Deliveries " + strings.Repeat(h.Session.Theme.Loading, 3))
 	}
-	return strings.Join(h.fill(lines, h.Height), "\n")
-}
-
-// fill returns height lines, of which the last ones are blank.
-func (h *Screen) fill(lines []string, height int) []string {
-	for len(lines) < height {
+	for len(lines) < h.Height {
 		lines = append(lines, theme.Spaces(h.Width))
 	}
-	return lines[:height]
-}
-
-// Panels returns the parts of the overview below each other. The last one has the rest of the
-// screen.
-func (h *Screen) Panels() []theme.Panel {
-	if h.Stats == nil {
-		lines := strings.Split(h.View(), "\n")
-		return []theme.Panel{{Width: h.Width, Height: h.Height, Focused: true, Lines: lines}}
-	}
-	var panels []theme.Panel
-	y := 0
-	sections := h.sections()
-	for i, p := range sections {
-		height := min(len(p.lines), h.Height-y)
-		if i == len(sections)-1 {
-			height = h.Height - y
-		}
-		if height <= 0 {
-			break
-		}
-		panels = append(panels, theme.Panel{
-			Y:       y,
-			Width:   h.Width,
-			Height:  height,
-			Title:   []theme.Span{{Text: p.title, Role: p.titleRole()}},
-			Note:    p.note,
-			Focused: p.hasSelection,
-			Lines:   h.fill(p.lines, height),
-		})
-		y += height + 1
-	}
-	return panels
+	return strings.Join(lines[:h.Height], "\n")
 }
 
 // errorLines draws why there is no overview, and how the user can change that.
@@ -194,7 +258,7 @@ func (h *Screen) errorLines() []string {
 	}
 	if client.Is(h.err, client.Unauthorized) {
 		lines := h.fitLines("  Deliveries require the admin role.", "", "  Press 2 for records.", "")
-		if views := h.viewLines(0); len(views) > 0 {
+		if views := h.layout().viewLines(0); len(views) > 0 {
 			lines = append(lines, h.Session.Theme.Paint(theme.Breadcrumb, h.Session.Theme.Fit(" Saved views", h.Width, false)))
 			lines = append(lines, views...)
 		}
@@ -208,117 +272,6 @@ func (h *Screen) fitLines(texts ...string) []string {
 	return record.Texts(texts, func(text string) string { return h.Session.Theme.Fit(text, h.Width, false) })
 }
 
-// section is a part of the overview.
-type section struct {
-	title        string
-	note         []theme.Span
-	lines        []string
-	hasSelection bool // one of its entries is selected
-}
-
-// titleRole returns the role of the title.
-func (p section) titleRole() theme.Role {
-	if p.hasSelection {
-		return theme.Title
-	}
-	return theme.Breadcrumb
-}
-
-// sections returns the parts that are not empty.
-func (h *Screen) sections() []section {
-	c := chart{session: h.Session, stats: h.Stats, failures: h.Failures, width: h.Width, height: h.Height}
-	bars := c.bars()
-	if h.Height >= lowHeight {
-		bars = append(bars, c.hours())
-	}
-	groups := len(h.shownGroups())
-	fixed := len(h.fixedEntries())
-	failures := len(h.shownFailures())
-	all := []section{
-		{title: "Messages per minute", note: c.rate(), lines: bars},
-		{title: "Messages", lines: []string{h.statusCounts()}},
-		{title: h.groupTitle(), lines: h.groupLines(), hasSelection: h.selects(0, groups)},
-		{
-			title:        "Changes are late",
-			lines:        h.captureLines(groups),
-			hasSelection: h.selects(groups, groups+len(h.Lagging)),
-		},
-		{
-			title:        "Saved views",
-			lines:        h.viewLines(groups + len(h.Lagging)),
-			hasSelection: h.selects(groups+len(h.Lagging), fixed),
-		},
-		{title: "Recent failures", lines: h.recent(), hasSelection: h.selects(fixed, fixed+failures)},
-	}
-	return slices.DeleteFunc(all, func(p section) bool { return len(p.lines) == 0 })
-}
-
-// selects reports whether the selected entry is one of those from an index to another.
-func (h *Screen) selects(from, to int) bool { return from <= h.SelectedIndex && h.SelectedIndex < to }
-
-// dashboard draws the loaded overview without frames.
-func (h *Screen) dashboard() []string {
-	var lines []string
-	for _, p := range h.sections() {
-		if p.title != "Messages" { // the numbers have labels
-			title := []theme.Span{{Text: " " + p.title, Role: theme.Breadcrumb}}
-			lines = append(lines, h.Session.Theme.Compose(h.Width, title, p.note))
-		}
-		lines = append(lines, p.lines...)
-	}
-	return lines
-}
-
-// lowHeight is the height of the screen from which it has the time axis.
-const lowHeight = 12
-
-// entry is an item of the first screen that can be opened.
-type entry struct {
-	Key  string // identifies the entry after a refresh
-	open func() tea.Cmd
-}
-
-// Entries returns groups of failures, captures, saved views and recent failures in the order of
-// their lines.
-func (h *Screen) Entries() []entry {
-	entries := h.fixedEntries()
-	for _, m := range h.shownFailures() {
-		target := ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}, Message: &m}
-		entries = append(entries, entry{
-			Key:  "message " + m.MessageID,
-			open: func() tea.Cmd { return h.Host.Open(target) },
-		})
-	}
-	return entries
-}
-
-// fixedEntries returns the entries above the recent failures.
-func (h *Screen) fixedEntries() []entry {
-	var entries []entry
-	for _, g := range h.shownGroups() {
-		entries = append(entries, entry{
-			Key: "group " + g.SubscriptionID + " " + g.Result,
-			open: func() tea.Cmd {
-				event := h.Session.Queues.Known[g.SubscriptionID].EventName
-				return h.Host.Open(ui.MessagesTarget{MessageFilter: g.filter(event)})
-			},
-		})
-	}
-	for _, c := range h.Lagging {
-		entries = append(entries, entry{
-			Key:  "capture " + c.Kind,
-			open: func() tea.Cmd { return h.openChanges(c.Kind) },
-		})
-	}
-	for _, v := range h.visibleViews() {
-		entries = append(entries, entry{
-			Key:  "view " + v.Name,
-			open: func() tea.Cmd { return h.Host.Open(ui.ViewTarget{View: v}) },
-		})
-	}
-	return entries
-}
-
 // openChanges opens the changes of a kind, unless it no longer exists.
 func (h *Screen) openChanges(name string) tea.Cmd {
 	kind, ok := h.Session.Registry.Lookup(name)
@@ -330,7 +283,8 @@ func (h *Screen) openChanges(name string) tea.Cmd {
 
 // openSubscription opens the subscription of the selected endpoint or failure.
 func (h *Screen) openSubscription() tea.Cmd {
-	queue, ok := h.selectedQueue()
+	e, _ := h.selected()
+	queue, ok := h.Session.Queues.Known[e.subscription]
 	if !ok {
 		h.Host.Notify(ui.Info, "select an endpoint or a failure first")
 		return nil
@@ -338,86 +292,16 @@ func (h *Screen) openSubscription() tea.Cmd {
 	return h.Host.Open(ui.SubscriptionTarget{Queue: queue})
 }
 
-// selectedQueue returns the queue of the selected entry, false if it has none.
-func (h *Screen) selectedQueue() (wire.Queue, bool) {
-	queue, ok := h.Session.Queues.Known[h.selectedSubscription()]
-	return queue, ok
-}
-
-// selectedSubscription returns the SubscriptionID of the selected group or failure, empty for
-// other entries.
-func (h *Screen) selectedSubscription() string {
-	groups := h.shownGroups()
-	if h.SelectedIndex < len(groups) {
-		return groups[h.SelectedIndex].SubscriptionID
-	}
-	failures := h.shownFailures()
-	i := h.SelectedIndex - len(h.fixedEntries())
-	if i >= 0 && i < len(failures) {
-		return failures[i].SubscriptionID
-	}
-	return ""
-}
-
-// selectEntry selects the entry at an index, limited to the entries.
-func (h *Screen) selectEntry(i int) {
-	entries := h.Entries()
-	h.SelectedIndex = max(0, min(i, len(entries)-1))
-	if len(entries) > 0 {
-		h.SelectedKey = entries[h.SelectedIndex].Key
-	}
-}
-
-// RestoreSelection selects the same entry after a refresh. It selects the first
-// entry until the user has moved.
-func (h *Screen) RestoreSelection() {
-	entries := h.Entries()
-	i := slices.IndexFunc(entries, func(e entry) bool { return e.Key == h.SelectedKey })
-	if i >= 0 {
-		h.SelectedIndex = i
-		return
-	}
-	h.SelectedIndex = max(0, min(h.SelectedIndex, len(entries)-1))
-	if h.SelectedKey == "" {
-		h.SelectedIndex = 0
-	}
-}
-
-// heightAround returns the number of lines of all parts but the groups and the recent failures,
-// with one line for each title.
-func (h *Screen) heightAround() int {
-	c := chart{height: h.Height}
-	lines := c.rows() + c.failedRows()
-	if h.Height >= lowHeight {
-		lines++
-	}
-	lines += 2 // numbers of messages
-	lines += 2 // title of the groups, and those of their columns
-	for _, entries := range []int{len(h.Lagging), len(h.visibleViews())} {
-		if entries > 0 {
-			lines += 1 + entries
-		}
-	}
-	return lines
-}
-
-// recentLines is the height of the recent failures with their title, if there are many
-// groups.
-const recentLines = 4
-
-// shownGroups returns the groups that fit.
-func (h *Screen) shownGroups() []Group {
-	room := max(1, h.Height-h.heightAround()-recentLines)
-	return h.Groups[:min(len(h.Groups), room)]
-}
-
-// shownFailures returns the failures that fit below the groups.
-func (h *Screen) shownFailures() []wire.Message {
-	if h.Stats == nil {
+// openWhy opens the history of the key of the selected failure.
+func (h *Screen) openWhy() tea.Cmd {
+	e, _ := h.selected()
+	if e.message == nil {
+		h.Host.Notify(ui.Info, "select a failure first")
 		return nil
 	}
-	const head = 1                             // the title
-	groupLines := max(1, len(h.shownGroups())) // "none" without groups
-	room := max(0, h.Height-h.heightAround()-groupLines-head)
-	return h.Failures[:min(len(h.Failures), room)]
+	if e.message.Key == "" {
+		h.Host.Notify(ui.Warning, "the event of this message has no key")
+		return nil
+	}
+	return h.Host.Open(ui.WhyTarget{Key: e.message.Key})
 }

@@ -1,7 +1,6 @@
 package home_test
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,10 +64,11 @@ func TestHomeRefreshIsLimited(t *testing.T) {
 func TestHomeOpensFailure(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
+	d.Resize(120, 40)
 	h := d.App.Front().(*home.Screen)
-	const groups, failures = 2, 4
-	if n := len(h.Entries()); n != groups+failures {
-		t.Fatalf("there are %d entries, want %d:\n%s", n, groups+failures, d.Text())
+	const before, failures = 4, 4 // two endpoints and two groups are before the failures
+	if n := len(h.Entries()); n != before+failures {
+		t.Fatalf("there are %d entries, want %d:\n%s", n, before+failures, d.Text())
 	}
 	d.Press("G")
 	last := h.Failures[failures-1].MessageID
@@ -76,7 +76,7 @@ func TestHomeOpensFailure(t *testing.T) {
 		t.Errorf("G selects %s, want %s", h.SelectedKey, want)
 	}
 	d.Press("R")
-	if want := groups + failures - 1; h.SelectedIndex != want {
+	if want := before + failures - 1; h.SelectedIndex != want {
 		t.Errorf("a refresh without changes selects entry %d, want %d", h.SelectedIndex, want)
 	}
 	d.Press("enter")
@@ -96,6 +96,7 @@ func TestHomeKeepsSelection(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	h := d.App.Front().(*home.Screen)
+	d.Resize(120, 40)
 	d.Press("G", "up")
 	selected := h.SelectedKey
 	failures := h.Failures
@@ -108,8 +109,8 @@ func TestHomeKeepsSelection(t *testing.T) {
 	}
 	h.Failures = nil
 	h.RestoreSelection()
-	if h.SelectedIndex != 1 {
-		t.Errorf("without failures, entry %d of %d is selected, want 1, the last one", h.SelectedIndex, len(h.Entries()))
+	if h.SelectedIndex != 3 {
+		t.Errorf("without failures, entry %d of %d is selected, want 3, the last one", h.SelectedIndex, len(h.Entries()))
 	}
 	h.Failures = failures
 	h.RestoreSelection()
@@ -129,13 +130,11 @@ func TestHomeGroupsFailures(t *testing.T) {
 	s.Client = tuitest.Connect(t, s.Instance)
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 40)
-	d.WantText("50.0% of attempts succeeded", "↻ retrying 3", "✗ failed 1", "✓ delivered 4")
-	if line := d.LineWith("bad/erp"); !regexp.MustCompile(` 3  503 .*11m .*upstream is down`).MatchString(line) {
-		t.Errorf("the endpoint is %q, want a group of 3 messages with answer 503", line)
+	d.WantText("50.0 %", "retrying 3", "✗ 1 failed", "✓ 4 delivered", "2 of 3 in trouble", "2 groups")
+	line := d.LineWith("debtor.updated")
+	if !regexp.MustCompile(`↻ +3 +503 upstream is down +debtor.updated +acme-shop +next in \d+h`).MatchString(line) {
+		t.Errorf("the group is %q, want 3 messages with answer 503", line)
 	}
-	d.Resize(60, 15)
-	d.WantText("endpoint, 1 of 2")
-	d.Resize(120, 40)
 	d.Press("j", "enter")
 	d.WantText("LastMessageResponseHTTPCode=503")
 }
@@ -150,19 +149,15 @@ func TestChartShowsFewFailures(t *testing.T) {
 	for i := range stats.Minutes.Delivered {
 		stats.Minutes.Delivered[i] = 4000
 	}
-	// One failure in the first minute, and sixteen 20 minutes later.
-	failures := []wire.Message{{MessageID: "first", LastSavedDateTime: wire.Timestamp(from)}}
-	for i := range 16 {
-		failures = append(failures, wire.Message{
-			MessageID:         fmt.Sprint(i),
-			LastSavedDateTime: wire.Timestamp(from.Add(20 * time.Minute)),
-		})
-	}
+	stats.SuccessRate = new(0.99)
+	stats.Subscriptions = 1
+	stats.Minutes.GivenUp = make([]int64, 60)
+	stats.Minutes.GivenUp[0], stats.Minutes.GivenUp[20] = 1, 16
 	d.Respond(h, nil, func(error) tea.Cmd {
-		return h.OnFetched(home.Overview{Stats: &stats, Failures: failures}, nil)
+		return h.OnFetched(home.Overview{Stats: &stats}, nil)
 	})
-	d.WantText("+  4,000 "+strings.Repeat("#", 60),
-		"x     16 ."+strings.Repeat(" ", 19)+"#"+strings.Repeat(" ", 39))
+	d.WantText("4.0k/min +"+strings.Repeat("#", 60),
+		"x +."+strings.Repeat(".", 19)+"#"+strings.Repeat(".", 39))
 }
 
 // Key i opens the subscription of the selected endpoint or failure.
@@ -184,6 +179,7 @@ func TestHomeOpensSubscription(t *testing.T) {
 func TestHomeIsPreviousLocation(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
+	d.Resize(120, 40)
 	for _, c := range []struct{ key, opened string }{
 		{"enter", "Messages › "},
 		{"i", "Subscribers › acme-shop › debtor.*"},
@@ -203,9 +199,8 @@ func TestChartPadsShortSeries(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	h := d.App.Front().(*home.Screen)
 	minutes := wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}
-	d.Respond(h, nil, func(error) tea.Cmd {
-		return h.OnFetched(home.Overview{Stats: &wire.Stats{Minutes: minutes}}, nil)
-	})
+	stats := wire.Stats{Minutes: minutes, Subscriptions: 1, SuccessRate: new(0.5)}
+	d.Respond(h, nil, func(error) tea.Cmd { return h.OnFetched(home.Overview{Stats: &stats}, nil) })
 	d.CheckScreen()
 	if got, want := h.Stats.Minutes.Delivered, []int64{0, 1, 2, 3}; !slices.Equal(got, want) {
 		t.Errorf("the series of delivered messages is %v, want %v", got, want)
@@ -222,6 +217,7 @@ func TestEscReturnsToHome(t *testing.T) {
 		"all problems":                {"!", "enter", "esc", "esc"},
 	} {
 		d := s.Open(t, tui.Options{})
+		d.Resize(120, 40)
 		d.Press(keys...)
 		if _, isHome := d.App.Front().(*home.Screen); !isHome {
 			t.Errorf("%s: after %q, the screen is\n%s\nwant Home", name, keys, d.Text())

@@ -73,34 +73,19 @@ func (h *Screen) visibleViews() []state.View {
 
 // viewLines draws the listed views with their row counts; before is the number of
 // entries above them.
-func (h *Screen) viewLines(before int) []string {
-	t := h.Session.Theme
-	if len(h.visibleViews()) == 0 {
-		return nil
+func (l layout) viewLines(before int) []string {
+	t := l.session.Theme
+	name, count := 0, len("999")
+	for _, v := range l.views {
+		name = max(name, theme.Width(v.Name))
+		count = max(count, theme.Width(l.viewCounts[v.Name]))
 	}
 	var lines []string
-	for i, v := range h.visibleViews() {
-		rows := cmp.Or(h.views.texts[v.Name], strings.Repeat(t.Loading, 3))
-		lines = append(lines, t.Row(h.Width, before+i == h.SelectedIndex, []theme.Span{
-			{Text: t.Fit(rows, countCells-len("> "), true) + "  " + v.Name},
-			{Text: "  " + v.Record, Role: theme.Dim},
-		}, nil))
-	}
-	return lines
-}
-
-// captureLines draws the captures that have stopped or lag, with the reason; before is the
-// number of entries above them.
-func (h *Screen) captureLines(before int) []string {
-	t := h.Session.Theme
-	if len(h.Lagging) == 0 {
-		return nil
-	}
-	var lines []string
-	for i, c := range h.Lagging {
-		lines = append(lines, t.Row(h.Width, before+i == h.SelectedIndex, []theme.Span{
-			{Text: t.Fit(ui.Age(time.Duration(c.Lag)), countCells-len("> "), true) + "  " + c.Kind},
-			{Text: "  " + cmp.Or(c.Reason, c.Phase), Role: theme.Warning},
+	for i, v := range l.views {
+		rows := cmp.Or(l.viewCounts[v.Name], strings.Repeat(t.Loading, 3))
+		lines = append(lines, t.SignRow(l.width, before+i == l.selected, []theme.Span{
+			{Text: "  " + t.Fit(rows, count, true) + "   " + t.Fit(v.Name, name, false)},
+			{Text: "   " + v.Record, Role: theme.Dim},
 		}, nil))
 	}
 	return lines

@@ -170,7 +170,7 @@ func TestDeleteRequiresY(t *testing.T) {
 func TestRetryUpdatesList(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
-	d.WantText("127.0.0.1", "Undelivered")
+	d.WantText("127.0.0.1", "Failures")
 	d.Press("!")
 	d.WantText("[failed or retrying]", "retrying", "failed")
 	d.Press("r")

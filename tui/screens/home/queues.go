@@ -1,0 +1,42 @@
+package home
+
+import (
+	"time"
+
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// queueSpans counts the messages that wait, nil if there are none. A short text leaves out those in
+// flight.
+func queueSpans(s *ui.Session, stats *wire.Stats, isShort bool) []theme.Span {
+	depth := stats.Depth
+	if depth == nil {
+		depth = &wire.Depth{}
+	}
+	if depth.NotSent+depth.RetryPending == 0 && stats.InHand.InFlight == 0 {
+		return nil
+	}
+	var spans []theme.Span
+	add := func(label, value string, role theme.Role) {
+		spans = append(spans,
+			theme.Span{Text: label + " ", Role: theme.Dim},
+			theme.Span{Text: value, Role: role},
+			theme.Span{Text: "   "})
+	}
+	add("not sent", display.Thousands(depth.NotSent), theme.Plain)
+	retryRole := theme.Plain
+	if depth.RetryPending > 0 {
+		retryRole = theme.Warning
+	}
+	add("retrying", display.Thousands(depth.RetryPending), retryRole)
+	if stats.InHand.InFlight > 0 && !isShort {
+		add("in flight", display.Thousands(stats.InHand.InFlight), theme.Plain)
+	}
+	if oldest := time.Time(depth.OldestDateTime); !oldest.IsZero() {
+		add("oldest waits", ui.Age(s.Since(oldest)), theme.Plain)
+	}
+	return spans
+}
