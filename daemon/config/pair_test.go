@@ -143,7 +143,8 @@ func TestPFXErrors(t *testing.T) {
 	write(t, foreign, content)
 	write(t, text, []byte("half a file"))
 	missing := filepath.Join(dir, "gone.pfx")
-	wantLoadError(t, TLSConfig{Cert: foreign, Password: "secret"}, "tls.cert: "+foreign+": it has no certificate of its key")
+	wantLoadError(t, TLSConfig{Cert: foreign, Password: "secret"},
+		"tls.cert: "+foreign+": it has no certificate of its key")
 	wantLoadError(t, TLSConfig{Cert: text, Password: "secret"}, "tls.cert: "+text)
 	wantLoadError(t, TLSConfig{Cert: missing}, "tls.cert: open "+missing)
 }
