@@ -23,6 +23,8 @@ type WhyStep struct {
 	SubscriberID   string `json:",omitempty"`
 	SubscriptionID string `json:",omitempty"`
 	MessageID      string `json:",omitempty"`
+	Subscriber     string `json:",omitempty"` // name of the subscriber
+	URL            string `json:",omitempty"` // of the subscription or message, without its query
 }
 
 // Values of WhyStep.Step.

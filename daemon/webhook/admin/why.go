@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,6 +35,7 @@ type TracedChange struct {
 	Kind, Op    string
 	ID, EventID int64 // IDs of the change, and of its event, 0 without messages
 	At          time.Time
+	Body        []byte // JSON of a wire.Change; nil if it is no longer stored
 }
 
 // TracedAttempt is an attempt to deliver a message.
@@ -161,7 +163,12 @@ func (e *explanation) change(c TracedChange) {
 		return
 	}
 	step := wire.WhyStep{Step: wire.WhyChange, Kind: c.Kind, ChangeID: c.ID}
-	e.add(c.At, step, "%s %s", c.Kind, c.Op)
+	event := e.Events[c.EventID]
+	if event != nil {
+		step.EventID = event.GUID
+		step.EventName = event.Name
+	}
+	e.add(c.At, step, "%s %s%s", c.Kind, c.Op, changedValues(c.Body))
 	if c.EventID != 0 {
 		return
 	}
@@ -179,6 +186,52 @@ func (e *explanation) change(c TracedChange) {
 		e.add(c.At, step, "no subscription receives %s", name)
 	}
 	e.unmatched(subs, step, c.At, "the event was not sent to it")
+}
+
+// Limits of the changed values of a step: the fields, and the characters of a value.
+const (
+	maxChangedFields = 3
+	maxChangedValue  = 40
+)
+
+// changedValues lists the fields of an update with their values before and after it, as in
+// ": Limit 1000 -> 1500", and counts those that are left out. It returns "" for other changes.
+func changedValues(body []byte) string {
+	var change struct {
+		Changed        []string
+		Before, Record map[string]json.RawMessage
+	}
+	err := json.Unmarshal(body, &change)
+	if err != nil || len(change.Changed) == 0 {
+		return ""
+	}
+	shown := change.Changed[:min(len(change.Changed), maxChangedFields)]
+	texts := make([]string, len(shown))
+	for i, field := range shown {
+		texts[i] = field + " " + shortValue(change.Record[field])
+		if before, ok := change.Before[field]; ok {
+			texts[i] = field + " " + shortValue(before) + " -> " + shortValue(change.Record[field])
+		}
+	}
+	text := ": " + strings.Join(texts, ", ")
+	if n := len(change.Changed) - len(shown); n > 0 {
+		text += fmt.Sprintf(", and %d more", n)
+	}
+	return text
+}
+
+// shortValue returns a JSON value as a text of limited length.
+func shortValue(value json.RawMessage) string {
+	text := string(value)
+	var unquoted string
+	if json.Unmarshal(value, &unquoted) == nil && text != "null" {
+		text = unquoted
+	}
+	characters := []rune(text)
+	if len(characters) <= maxChangedValue {
+		return text
+	}
+	return string(characters[:maxChangedValue]) + ".."
 }
 
 // event adds an event and the subscriptions that it has no message for.
@@ -269,7 +322,9 @@ func (e *explanation) unmet(sub *webhook.Subscription, step wire.WhyStep, at tim
 func (e *explanation) addFor(sub *webhook.Subscription, step wire.WhyStep, at time.Time, reason string) {
 	step.SubscriberID = sub.Subscriber
 	step.SubscriptionID = sub.GUID
-	e.add(at, step, "%s, %s: %s", sub.SubscriberInfo.Name, target(sub.URL), reason)
+	step.Subscriber = sub.SubscriberInfo.Name
+	step.URL = target(sub.URL)
+	e.add(at, step, "%s, %s: %s", step.Subscriber, step.URL, reason)
 }
 
 // message adds a message with its attempts and its result.
@@ -281,7 +336,9 @@ func (e *explanation) message(m *webhook.Message) {
 	}
 	step.SubscriberID = sub.Subscriber
 	step.SubscriptionID = sub.GUID
-	e.add(m.Event.AddedAt, step, "for %s, %s", sub.SubscriberInfo.Name, target(m.URL))
+	step.Subscriber = sub.SubscriberInfo.Name
+	step.URL = target(m.URL)
+	e.add(m.Event.AddedAt, step, "for %s, %s", step.Subscriber, step.URL)
 	e.attempts(m, step)
 
 	endedAt := m.Event.AddedAt
@@ -291,7 +348,7 @@ func (e *explanation) message(m *webhook.Message) {
 	switch m.Status {
 	case webhook.Successful:
 		step.Step = wire.WhyDelivered
-		e.add(endedAt, step, "to %s", target(m.URL))
+		e.add(endedAt, step, "to %s", step.URL)
 	case webhook.Failed:
 		step.Step = wire.WhyFailed
 		e.add(endedAt, step, "not retried any more")
@@ -299,7 +356,7 @@ func (e *explanation) message(m *webhook.Message) {
 		reason := e.waitsFor(m, sub)
 		step.Step = reason.step
 		step.Due = wire.Timestamp(reason.due)
-		e.add(time.Time{}, step, "%s, %s: %s", sub.SubscriberInfo.Name, target(m.URL), reason.text)
+		e.add(time.Time{}, step, "%s, %s: %s", step.Subscriber, step.URL, reason.text)
 	}
 }
 

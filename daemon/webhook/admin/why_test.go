@@ -167,7 +167,15 @@ func whyCases() []whyCase {
 	event := &webhook.Event{ID: 10, GUID: "event-10", Name: "debtor.updated", AddedAt: whyNoon}
 	messages := func(m ...*webhook.Message) *Trace {
 		return &Trace{
-			Changes:  []TracedChange{{"Debtor", "updated", 7, event.ID, whyNoon.Add(-time.Millisecond)}},
+			Changes: []TracedChange{{
+				Kind:    "Debtor",
+				Op:      "updated",
+				ID:      7,
+				EventID: event.ID,
+				At:      whyNoon.Add(-time.Millisecond),
+				Body: []byte(`{"Record":{"Limit":1500,"Name":"Shop","Note":"` + strings.Repeat("x", 60) + `","City":null},` +
+					`"Changed":["Limit","Name","Note","City"],"Before":{"Limit":1000,"Name":null}}`),
+			}},
 			Events:   map[int64]*webhook.Event{event.ID: event},
 			Messages: m,
 			Attempts: make(map[int64][]TracedAttempt),
@@ -194,7 +202,7 @@ func whyCases() []whyCase {
 	alone := sameKey()
 	alone.Only = alone.Messages[1]
 	withoutEvent := func(kind, op string, id int64) *Trace {
-		return &Trace{Changes: []TracedChange{{kind, op, id, 0, whyNoon}}}
+		return &Trace{Changes: []TracedChange{{Kind: kind, Op: op, ID: id, At: whyNoon}}}
 	}
 	noMessages := withoutEvent("Debtor", "deleted", 8)
 

@@ -299,7 +299,8 @@ const maxTraced = 100
 
 // Statements of a trace: each reads by the index of the key.
 const (
-	tracedChanges = `SELECT c.Kind, c.Op, c.ChangeID, COALESCE(c.EventID, 0), c.AddedDateTime FROM whd.WH_RecordChange c
+	tracedChanges = `SELECT c.Kind, c.Op, c.ChangeID, COALESCE(c.EventID, 0), c.AddedDateTime, c.Body, e.Body FROM whd.WH_RecordChange c
+LEFT JOIN whd.WH_Event e ON e.EventID = c.EventID
 WHERE c.RecordKey = @Key ORDER BY c.AddedDateTime DESC, c.ChangeID DESC`
 	tracedMessages = ` WHERE m.EventKey = @Key ORDER BY m.ID DESC`
 	tracedMessage  = ` WHERE m.RecID = @Message`
@@ -398,16 +399,29 @@ func (a *Admin) addTracedKey(ctx context.Context, t *admin.Trace) error {
 
 // tracedChanges returns the last changes of a key, the newest first, one more than a trace has.
 func (a *Admin) tracedChanges(ctx context.Context, key string) ([]admin.TracedChange, error) {
-	changes, err := appdb.QueryAll(ctx, a.db, scanInto(tracedChangeFields), tracedChanges+a.db.Limit, traceArgs(key)...)
+	rows, err := appdb.QueryAll(ctx, a.db, scanInto(tracedChangeFields), tracedChanges+a.db.Limit, traceArgs(key)...)
+	changes := make([]admin.TracedChange, len(rows))
+	for i, r := range rows {
+		changes[i] = r.TracedChange
+		if changes[i].Body == nil {
+			changes[i].Body = r.eventBody
+		}
+	}
 	return changes, a.fault(err, "reading the changes of a key")
+}
+
+// tracedChange is a stored change. Its body is that of its event if it has one.
+type tracedChange struct {
+	admin.TracedChange
+	eventBody []byte
 }
 
 func traceArgs(key string) []any {
 	return []any{sql.Named("Key", key), sql.Named("Limit", maxTraced+1)}
 }
 
-func tracedChangeFields(c *admin.TracedChange) []any {
-	return []any{&c.Kind, &c.Op, &c.ID, &c.EventID, (*appdb.Time)(&c.At)}
+func tracedChangeFields(c *tracedChange) []any {
+	return []any{&c.Kind, &c.Op, &c.ID, &c.EventID, (*appdb.Time)(&c.At), &c.Body, &c.eventBody}
 }
 
 // tracedMessages returns the first messages of a key that a condition selects, one more than a
