@@ -330,7 +330,8 @@ var Bindings = Table{
 	{InEvents, "/", OpenFilter, "search", "search events", false},
 	{InEvents, "y", CopyCell, "copy", "copy the name", false},
 
-	{InWhy, "enter", Open, "messages", "open the messages with the key", false},
+	{InWhy, "enter", Open, "message", "open the message; on a change or an event, the messages with the key", false},
+	{InWhy, "r", Retry, "retry", "retry the message", true},
 	{InWhy, "/", OpenFilter, "search", "search lines", false},
 	{InWhy, "y", CopyCell, "copy", "copy the text", false},
 

@@ -26,6 +26,7 @@ type Glyphs struct {
 	Null        string // replaces null
 	Zero        string // replaces zero in a list
 	Left        string // before values that have just changed
+	Right       string // between the value before a change and the one after it
 	Replacement string // replaces characters without a defined width
 	Bars        string // chart bars, from empty to full
 	FailedBar   string // bars of failures in themes without colour; otherwise empty
@@ -56,6 +57,7 @@ var fullGlyphs = Glyphs{
 	Null:        "–",
 	Zero:        "·",
 	Left:        "←",
+	Right:       "→",
 	Replacement: "�",
 	Bars:        " ▁▂▃▄▅▆▇█",
 	FailedBar:   "▒",
@@ -86,6 +88,7 @@ var asciiGlyphs = Glyphs{
 	Null:        "-",
 	Zero:        ".",
 	Left:        "<-",
+	Right:       "->",
 	Replacement: "?",
 	Bars:        " .:|#",
 	FailedBar:   "x",

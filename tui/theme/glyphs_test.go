@@ -9,7 +9,7 @@ import (
 // The limited set is a subset of WGL4, which the fonts of the legacy Windows console
 // provide.
 func TestGlyphsOfSets(t *testing.T) {
-	wgl4 := []rune("…¶»│─┼►●▌▲▼‹›·┌┐└┘√←░▒▓█○–■┤")
+	wgl4 := []rune("…¶»│─┼►●▌▲▼‹›·┌┐└┘√←→░▒▓█○–■┤")
 	for _, set := range []string{Full, Limited, ASCII} {
 		th := New(set, Mono)
 		b := th.border

@@ -54,9 +54,14 @@ type MessageParts struct {
 
 // NewDetail returns the screen of a message of a list.
 func NewDetail(list *List, m wire.Message) *Detail {
-	s := &Detail{Base: ui.NewBase(list.Host), list: list, results: list.Bulk, attempt: newestAttempt}
+	return newDetail(list.HostSession, list, list.Bulk, list.Subscribers, m)
+}
+
+// newDetail returns the screen of a message that was opened from a list.
+func newDetail(h ui.HostSession, list messageList, results *bulk, subscribers *names, m wire.Message) *Detail {
+	s := &Detail{Base: ui.NewBase(h.Host), list: list, results: results, attempt: newestAttempt}
 	s.Owner = s.HostSession
-	s.Content = content{session: s.Session, subscribers: list.Subscribers, Message: m}
+	s.Content = content{session: s.Session, subscribers: subscribers, Message: m}
 	return s
 }
 

@@ -130,7 +130,7 @@ func TestChangesAreLive(t *testing.T) {
 	d.Press("enter")
 	d.WantText("› live", "[created]", "captured at ")
 	d.Press("esc", "w")
-	d.WantText("Why live", "change")
+	d.WantText("Why IN_KitStockTakeMain live", "change")
 }
 
 // awaitText waits until the screen shows a text. Changes are polled, so that there is no event to
