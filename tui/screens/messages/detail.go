@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
@@ -31,6 +32,8 @@ type Detail struct {
 	partial bool // a preview: the headers are not fetched
 	missed  bool // the message has changed while a fetch was in flight
 	deleted bool // the user has deleted the message: the screen closes
+
+	documents documents // below the attempts on a wide screen
 }
 
 // newestAttempt selects the newest attempt, also when another one is made.
@@ -61,6 +64,7 @@ func NewDetail(list *List, m wire.Message) *Detail {
 func newDetail(h ui.HostSession, list messageList, results *bulk, subscribers *names, m wire.Message) *Detail {
 	s := &Detail{Base: ui.NewBase(h.Host), list: list, results: results, attempt: newestAttempt}
 	s.Owner = s.HostSession
+	s.documents = newDocuments(s.HostSession)
 	s.Content = content{session: s.Session, subscribers: subscribers, Message: m}
 	return s
 }
@@ -145,6 +149,14 @@ func (s *Detail) fill() {
 		return
 	}
 	lines := MessageTabs[s.tab].lines(&s.Content)
+	if s.divided() {
+		s.SetLines(lines)
+		s.Data.Values = s.Content.attemptValues(lines)
+		s.ResizeTabs(s.Width, s.upperHeight()-len(s.head()))
+		s.documents.setSize(s.Width, s.Height-s.upperHeight()-1)
+		s.documents.show(&s.Content, s.selectedAttempt())
+		return
+	}
 	switch s.tab {
 	case bodyTab:
 		s.SetJSON(lines)
@@ -159,9 +171,50 @@ func (s *Detail) fill() {
 	}
 }
 
-func (s *Detail) View() string {
+func (s *Detail) View() string { return strings.Join(s.drawn(s.Height), "\n") }
+
+// drawn returns the head, and the open tab in the rest of height lines.
+func (s *Detail) drawn(height int) []string {
 	head := s.head() // new subscriber names can lengthen it
-	return strings.Join(append(head, s.DrawTabs(messageTabNames(), s.tab, s.Height-len(head))...), "\n")
+	return append(head, s.DrawTabs(messageTabNames(), s.tab, height-len(head))...)
+}
+
+// dividedMinHeight is the minimum height of a screen with the documents below the attempts.
+const dividedMinHeight = 18
+
+// divided reports whether the sent document and the answer are next to each other below the
+// attempts.
+func (s *Detail) divided() bool {
+	hasRoom := s.PanelWidth() >= browse.PreviewMinWidth && s.Height >= dividedMinHeight
+	return hasRoom && s.tab == attemptsTab && !s.partial
+}
+
+// upperHeight returns the height of the attempts with the head above them.
+func (s *Detail) upperHeight() int {
+	const tabs = 2
+	return min(len(s.head())+tabs+max(len(s.Lines), 2), s.Height/2)
+}
+
+// Panels returns the attempts, and on a wide screen the documents below them.
+func (s *Detail) Panels() []theme.Panel {
+	if !s.divided() {
+		return []theme.Panel{{Width: s.Width, Height: s.Height, Focused: true, Lines: s.drawn(s.Height)}}
+	}
+	height := s.upperHeight()
+	attempts := theme.Panel{Width: s.Width, Height: height, Focused: true, Lines: s.drawn(height)}
+	return append([]theme.Panel{attempts}, s.documents.panels(height+1)...)
+}
+
+// Click selects an attempt.
+func (s *Detail) Click(_, y int, _ bool) tea.Cmd {
+	const tabs = 2
+	line := s.Top + y - len(s.head()) - tabs
+	isAttempt := line >= attemptsTop && line < attemptsTop+len(s.Content.Responses)
+	if s.tab == attemptsTab && isAttempt && line < s.Top+s.Rows {
+		s.Scroll(line - s.At)
+		s.selectAttempt()
+	}
+	return nil
 }
 
 func (s *Detail) Title() string { return ui.ShortID(s.Content.Message.MessageID) }
@@ -201,6 +254,9 @@ func (s *Detail) Waiting() bool { return s.Busy || s.sending != "" }
 func (s *Detail) Equivalent() string { return "whctl messages show " + s.Content.Message.MessageID }
 
 func (s *Detail) Do(b keymap.Binding) tea.Cmd {
+	if s.divided() && s.documents.scroll(b.Action) {
+		return nil
+	}
 	if s.Move(b) {
 		s.selectAttempt()
 		return nil
@@ -272,6 +328,7 @@ func (s *Detail) step(n int) tea.Cmd {
 	}
 	s.Reset()
 	s.attempt = newestAttempt
+	s.documents = newDocuments(s.HostSession)
 	s.Content = content{session: s.Session, subscribers: s.Content.subscribers, width: s.Width, Message: m}
 	s.fill()
 	return tea.Batch(cmd, s.Poll())

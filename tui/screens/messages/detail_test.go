@@ -153,4 +153,13 @@ func TestAnswerFollowsSelectedAttempt(t *testing.T) {
 	wantOnly([]string{"k", "k", "G"}, "the first answer") // the cursor is in the body
 	d.Advance(2 * time.Second)
 	wantOnly(nil, "the first answer")
+
+	d.Resize(120, 40) // the answer is next to the document
+	d.Respond(detail, nil, func(error) tea.Cmd { return detail.OnFetched(fetched, nil) })
+	d.WantText("├ Sent ─", "┬ Answer to attempt 1 ─", "the first answer")
+	d.Press("g", "down")
+	d.WantText("┬ Answer to attempt 2 ─", "the second answer", "  Att.   ✗ 0s  ✗ 0s  ✗  ↻ in ")
+	d.Press("up")
+	d.WantText("┬ Answer to attempt 1 ─")
+	d.CheckScreen()
 }

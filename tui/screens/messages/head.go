@@ -25,7 +25,47 @@ func (s *content) head() []string {
 	if !s.loaded {
 		size = strings.Repeat(s.session.Theme.Loading, 3)
 	}
-	return append(lines, s.headed("Added", s.session.TimeOfDay(added)+" ("+age+" ago)", "size "+size))
+	lines = append(lines, s.headed("Added", s.session.TimeOfDay(added)+" ("+age+" ago)", "size "+size))
+	if strip := s.strip(); strip != nil {
+		label := theme.Span{Text: s.session.Theme.Fit("  Att.", labelCells, false), Role: theme.Label}
+		lines = append(lines, s.session.Theme.Compose(s.width, append([]theme.Span{label}, strip...), nil))
+	}
+	return lines
+}
+
+// stripStep is the maximum width of an attempt in the strip: its sign and the time until the next.
+const stripStep = len("x 59m  ")
+
+// strip shows the attempts with the time between them, and when the next one is due. If there is
+// not enough room, it has the newest ones. It is nil before the first attempt.
+func (s *content) strip() []theme.Span {
+	t := s.session.Theme
+	attempts := s.Responses
+	const due = len("r paused after failures")
+	var spans []theme.Span
+	if shown := max(1, (s.width-labelCells-due)/stripStep); len(attempts) > shown {
+		attempts = attempts[len(attempts)-shown:]
+		spans = append(spans, theme.Span{Text: t.Ellipsis + " ", Role: theme.Dim})
+	}
+	for i, r := range attempts {
+		sign := theme.Span{Text: t.Fail, Role: theme.Failure}
+		if r.Status == ui.StatusDelivered {
+			sign = theme.Span{Text: t.OK, Role: theme.Success}
+		}
+		spans = append(spans, sign)
+		if i+1 < len(attempts) {
+			pause := time.Time(attempts[i+1].LastSavedDateTime).Sub(time.Time(r.LastSavedDateTime))
+			spans = append(spans, theme.Span{Text: " " + ui.Age(pause), Role: theme.Dim})
+		}
+		spans = append(spans, theme.Span{Text: "  "})
+	}
+	if attempt := next(s.Message, s.session); len(attempts) > 0 && attempt != noAttempt {
+		if s.Withheld != "" {
+			attempt = withheld
+		}
+		spans = append(spans, theme.Span{Text: t.Retry + " " + attempt, Role: theme.Warning})
+	}
+	return spans
 }
 
 // addressLines returns the lines of the URL and the subscriber.

@@ -58,14 +58,19 @@ func whySteps(now time.Time) []wire.WhyStep {
 		EventName: "debtor.updated",
 	}
 	step := func(base wire.WhyStep, name, text string, time wire.Timestamp) wire.WhyStep {
-		base.Step, base.Text, base.At = name, text, time
+		base.Step = name
+		base.Text = text
+		base.At = time
 		return base
 	}
 	change := changed
 	change.ChangeID = 7
 	toSubscriber := func(subscription, subscriber, url, message string) wire.WhyStep {
 		s := changed
-		s.SubscriptionID, s.Subscriber, s.URL, s.MessageID = subscription, subscriber, url, message
+		s.SubscriptionID = subscription
+		s.Subscriber = subscriber
+		s.URL = url
+		s.MessageID = message
 		s.SubscriberID = "subscriber of " + subscription
 		return s
 	}
