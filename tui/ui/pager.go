@@ -128,6 +128,9 @@ func (p *Pager) Scroll(n int) {
 	for i := p.At + step; i >= 0 && i < len(p.Lines) && isGap(p.Lines[p.At]); i += step {
 		p.At = i
 	}
+	for i := p.At; step < 0 && i < len(p.Lines) && isGap(p.Lines[p.At]); i++ {
+		p.At = i // the first line is a title
+	}
 	p.Top = min(p.Top, p.At)
 	p.Top = max(p.Top, p.At-p.Rows+1)
 	p.Top = max(0, min(p.Top, len(p.Lines)-p.Rows))
