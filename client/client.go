@@ -79,6 +79,7 @@ type Client struct {
 	renewal sync.Mutex  // serializes renewals
 	http    *resty.Client
 	log     *slog.Logger
+	sent    *atomic.Int64 // shared by all copies
 }
 
 // New returns a Client. It does not connect.
@@ -96,6 +97,7 @@ func New(o Options) (*Client, error) {
 		options: o,
 		http:    newHTTP(base, o),
 		log:     cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		sent:    new(atomic.Int64),
 	}
 	if o.Session != "" {
 		c.session.Store(&session{id: o.Session, renews: true})
@@ -111,7 +113,7 @@ type session struct {
 
 // with returns a client with other options and a session, which shares the connections.
 func (c *Client) with(o Options, s *session) *Client {
-	copied := &Client{base: c.base, options: o, http: c.http, log: c.log}
+	copied := &Client{base: c.base, options: o, http: c.http, log: c.log, sent: c.sent}
 	copied.session.Store(s)
 	copied.reached.Store(c.reached.Load())
 	return copied
@@ -199,6 +201,10 @@ func (req call) isSafe() bool {
 	return req.reads || req.session || req.method == http.MethodGet
 }
 
+// SentRequests returns the number of requests that were sent, with those of clients that share the
+// connections, but without repetitions.
+func (c *Client) SentRequests() int64 { return c.sent.Load() }
+
 // send sends a request and waits for the start of the reply. The reply has a success
 // status and a body that the caller must close. Errors are *Error or ErrNotSent, or say that
 // the body cannot be encoded. Requests are only retried by Options.Retries, by net/http for
@@ -213,6 +219,7 @@ func (c *Client) send(ctx context.Context, req call) (*http.Response, error) {
 		c.options.DryRun(c.dryRunRequest(req, r))
 		return nil, ErrNotSent
 	}
+	c.sent.Add(1)
 	if c.options.ReadOnly && !req.isSafe() {
 		const message = "read-only: nothing was sent, because the request could change something"
 		return nil, &Error{Kind: ReadOnly, Message: message}

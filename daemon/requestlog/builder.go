@@ -196,6 +196,13 @@ var headerIndex = func() map[string]int {
 	return indexes
 }()
 
+// UserAgent returns the member of the logged headers with the User-Agent of a request.
+func UserAgent(r *http.Request) string {
+	value := truncate(r.Header.Get("User-Agent"), maxHeader)
+	member := append(appendText(nil, "User-Agent"), ':')
+	return string(appendText(member, value))
+}
+
 // maxHeader bounds a header's value, in bytes.
 const maxHeader = 500
 

@@ -20,6 +20,7 @@ import (
 const (
 	memberDate       = "Date"       // one UTC day
 	memberViewErrors = "ViewErrors" // failed requests only
+	memberWithoutOwn = "WithoutOwn" // no requests of the caller's program
 )
 
 // logQuery is the operation of the routes that query the request log.
@@ -79,7 +80,7 @@ func (v logView) plan(x *edge.Context) (*query.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.queries.Plan(x, form.Without(members, memberDate, memberViewErrors), where...)
+	return v.queries.Plan(x, form.Without(members, memberDate, memberViewErrors, memberWithoutOwn), where...)
 }
 
 // where returns the conditions of the path and of the members that only the request log has.
@@ -98,7 +99,29 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([
 		failed := queries.Condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError})
 		where = append(where, failed)
 	}
+	if form.Or(form.MemberValue(members, memberWithoutOwn, &wrong, form.Bool), false) {
+		where = append(where, query.Not(ownRequests(x)))
+	}
 	return where, form.Invalid(wrong)
+}
+
+// ownRequests returns the condition of the requests of the caller's program: those of the same user
+// or API key in the same session, or without one, and with the same User-Agent.
+func ownRequests(x *edge.Context) query.Condition {
+	equalTo := func(field, text string) query.Condition {
+		if text == "" { // stored as null
+			c := queries.Condition(x.Kind, field, record.IsNull, wire.Value{})
+			c.Operands = nil
+			return c
+		}
+		return queries.Condition(x.Kind, field, record.Equal, wire.Value{Text: text})
+	}
+	agent := wire.Value{Text: requestlog.UserAgent(x.Request)}
+	return query.Condition{Join: query.And, Parts: []query.Condition{
+		equalTo("UserAuthId", x.Identity.Name),
+		equalTo("SessionId", sessionTag(x)),
+		queries.Condition(x.Kind, "Headers", record.Contains, agent),
+	}}
 }
 
 // parseRequestedDay returns the start of the requested day from the path or else from a member,

@@ -566,3 +566,32 @@ func TestIconIsNotLogged(t *testing.T) {
 		t.Errorf("the log has %+v, want /erp/favicon.png", logged)
 	}
 }
+
+// TestLogsWithoutOwnRequests checks that WithoutOwn leaves out the requests of the same user and
+// session with the same User-Agent, and no others.
+func TestLogsWithoutOwnRequests(t *testing.T) {
+	i := daemontest.Start(t)
+	own := asAdmin(t, i).with("User-Agent: whctl/1 \"tui\"")
+	other := asAdmin(t, i).with("User-Agent: whctl/1")
+	byKey := anonymous(t, i).with("Authorization: Bearer "+i.Key(t, "admin"), "User-Agent: whctl/1 \"tui\"")
+	own.do("GET /json/reply/DB_ClassQuery?Take=1", "").want(t, 200)
+	other.do("GET /json/reply/DB_ClassQuery?Take=2", "").want(t, 200)
+	byKey.do("GET /json/reply/DB_ClassQuery?Take=3", "").want(t, 200)
+
+	const query = "/Logs?PathInfo=/json/reply/DB_ClassQuery&Fields=AbsoluteUri"
+	for suffix, want := range map[string]string{
+		"":                  "3 2 1",
+		"&WithoutOwn=false": "3 2 1",
+		"&WithoutOwn=true":  "3 2",
+	} {
+		var takes []string
+		for _, entry := range own.logs(query + suffix) {
+			_, take, _ := strings.Cut(entry.AbsoluteURI, "Take=")
+			takes = append(takes, take)
+		}
+		if got := strings.Join(takes, " "); got != want {
+			t.Errorf("%s%s has the requests with Take %q, want %q", query, suffix, got, want)
+		}
+	}
+	own.do("GET /Logs?WithoutOwn=maybe", "").want(t, 400)
+}

@@ -122,6 +122,11 @@ func recordOperations(h *handlers) []operation {
 					Help: "one UTC day; if omitted, all entries, or those of today by the setting requestlog.today",
 				},
 				{Name: memberViewErrors, Type: "bool", Help: "failed requests only"},
+				{
+					Name: memberWithoutOwn,
+					Type: "bool",
+					Help: "no requests of the same user or API key and session with the User-Agent of this request",
+				},
 			},
 			routes: []edge.Route{
 				{
