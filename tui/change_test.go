@@ -39,6 +39,7 @@ var readMethods = []string{
 	"Messages",
 	"Page",
 	"Rows",
+	"SentRequests",
 	"Settings",
 	"SignIn",
 	"Stats",

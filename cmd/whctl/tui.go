@@ -107,6 +107,7 @@ func (v *viewer) appearance(in *profile.Settings, coloured bool) (tui.Appearance
 func (v *viewer) open(
 	connector *profile.Connector, in *profile.Settings,
 ) (*client.Client, tui.Options, error) {
+	connector.Program = "whctl-tui" // the list of requests leaves out those of this program
 	connect := func(readOnly bool) (*client.Client, error) {
 		service, err := connector.Client(v.c, readOnly)
 		if err != nil {

@@ -3,6 +3,7 @@ package browse
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -22,6 +24,7 @@ type Browser struct {
 	Table
 	Selection *selection
 	Rows      *Rows
+	head      []theme.Span // above the list
 }
 
 // Options customizes a Browser for kinds other than business records.
@@ -39,6 +42,12 @@ type Options struct {
 	NewestFirst bool
 	// Paint sets the styles of cells; nil for none.
 	Paint func(fields []string, rows []*grid.Row)
+	// Members are additional members of queries, and Note describes their effect next to the
+	// filters; both nil for none.
+	Members map[string]json.RawMessage
+	Note    func() string
+	// Head returns a line above the list about its first page of rows; nil for no line.
+	Head func(rows []client.Row) []theme.Span
 
 	groups *grouping    // nil for rows
 	rows   *record.Kind // the kind of the rows that are grouped; nil for rows
@@ -117,7 +126,13 @@ func (b *Browser) SetViewName(name string) { b.Selection.viewName = name }
 func (b *Browser) Title() string { return b.Selection.title() }
 
 // Badges returns the filters.
-func (b *Browser) Badges() []string { return b.Selection.filterTexts() }
+func (b *Browser) Badges() []string {
+	badges := b.Selection.filterTexts()
+	if b.Selection.options.Note != nil {
+		badges = append(badges, b.Selection.options.Note())
+	}
+	return badges
+}
 
 // Start fetches the first rows, and notes that the kind was opened.
 func (b *Browser) Start() tea.Cmd {
@@ -205,6 +220,39 @@ func (b *Browser) count() tea.Cmd {
 	})
 }
 
+// SetSize sets the size of the screen, which the list with its head and its preview fill.
+func (b *Browser) SetSize(width, height int) {
+	b.Table.SetSize(width, height)
+	if n := b.headLines(); n > 0 {
+		b.Grid.SetSize(b.Grid.Width(), height-n)
+	}
+}
+
+// headLines returns the number of lines above the list.
+func (b *Browser) headLines() int {
+	const minHeight = 10
+	if b.Selection.options.Head == nil || b.Height < minHeight {
+		return 0
+	}
+	return 1
+}
+
+// View draws the list with its head.
+func (b *Browser) View() string { return strings.Join(b.Panels()[0].Lines, "\n") }
+
+// Panels returns the list with its head, and its preview.
+func (b *Browser) Panels() []theme.Panel {
+	panels := b.Table.Panels()
+	list := &panels[0]
+	if b.headLines() > 0 {
+		head := append([]theme.Span{{Text: "   "}}, b.head...)
+		line := b.Session.Theme.Compose(list.Width, head, nil)
+		list.Lines = append([]string{line}, list.Lines...)
+		list.Height++
+	}
+	return panels
+}
+
 // Put stores a page of rows.
 func (b *Browser) Put(generation, number int, page FetchedRows, err error) tea.Cmd {
 	if err != nil {
@@ -215,6 +263,9 @@ func (b *Browser) Put(generation, number int, page FetchedRows, err error) tea.C
 	}
 	if !b.Rows.put(generation, number, page) {
 		return nil
+	}
+	if number == 0 && b.Selection.options.Head != nil {
+		b.head = b.Selection.options.Head(page.Rows)
 	}
 	b.Preview.Refresh()
 	return b.fetchVisible()
@@ -346,7 +397,7 @@ func (b *Browser) Status() string { return b.Rows.status() }
 // Click selects a cell; a double click opens its row, and a click on a title sorts by that
 // column.
 func (b *Browser) Click(x, y int, double bool) tea.Cmd {
-	row, title := b.Grid.SelectAt(x, y)
+	row, title := b.Grid.SelectAt(x, y-b.headLines())
 	if title {
 		return b.sort()
 	}

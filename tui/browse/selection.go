@@ -75,7 +75,12 @@ func (s *selection) arrangement(columns *grid.Layout) state.Arrangement {
 
 // query returns the query of the displayed fields and the key field.
 func (s *selection) query() client.Query {
-	q := client.Query{Kind: s.rowKind(), Where: s.filters, Strict: true}
+	q := client.Query{
+		Kind:      s.rowKind(),
+		Where:     s.filters,
+		Strict:    true,
+		Unchecked: s.options.Members,
+	}
 	if g := s.options.groups; g != nil {
 		q.GroupBy = g.by()
 		q.Include = []string{"COUNT(*)"}

@@ -16,6 +16,10 @@ import (
 // not change.
 func TestListsFollowTimeMode(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
+	other := tuitest.ConnectAs(t, i, "integration")
+	if _, err := other.Info(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.App.Session.Zone = time.FixedZone("AWST", 8*60*60)
 	d.Clock = time.Now()

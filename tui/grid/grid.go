@@ -47,6 +47,9 @@ func (g *Grid) SetSize(width, height int) {
 	g.measure() // more rows may be visible now
 }
 
+// Width returns the width in cells.
+func (g *Grid) Width() int { return g.Columns.width }
+
 // SetRows replaces the rows. The selection stays on its ID.
 func (g *Grid) SetRows(rows Rows) {
 	g.rows = rows

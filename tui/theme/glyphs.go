@@ -111,3 +111,9 @@ func glyphsOf(set string) (Glyphs, lipgloss.Border) {
 	}
 	return fullGlyphs, lipgloss.RoundedBorder()
 }
+
+// FullBar returns a full cell of a bar.
+func (g *Glyphs) FullBar() string {
+	bars := []rune(g.Bars)
+	return string(bars[len(bars)-1:])
+}

@@ -64,7 +64,18 @@ func Main(m *testing.M) {
 // Connect returns a client of a daemon, signed in as administrator.
 func Connect(t testing.TB, i *daemontest.Instance) *client.Client {
 	t.Helper()
-	c, err := client.New(client.Options{URL: i.URL, User: "admin", Password: daemontest.AdminPassword})
+	return ConnectAs(t, i, "")
+}
+
+// ConnectAs is Connect with the name of a program in User-Agent.
+func ConnectAs(t testing.TB, i *daemontest.Instance, program string) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Options{
+		URL:       i.URL,
+		User:      "admin",
+		Password:  daemontest.AdminPassword,
+		UserAgent: program,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

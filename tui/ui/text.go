@@ -220,8 +220,17 @@ func MaskURL(text string) string {
 
 // Milliseconds is DurationText with one decimal below 10 ms.
 func Milliseconds(text string) string {
-	if ticks, err := wire.ParseTimeSpan(text); err == nil && ticks < 10*ticksPerMilli {
+	ticks, err := wire.ParseTimeSpan(text)
+	if err != nil {
+		return text
+	}
+	return TicksText(ticks)
+}
+
+// TicksText formats a number of ticks in milliseconds, with one decimal below 10 ms.
+func TicksText(ticks int64) string {
+	if ticks < 10*ticksPerMilli {
 		return fmt.Sprintf("%.1f ms", float64(ticks)/ticksPerMilli)
 	}
-	return DurationText(text)
+	return display.Thousands(ticks/ticksPerMilli) + " ms"
 }

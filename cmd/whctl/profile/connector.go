@@ -34,6 +34,7 @@ type Connector struct {
 	Stderr  io.Writer
 	Vault   Vault
 	Version string                          // version of whctl
+	Program string                          // in User-Agent; empty for whctl
 	DryRun  func(io.Writer, client.Request) // prints a request of --dry-run
 	OnRetry func(error)                     // called before each retry; nil for nothing
 
@@ -130,7 +131,7 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 	o := client.Options{
 		URL:       s.Text("url"),
 		Timeout:   s.Duration("timeout"),
-		UserAgent: "whctl/" + k.Version,
+		UserAgent: cmp.Or(k.Program, "whctl") + "/" + k.Version,
 		TLS:       trust,
 		Retrying:  k.retryNotice(c),
 	}

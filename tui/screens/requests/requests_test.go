@@ -15,13 +15,12 @@ import (
 // The request log is filtered and opened like records.
 func TestRequestsAreFilteredAndOpened(t *testing.T) {
 	i := daemontest.Start(t)
-	c := tuitest.Connect(t, i)
 	for range 2 {
-		if _, err := c.Subscriber(t.Context(), "missing"); !client.Is(err, client.NotFound) {
+		if _, err := tuitest.ConnectAs(t, i, "integration").Subscriber(t.Context(), "missing"); !client.Is(err, client.NotFound) {
 			t.Fatal(err)
 		}
 	}
-	d := tuitest.Drive(t, c, tui.Options{})
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press("6", "!")
 	d.WaitUntil("the failed requests are listed", func() bool {
 		if strings.Count(d.Text(), "404") < 2 {
@@ -35,18 +34,45 @@ func TestRequestsAreFilteredAndOpened(t *testing.T) {
 	d.Press("G")
 	d.WantText("RequestDuration")
 	d.Press("esc", "!")
-	d.WantText("200")
+	d.WantText("404")
+}
+
+// The requests of the terminal itself are left out, and a line describes the others.
+func TestOwnRequestsAreLeftOut(t *testing.T) {
+	i := daemontest.Start(t)
+	other := tuitest.ConnectAs(t, i, "integration")
+	for range 3 {
+		if _, err := other.Info(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
+	d.Press("6")
+	d.Resize(120, 40)
+	d.WaitUntil("the requests are listed", func() bool {
+		d.Press("R")
+		return strings.Count(d.Text(), "/Info") == 3
+	})
+	d.WantText("─ 1 of 3 ╮", " of this terminal]", "p95 ")
+	d.WantNoText("/Sessions/Current")
+	d.CheckScreen()
+	d.Resize(60, 15)
+	d.CheckScreen()
 }
 
 // The main columns are visible at 60 columns; user and age at 80.
 func TestRequestColumnsOnSmallScreens(t *testing.T) {
-	d := tuitest.Drive(t, tuitest.Connect(t, daemontest.Start(t)), tui.Options{})
+	i := daemontest.Start(t)
+	if _, err := tuitest.ConnectAs(t, i, "integration").Info(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press("6")
 	d.Clock = time.Now()
 	d.Press("R")
 	d.Resize(80, 24)
 	wantTitles(t, d, "Status", "Method", "Path", "Duration", "User", "Age")
-	if line := d.LineWith("/Sessions/Current"); !strings.Contains(line, " ms ") || strings.Contains(line, "PT") {
+	if line := d.LineWith("/Info"); !strings.Contains(line, " ms ") || strings.Contains(line, "PT") {
 		t.Errorf("the duration is not formatted: %q", line)
 	}
 	d.WantText("! failed")
@@ -85,10 +111,16 @@ func TestRequestColumnsAreSaved(t *testing.T) {
 
 // A request is loaded completely although the log has new rows.
 func TestRequestDetailIsComplete(t *testing.T) {
-	c := tuitest.Connect(t, tuitest.DemoDaemon(t))
-	d := tuitest.Drive(t, c, tui.Options{})
+	i := tuitest.DemoDaemon(t)
+	other := tuitest.ConnectAs(t, i, "integration")
+	for range 5 {
+		if _, err := other.Info(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press("6", "j", "j", "j")
-	if _, err := c.Info(t.Context()); err != nil {
+	if _, err := other.Info(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.Press("enter")
