@@ -571,11 +571,11 @@ func TestIconIsNotLogged(t *testing.T) {
 // session with the same User-Agent, and no others.
 func TestLogsWithoutOwnRequests(t *testing.T) {
 	i := daemontest.Start(t)
-	own := asAdmin(t, i).with("User-Agent: whctl/1 \"tui\"")
-	other := asAdmin(t, i).with("User-Agent: whctl/1")
+	terminal := asAdmin(t, i).with("User-Agent: whctl/1 \"tui\"")
+	program := asAdmin(t, i).with("User-Agent: whctl/1")
 	byKey := anonymous(t, i).with("Authorization: Bearer "+i.Key(t, "admin"), "User-Agent: whctl/1 \"tui\"")
-	own.do("GET /json/reply/DB_ClassQuery?Take=1", "").want(t, 200)
-	other.do("GET /json/reply/DB_ClassQuery?Take=2", "").want(t, 200)
+	terminal.do("GET /json/reply/DB_ClassQuery?Take=1", "").want(t, 200)
+	program.do("GET /json/reply/DB_ClassQuery?Take=2", "").want(t, 200)
 	byKey.do("GET /json/reply/DB_ClassQuery?Take=3", "").want(t, 200)
 
 	const query = "/Logs?PathInfo=/json/reply/DB_ClassQuery&Fields=AbsoluteUri"
@@ -585,7 +585,7 @@ func TestLogsWithoutOwnRequests(t *testing.T) {
 		"&WithoutOwn=true":  "3 2",
 	} {
 		var takes []string
-		for _, entry := range own.logs(query + suffix) {
+		for _, entry := range terminal.logs(query + suffix) {
 			_, take, _ := strings.Cut(entry.AbsoluteURI, "Take=")
 			takes = append(takes, take)
 		}
@@ -593,5 +593,5 @@ func TestLogsWithoutOwnRequests(t *testing.T) {
 			t.Errorf("%s%s has the requests with Take %q, want %q", query, suffix, got, want)
 		}
 	}
-	own.do("GET /Logs?WithoutOwn=maybe", "").want(t, 400)
+	terminal.do("GET /Logs?WithoutOwn=maybe", "").want(t, 400)
 }

@@ -121,10 +121,10 @@ func summary(rows []client.Row) []theme.Span {
 		p95 := durations[(len(durations)*95-1)/100]
 		parts = append(parts, "p95 "+ui.TicksText(p95))
 	}
-	spans := []theme.Span{{Text: strings.Join(parts, " · "), Role: theme.Dim}}
+	spans := []theme.Span{{Text: ui.Parts(parts...), Role: theme.Dim}}
 	if failed > 0 {
 		spans = append(spans,
-			theme.Span{Text: " · ", Role: theme.Dim},
+			theme.Span{Text: "   ", Role: theme.Dim},
 			theme.Span{Text: fmt.Sprintf("%d x 5xx", failed), Role: theme.Failure})
 	}
 	return spans
@@ -132,10 +132,10 @@ func summary(rows []client.Row) []theme.Span {
 
 // rateText formats a number of requests per second.
 func rateText(perSecond float64) string {
-	switch {
-	case perSecond >= 10:
+	if perSecond >= 10 {
 		return display.Short(int64(perSecond)) + "/s"
-	case perSecond >= 1:
+	}
+	if perSecond >= 1 {
 		return fmt.Sprintf("%.1f/s", perSecond)
 	}
 	return fmt.Sprintf("%.1f/min", 60*perSecond)
