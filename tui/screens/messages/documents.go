@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// documents shows what was sent next to the answer to an attempt. They scroll together.
+// documents shows the sent document next to the answer to an attempt. They scroll together.
 type documents struct {
 	session      *ui.Session
 	sent, answer ui.Pager
