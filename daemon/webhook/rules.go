@@ -21,6 +21,7 @@ const (
 	MemberHeaders  = "Headers"
 	MemberRecID    = "RecID"
 	MemberSchedule = "RetrySchedule"
+	MemberRate     = "MaxPerMinute"
 
 	// MemberRequestHeaders is another name of MemberHeaders.
 	MemberRequestHeaders = "RequestHeaders"
@@ -261,6 +262,21 @@ func isToken(c rune) bool {
 	isLetter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 	isDigit := '0' <= c && c <= '9'
 	return isLetter || isDigit || strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+}
+
+// MaxRate is the highest limit of attempts in a minute.
+const MaxRate = 600_000
+
+// ParseRate parses a limit of attempts in a minute. An empty text and 0 are no limit.
+func ParseRate(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > MaxRate {
+		return 0, fmt.Errorf("must be a whole number of attempts a minute, up to %d; 0 for the default of the settings", MaxRate)
+	}
+	return n, nil
 }
 
 // ParseSchedule parses a comma-separated list of delays such as "5s, 30s, 2m".

@@ -40,6 +40,7 @@ type Subscription struct {
 	DisabledReason string // empty if enabled or if none was given
 	Order          Order
 	Schedule       []time.Duration // overrides the settings; nil for their schedule
+	MaxPerMinute   int             // attempts that may start in a minute; 0 for the default of the settings
 	Headers        []Header
 	Secret         string
 	Replaced       ReplacedSecret   // the last one

@@ -31,19 +31,20 @@ type SubscriberChange struct {
 // SubscriptionChange holds the new values of a subscription's members; nil leaves a
 // member unchanged.
 type SubscriptionChange struct {
-	Pattern     *string
-	Where       *string // JSON; empty or without members for all events
-	URL         *string
-	Enabled     *bool
-	Ordered     *bool // Order.All of the subscription
-	ByKey       *bool // Order.ByKey; false if Ordered is true
-	MadeByAdmin *bool
-	Owner       *string           // empty for a caller with only a SubscriberID
-	Schedule    *[]time.Duration  // a nil slice removes the schedule of the subscription
-	Headers     *[]webhook.Header // replace all headers
-	Limits      *webhook.Limits   // limits of callers with only a SubscriberID; nil for administrators
-	Secret      *Rotation
-	RowHash     []byte // expected row version; nil for any
+	Pattern      *string
+	Where        *string // JSON; empty or without members for all events
+	URL          *string
+	Enabled      *bool
+	Ordered      *bool // Order.All of the subscription
+	ByKey        *bool // Order.ByKey; false if Ordered is true
+	MadeByAdmin  *bool
+	Owner        *string           // empty for a caller with only a SubscriberID
+	Schedule     *[]time.Duration  // a nil slice removes the schedule of the subscription
+	MaxPerMinute *int              // 0 removes the rate limit of the subscription
+	Headers      *[]webhook.Header // replace all headers
+	Limits       *webhook.Limits   // limits of callers with only a SubscriberID; nil for administrators
+	Secret       *Rotation
+	RowHash      []byte // expected row version; nil for any
 }
 
 // isNoop reports whether the change has no effect on a subscription. A caller with only a
@@ -60,9 +61,10 @@ func (c *SubscriptionChange) isNoop(s *webhook.Subscription) bool {
 	sameState := c.Enabled == nil || *c.Enabled == s.Enabled && isWell
 	sameSchedule := c.Schedule == nil ||
 		slices.Equal(*c.Schedule, s.Schedule) && (*c.Schedule == nil) == (s.Schedule == nil)
+	sameRate := unchanged(c.MaxPerMinute, s.MaxPerMinute)
 	sameRow := c.RowHash == nil || bytes.Equal(c.RowHash, s.RowHash)
 
-	return sameEvents && sameTarget && sameOrder && sameOwner && sameState && sameSchedule && sameRow
+	return sameEvents && sameTarget && sameOrder && sameOwner && sameState && sameSchedule && sameRate && sameRow
 }
 
 func unchanged[T comparable](requested *T, current T) bool {

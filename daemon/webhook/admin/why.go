@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ type TracedAttempt struct {
 // Situation is the present state, which Explain compares with the stored facts.
 type Situation struct {
 	webhook.Rules
+	Now           time.Time
 	Subscriptions *webhook.Snapshot
 	Kinds         *record.Registry
 	Visible       func(*record.Kind) bool // reports whether the caller may read a kind
@@ -61,6 +63,10 @@ type Situation struct {
 	// RequestedWait returns until when the endpoint of a subscription requested a wait by
 	// Retry-After, zero if it has not.
 	RequestedWait func(subscription int64) time.Time
+
+	// RateWait returns how long the rate limit of a subscription delays its next attempt, 0 if it
+	// does not.
+	RateWait func(subscription int64) time.Duration
 }
 
 // Trace returns the stored facts about a key.
@@ -413,6 +419,11 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) wa
 			return waitReason{step: wire.WhyWaiting, text: "message " + earlier.GUID + " must be delivered first"}
 		}
 	}
+	delay := e.RateWait(sub.ID)
+	isDue := m.Status != webhook.RetryPending || !m.Next.After(e.Now.Add(delay))
+	if delay > 0 && isDue {
+		return waitReason{step: wire.WhyWaiting, text: "rate limit, next in " + wholeSeconds(delay)}
+	}
 	if m.Status == webhook.RetryPending {
 		text := "the next attempt is due at " + m.Next.UTC().Format(time.RFC3339)
 		return waitReason{step: wire.WhyRetrying, due: m.Next, text: text}
@@ -421,6 +432,11 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) wa
 		return waitReason{step: wire.WhyWaiting, text: "earlier messages of the subscription must be delivered first"}
 	}
 	return waitReason{step: wire.WhyWaiting, text: "it is due"}
+}
+
+// wholeSeconds returns a duration in seconds, rounded up, such as 3 s.
+func wholeSeconds(d time.Duration) string {
+	return fmt.Sprintf("%d s", int64(math.Ceil(d.Seconds())))
 }
 
 // HeldReason returns why a subscription withholds messages.

@@ -58,6 +58,8 @@ func whySituation(t *testing.T) Situation {
 		Visible:       func(*record.Kind) bool { return true },
 		Breaker:       func(sub int64) (time.Time, bool) { return whyNoon.Add(time.Hour), sub == warehouseID },
 		RequestedWait: func(int64) time.Time { return time.Time{} },
+		RateWait:      func(int64) time.Duration { return 0 },
+		Now:           whyNoon,
 	}
 }
 
@@ -223,6 +225,10 @@ func whyCases() []whyCase {
 		{"requested wait", unsent(shopID), func(s *Situation) {
 			onlyShop(s)
 			s.RequestedWait = func(int64) time.Time { return whyNoon.Add(30 * time.Minute) }
+		}},
+		{"rate limit", unsent(shopID), func(s *Situation) {
+			onlyShop(s)
+			s.RateWait = func(int64) time.Duration { return 2100 * time.Millisecond }
 		}},
 		{"deleted for one of two", delivered(shopID), onlySubscriptions(shopID, warehouseID)},
 		{"too many messages", tooMany, onlyShop},

@@ -230,6 +230,9 @@ func (d *dispatcher) finish(a *attempt, o webhook.Outcome, valid bool) *attempt 
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
 	d.end(a)
+	if a.sub == nil { // no request was sent
+		a.queue.rate.putBack()
+	}
 	switch {
 	case a.withheld:
 		a.queue.withhold(a.message, d.Now())

@@ -124,6 +124,9 @@ func (e *Engine) Start(ctx context.Context) error {
 		return err
 	}
 	e.queues.setLeases(leases{held: []Lease{home}, home: home, renewed: began, term: e.LeaseTerm})
+	if e.MaxPerMinute != nil {
+		e.queues.setDefaultRate(e.MaxPerMinute())
+	}
 	err = e.readState(ctx)
 	if err != nil {
 		return errors.Join(err, e.Store.Release(ctx, e.queues.leased().held))
@@ -167,10 +170,21 @@ func (e *Engine) loops() []func(context.Context) {
 	if e.OutboxInterval > 0 {
 		loops = append(loops, e.outbox.run)
 	}
+	if e.MaxPerMinute != nil {
+		loops = append(loops, e.followRate)
+	}
 	if e.Rules != nil {
 		loops = append(loops, e.subs.watchRights)
 	}
 	return loops
+}
+
+// followRate follows the default of the rate limits, until ctx is done.
+func (e *Engine) followRate(ctx context.Context) {
+	repeat(ctx, e.Log, "reading the rate limit failed", nil, rateInterval, func(context.Context) error {
+		e.queues.setDefaultRate(e.MaxPerMinute())
+		return nil
+	})
 }
 
 // followClock follows the clock of a store without leases, until ctx is done.
@@ -351,6 +365,10 @@ func (e *Engine) Breaker(subscription int64) (probe time.Time, open bool) {
 func (e *Engine) RequestedWait(subscription int64) time.Time {
 	return e.queues.requestedWait(subscription)
 }
+
+// RateWait returns how long the rate limit of a subscription delays its next attempt, 0 if it does
+// not.
+func (e *Engine) RateWait(subscription int64) time.Duration { return e.queues.rateWait(subscription) }
 
 // PostponedRetries returns the numbers of retries of the messages of a subscription with a next
 // attempt that Retry-After has moved, by ID.

@@ -23,6 +23,7 @@ type queue struct {
 	budget     *budget
 	window     window
 	endpoint   *endpoint                  // replaced when the URL changes; attempts at the old URL keep theirs
+	rate       *rate                      // nil for no limit
 	unsettled  map[int64]*webhook.Message // in flight, or not yet written
 	stale      map[int64]bool             // subset of unsettled that may have been deleted
 	moved      map[int64]bool             // subset of unsettled attempted before the URL changed
@@ -162,7 +163,7 @@ func (q *queue) track(m *webhook.Message) {
 
 // available reports whether the queue may start an attempt if it has a message.
 func (q *queue) available(now time.Time) bool {
-	if !q.enabled() || q.isHeld(now) || !q.endpoint.available(now) {
+	if !q.enabled() || q.isHeld(now) || !q.endpoint.available(now) || !q.rate.allows(now) {
 		return false
 	}
 	return !q.ordered() || len(q.unsettled) == 0 || q.endpoint.breaker.open()
@@ -195,6 +196,7 @@ func (q *queue) take(now time.Time) *webhook.Message {
 	}
 	q.unsettled[m.ID] = m
 	q.endpoint.inFlight++
+	q.rate.take(now)
 	return m
 }
 
@@ -382,6 +384,10 @@ func (q *queue) stats(now time.Time, backlog stats.Backlog) stats.Queue {
 	if e.breaker.open() {
 		next = e.nextProbe() // it determines the next attempt
 	}
+	var rateUntil time.Time
+	if q.enabled() && q.inMemory() > 0 {
+		rateUntil = q.rate.next(now)
+	}
 	return stats.Queue{
 		Subscription: q.sub,
 		FailingSince: e.health.since,
@@ -392,6 +398,8 @@ func (q *queue) stats(now time.Time, backlog stats.Backlog) stats.Queue {
 		BreakerOpen:  e.breaker.open(),
 		NextProbe:    e.nextProbe(),
 		WaitUntil:    q.requestedWait(now),
+		RateUntil:    rateUntil,
+		MaxPerMinute: q.rate.limit(),
 		Next:         next,
 		NotSent:      backlog.NotSent,
 		RetryPending: backlog.RetryPending,
@@ -423,6 +431,10 @@ func (q *queue) nextWake(now time.Time) time.Time {
 	consider(q.endpoint.waitsUntil())
 	consider(q.blockedUntil)
 	consider(q.replays.nextTurn.startAt)
+	mayAwaitRate := q.inMemory() > 0 || q.endpoint.breaker.open() || q.requests.areUnread()
+	if mayAwaitRate {
+		consider(q.rate.next(now))
+	}
 	if len(q.sequences.stored) > 0 {
 		consider(q.sequences.stored[0].due)
 	}

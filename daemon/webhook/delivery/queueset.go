@@ -29,7 +29,10 @@ type queueSet struct {
 	byID    map[int64]*queue // keyed by subscription
 	budget  *budget
 	leases  leases
-	daemons int       // number of daemons that share the store
+	daemons int // number of daemons that share the store
+
+	defaultRate int // rate limit of the subscriptions without one of their own; 0 for none
+
 	polled  time.Time // when the events of other daemons were last read, by the local clock
 	stopped bool      // no more attempts are started
 }
@@ -122,6 +125,7 @@ func (s *queueSet) queueOf(subscription int64) *queue {
 	q := newQueue(sub, s.maxLimit, s.budget)
 	q.endpoint.daemons = s.daemons
 	q.shared = s.leases.term > 0
+	s.limitRate(q)
 	q.setPartitions(s.leases.held)
 	s.byID[subscription] = q
 	return q
@@ -171,6 +175,7 @@ func (s *queueSet) change(q *queue, sub *webhook.Subscription) {
 		s.remove(q)
 		return
 	}
+	s.limitRate(q)
 	if before.URL != sub.URL {
 		s.retarget(q)
 	}
@@ -287,6 +292,7 @@ func (s *queueSet) applyPeerEvents(daemons int, events []PeerEvent) {
 	s.polled = time.Now()
 	for _, q := range s.byID {
 		q.endpoint.daemons = s.daemons
+		s.limitRate(q)
 		s.schedule(q)
 	}
 	for _, e := range events {

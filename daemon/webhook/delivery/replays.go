@@ -142,6 +142,7 @@ func (q *queue) takeReplay(now time.Time) *webhook.Message {
 	q.unsettled[m.ID] = m
 	q.endpoint.inFlight++
 	q.endpoint.replaying++
+	q.rate.take(now)
 	return m
 }
 

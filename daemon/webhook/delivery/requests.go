@@ -89,7 +89,7 @@ func (q *queue) request(ids []int64) {
 // mayRequest reports whether the queue may attempt a requested message. A due probe with another
 // message comes first: the requested ones may fail for reasons of their own.
 func (q *queue) mayRequest(now time.Time) bool {
-	if !q.enabled() || len(q.cursors) == 0 || !q.endpoint.mayTry(now) {
+	if !q.enabled() || len(q.cursors) == 0 || !q.endpoint.mayTry(now) || !q.rate.allows(now) {
 		return false
 	}
 	probeIsDue := q.endpoint.breaker.open() && q.available(now)

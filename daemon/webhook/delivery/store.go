@@ -131,7 +131,7 @@ type Sender interface {
 	Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome
 }
 
-// Config conactivity an Engine.
+// Config configures an Engine.
 type Config struct {
 	Store     Store
 	Sender    Sender
@@ -140,6 +140,10 @@ type Config struct {
 	Retention func() webhook.Retention // called for each scan of old messages; nil to keep them forever
 	Attempts  int                      // maximum number of concurrent attempts
 	Overdue   func() int               // number of requests of the sender that outlast their attempts; nil for none
+
+	// the rate limit of subscriptions without one of their own, 0 for none; read again from time to time;
+	// nil for none
+	MaxPerMinute func() int
 
 	AttemptTimeout func() time.Duration // limit of an attempt, which the sender enforces; nil if unknown
 

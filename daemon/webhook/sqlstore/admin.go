@@ -437,6 +437,9 @@ func (a *Admin) changesOf(c admin.SubscriptionChange) *changes {
 		u.set("RetrySchedule", schedule(*c.Schedule).stored())
 		u.set("MaxRetries", schedule(*c.Schedule).retries())
 	}
+	if c.MaxPerMinute != nil {
+		u.set("MaxPerMinute", optionalInt(*c.MaxPerMinute).stored())
+	}
 	if c.Secret != nil {
 		u.setSecret(c.Secret)
 	}

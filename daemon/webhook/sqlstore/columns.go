@@ -241,7 +241,10 @@ func valueOf(pointer any) any {
 // parameterOf returns the value behind a pointer as the parameter of a statement. A NULL
 // has a type, without which Babelfish rejects it.
 func parameterOf(pointer any) any {
-	if p, ok := pointer.(*optional); ok {
+	switch p := pointer.(type) {
+	case *optional:
+		return p.stored()
+	case *optionalInt:
 		return p.stored()
 	}
 	return valueOf(pointer)

@@ -26,6 +26,7 @@ var subscriptionAdded = []subscriptionColumn{
 	{"Ordered", func(s *webhook.Subscription) any { return &s.Order.All }},
 	{"OrderedByKey", func(s *webhook.Subscription) any { return (*optionalBool)(&s.Order.ByKey) }},
 	{"RetrySchedule", func(s *webhook.Subscription) any { return (*schedule)(&s.Schedule) }},
+	{"MaxPerMinute", func(s *webhook.Subscription) any { return (*optionalInt)(&s.MaxPerMinute) }},
 	{"Secret", func(s *webhook.Subscription) any { return &s.Secret }},
 	{"MadeByAdmin", func(s *webhook.Subscription) any { return &s.MadeByAdmin }},
 	{"Owner", func(s *webhook.Subscription) any { return (*optional)(&s.Owner.Name) }},
@@ -188,6 +189,20 @@ func (f *optionalBool) Scan(value any) error {
 	var set sql.NullBool
 	err := set.Scan(value)
 	*f = optionalBool(set.Bool)
+	return err
+}
+
+// optionalInt is a number that is stored as NULL if it is 0.
+type optionalInt int
+
+func (i optionalInt) stored() sql.NullInt64 {
+	return sql.NullInt64{Int64: int64(i), Valid: i != 0}
+}
+
+func (i *optionalInt) Scan(value any) error {
+	var n sql.NullInt64
+	err := n.Scan(value)
+	*i = optionalInt(n.Int64)
 	return err
 }
 

@@ -19,6 +19,8 @@ type Queue struct {
 	BreakerOpen  bool      // circuit breaker open: only probes are sent
 	NextProbe    time.Time // when the next probe may be sent
 	WaitUntil    time.Time // end of a wait requested by Retry-After, zero for never
+	RateUntil    time.Time // when the rate limit allows the next attempt, zero if no message waits for it
+	MaxPerMinute int       // the rate limit of all daemons, 0 for none
 	Next         time.Time // when the queue has to act again, zero for never or immediately
 	NotSent      int64
 	RetryPending int64

@@ -196,6 +196,7 @@ func subscriptionRows(h hooks) {
 		Order:          webhook.Order{All: true},
 		MadeByAdmin:    true,
 		Schedule:       []time.Duration{time.Second, 90 * time.Minute},
+		MaxPerMinute:   600,
 		Headers:        []webhook.Header{{Name: "X-B", Value: "2", ID: guid(2)}, {Name: "X-A", Value: "", ID: guid(3)}},
 		Secret:         "whsec_abc",
 		SavedAt:        noon,
@@ -284,16 +285,17 @@ func (r adminRows) changeSubscription(sub webhook.Subscription) {
 	var settings []time.Duration // nil: the schedule of the settings
 	headers := []webhook.Header{{Name: "X-C", Value: strings.Repeat("v", 5000), ID: guid(4)}}
 	got, err := r.h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, admin.SubscriptionChange{
-		Pattern:     &pattern,
-		URL:         &url,
-		Where:       &where,
-		Enabled:     &no,
-		Ordered:     &no,
-		MadeByAdmin: &no,
-		Schedule:    &settings,
-		Headers:     &headers,
-		RowHash:     sub.RowHash,
-		Owner:       new(string),
+		Pattern:      &pattern,
+		URL:          &url,
+		Where:        &where,
+		Enabled:      &no,
+		Ordered:      &no,
+		MadeByAdmin:  &no,
+		Schedule:     &settings,
+		MaxPerMinute: new(30),
+		Headers:      &headers,
+		RowHash:      sub.RowHash,
+		Owner:        new(string),
 	}, later)
 	r.h.check(err)
 	want := sub
@@ -304,6 +306,7 @@ func (r adminRows) changeSubscription(sub webhook.Subscription) {
 	want.MadeByAdmin = false
 	want.Owner.Name = ""
 	want.Schedule = nil
+	want.MaxPerMinute = 30
 	want.Headers = headers
 	want.SavedAt = later
 	want.MovedAt = later
@@ -323,12 +326,17 @@ func (r adminRows) changeSubscription(sub webhook.Subscription) {
 		r.h.t.Errorf("changing a subscription with an old row hash: error %v, want Conflict", err)
 	}
 
-	emptied := admin.SubscriptionChange{Headers: &none, Schedule: &empty, Where: new(string)}
+	emptied := admin.SubscriptionChange{
+		Headers:      &none,
+		Schedule:     &empty,
+		MaxPerMinute: new(0),
+		Where:        new(string),
+	}
 	got, err = r.h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, emptied, later)
 	r.h.check(err)
 	hasNoRetries := got.Schedule != nil && len(got.Schedule) == 0
-	if got.Headers != nil || got.Where.Text != "" || !hasNoRetries {
-		r.h.t.Errorf("changed into %+v, want no headers, no condition and no retries", got)
+	if got.Headers != nil || got.Where.Text != "" || !hasNoRetries || got.MaxPerMinute != 0 {
+		r.h.t.Errorf("changed into %+v, want no headers, no condition, no retries and no rate limit", got)
 	}
 	moved := admin.SubscriptionChange{URL: &url}
 	_, err = r.h.Admin.ChangeSubscription(ctx, sub.Subscriber, guid(1), moved, later)
