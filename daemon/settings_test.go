@@ -123,6 +123,10 @@ var readers = map[string]reader{
 		other: "3MiB",
 		sees:  func(d *Daemon) any { return d.webhooks.engine.Retention().TextSize },
 	},
+	"webhooks.max_per_minute": {
+		other: "17",
+		sees:  func(d *Daemon) any { return d.webhooks.engine.MaxPerMinute() },
+	},
 	"webhooks.max_subscriptions": {
 		other: "17",
 		sees:  func(d *Daemon) any { return d.webhooks.admin.Rules().Limits().Subscriptions },

@@ -153,6 +153,7 @@ func (d *Daemon) engineConfig(
 		AttemptTimeout: d.settings.attemptTimeout,
 		Rules:          rules.current,
 		Policy:         func() webhook.Policy { return d.settings.current().Webhooks.Policy() },
+		MaxPerMinute:   func() int { return d.settings.current().Webhooks.MaxPerMinute },
 		Retention:      func() webhook.Retention { return d.settings.current().Webhooks.Retention() },
 		OnChanges:      streams.Publish,
 		Watched:        streams.Watched,

@@ -146,6 +146,7 @@ func SystemKinds() []Kind {
 				field("Ordered", Bool, NotNull),
 				field("RetrySchedule", Text, Nullable),
 				field("OrderedByKey", Bool, NotNull),
+				field("MaxPerMinute", Int, Nullable),
 				{Name: "Where", Type: Object, Filter: TextFilter, Null: Nullable, Column: "Condition"},
 			},
 		},

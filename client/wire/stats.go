@@ -103,10 +103,12 @@ type Queue struct {
 	InFlight            int // attempts
 	Limit               int // current limit of InFlight
 	Breaker             string
-	NextProbeDateTime   Timestamp `json:",omitzero"` // if the breaker is open
-	WaitUntilDateTime   Timestamp `json:",omitzero"` // end of a wait requested by Retry-After
-	FailingSince        Timestamp `json:",omitzero"` // start of uninterrupted failures
-	NextAttemptDateTime Timestamp `json:",omitzero"` // next scheduled attempt
+	NextProbeDateTime   Timestamp `json:",omitzero"`  // if the breaker is open
+	WaitUntilDateTime   Timestamp `json:",omitzero"`  // end of a wait requested by Retry-After
+	RateUntilDateTime   Timestamp `json:",omitzero"`  // next attempt that the rate limit allows, if messages wait for it
+	MaxPerMinute        int       `json:",omitempty"` // attempts that may start in a minute; 0 for no limit
+	FailingSince        Timestamp `json:",omitzero"`  // start of uninterrupted failures
+	NextAttemptDateTime Timestamp `json:",omitzero"`  // next scheduled attempt
 	NotSent             int64
 	RetryPending        int64
 	Pending             int64     // both

@@ -174,6 +174,8 @@ var queueTable = output.Table{
 		{Name: "SubscriptionID", Type: record.Text},
 		{Name: "SubscriberID", Type: record.Text},
 		{Name: "SinceDateTime", Type: record.Epoch},
+		{Name: "MaxPerMinute", Type: record.Int},
+		{Name: "RateUntilDateTime", Type: record.Epoch},
 	},
 	View: []output.ViewColumn{
 		{Title: "Breaker", Fields: "Breaker", As: output.State(wire.BreakerClosed)},
@@ -188,6 +190,7 @@ var queueTable = output.Table{
 		{Title: "Oldest", Fields: "OldestDateTime", As: output.Age, Rank: 6},
 		{Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: 7},
 		{Title: "State", Fields: "IsEnabled DisabledReason", As: output.Enabled, Rank: 8},
+		{Title: "Max/min", Fields: "MaxPerMinute", As: output.Words, Rank: 9},
 		{Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID, Rank: 1},
 		{Title: "Subscriber ID", Fields: "SubscriberID", As: output.SecretID, Rank: output.DetailOnly},
 	},

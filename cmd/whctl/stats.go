@@ -181,8 +181,9 @@ func endpointSums(queues []wire.Queue) []*wire.Queue {
 		if i < 0 {
 			i = len(endpoints)
 			endpoints = append(endpoints, &wire.Queue{
-				URL:     q.URL,
-				Breaker: q.Breaker,
+				URL:               q.URL,
+				Breaker:           q.Breaker,
+				RateUntilDateTime: q.RateUntilDateTime,
 			})
 		}
 		sum := endpoints[i]
@@ -233,6 +234,9 @@ func (d *statsDrawing) endpointNote(endpoint *wire.Queue) string {
 	}
 	if wait := time.Time(endpoint.WaitUntilDateTime); !wait.IsZero() {
 		note += ", " + d.screen.RequestedWait(wait)
+	}
+	if !time.Time(endpoint.RateUntilDateTime).IsZero() {
+		note += ", rate limit"
 	}
 	return note
 }

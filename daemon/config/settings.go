@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/spill"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // Setting is one row of the settings table. The TOML key, the environment variable,
@@ -650,6 +651,14 @@ var table = []Setting{
 		Default: "1000",
 		min:     4,
 		Help:    "maximum number of concurrent delivery attempts",
+	},
+	{
+		Name:    "webhooks.max_per_minute",
+		into:    func(c *Config) any { return &c.Webhooks.MaxPerMinute },
+		Default: "0",
+		max:     webhook.MaxRate,
+		Live:    true,
+		Help:    "maximum number of attempts a minute of a subscription without a MaxPerMinute of its own, divided by the number of daemons; retries, probes and tests count; 0: no limit",
 	},
 	{
 		Name:    "webhooks.max_subscriptions",

@@ -24,6 +24,7 @@ type WebhooksConfig struct {
 	RetrySchedule  Schedule
 	RetryAfterMax  time.Duration
 	DisableAfter   time.Duration // 0: never
+	MaxPerMinute   int           // of a subscription without a rate limit of its own; 0: no limit
 	Way            OutboundConfig
 	ConnectTimeout time.Duration
 	AttemptTimeout time.Duration

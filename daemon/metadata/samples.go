@@ -148,6 +148,7 @@ var examples = map[string]any{
 	"Body":           object{"DebtorID": "0001"},
 	"Header[]":       []any{object{"Name": "X-Shop", "Value": "7"}},
 	"RetrySchedule":  "5s,30s,2m",
+	"MaxPerMinute":   600,
 	"Where":          object{},
 	"Status":         3,
 	"DryRun":         true,

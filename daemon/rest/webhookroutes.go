@@ -626,6 +626,11 @@ var (
 			Help: "delays between attempts, such as 5s,30s,2m; empty for the default of the settings",
 		},
 		{
+			Name: webhook.MemberRate,
+			Type: "int",
+			Help: "attempts that may start in a minute; 0 for the default of the settings",
+		},
+		{
 			Name: webhook.MemberWhere,
 			Type: "object",
 			Help: "condition on the events: members of queries over the Record of a change, Changed and Before.MEMBER, " +

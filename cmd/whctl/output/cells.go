@@ -211,6 +211,9 @@ func showDelivery(s Screen, values []string, queueOf func(subscriptionID string)
 	default:
 		return problemCells[p]
 	}
+	if until := time.Time(queue.RateUntilDateTime); !until.IsZero() {
+		return cell{text: "rate limit, next in " + display.Age(max(time.Second, until.Sub(s.Now)))}
+	}
 	if failingSince != "" {
 		return problemCells[isFailing]
 	}

@@ -35,6 +35,7 @@ func subscriptionCreateFlags() []cli.Flag {
 			Name:  "retry-schedule",
 			Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; default: the service's schedule",
 		},
+		rateFlag,
 		whenFlag("send only events that meet `CONDITION`, such as \"Status: 1 -> 2\" or " +
 			"\"CreditLimit > 1000\", repeatable"),
 		&cli.BoolFlag{Name: "disabled", Usage: "start with delivery paused; messages are queued"},
@@ -63,6 +64,7 @@ func subscriptionUpdateFlags() []cli.Flag {
 			Name:  "retry-schedule",
 			Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; empty: the service's schedule",
 		},
+		rateFlag,
 		whenFlag("send only events that meet `CONDITION`, such as \"Status: 1 -> 2\", repeatable; " +
 			"replaces all present conditions"),
 		&cli.BoolFlag{Name: "no-conditions", Usage: "send all events, without conditions"},
@@ -105,7 +107,7 @@ func checkUpdate(c *cli.Context) error {
 			"--to that of the subscription")
 	}
 	return cmdline.Usagef("nothing to update; give --to, --event, --header, --no-headers, " +
-		"--ordered, --order, --retry-schedule, --when or --no-conditions")
+		"--ordered, --order, --retry-schedule, --max-per-minute, --when or --no-conditions")
 }
 
 // whenOf reads --when for the new or the present event of a subscription.
@@ -139,6 +141,19 @@ func readOrder(c *cli.Context, request *wire.SubscriptionRequest) {
 	}
 }
 
+// rateFlag limits the attempts of a subscription.
+var rateFlag = &cli.IntFlag{
+	Name:  "max-per-minute",
+	Usage: "start at most `N` attempts a minute, retries included; 0: the service's limit",
+}
+
+// readRate reads --max-per-minute.
+func readRate(c *cli.Context, request *wire.SubscriptionRequest) {
+	if c.IsSet(rateFlag.Name) {
+		request.MaxPerMinute = new(c.Int(rateFlag.Name))
+	}
+}
+
 // readHeaders reads --header; nil if the flag is not set.
 func readHeaders(c *cli.Context) (*[]wire.Header, error) {
 	var headers []wire.Header
@@ -168,6 +183,7 @@ var memberFlags = map[string]string{
 	"KeepFor":       "--keep-for",
 	"RetrySchedule": "--retry-schedule",
 	"OrderBy":       "--order",
+	"MaxPerMinute":  "--max-per-minute",
 }
 
 // withFlags names the flags instead of the members in an error of the service.

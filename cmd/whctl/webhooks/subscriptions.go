@@ -142,6 +142,7 @@ func subscriptionView(q *queueStates, names *subscriberNames, full bool) []outpu
 		{Title: "Ordered", Fields: "Ordered", As: output.Yes, Rank: 3},
 		{Title: "When", Fields: "Where", As: output.Words, Rank: 2},
 		{Title: "Retry schedule", Fields: "RetrySchedule", As: output.Words, Rank: output.DetailOnly},
+		{Title: "Max/min", Fields: "MaxPerMinute", As: output.Words, Rank: 3},
 		{Title: "Changed", Fields: "LastSavedDateTime", As: output.Age, Rank: 2},
 		{Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: output.DetailOnly},
 		{Title: "Subscription ID", Fields: "RecID", As: output.ID},
@@ -330,6 +331,7 @@ func newSubscription(c *cli.Context) (wire.SubscriptionRequest, error) {
 	if c.IsSet("retry-schedule") {
 		request.RetrySchedule = new(c.String("retry-schedule"))
 	}
+	readRate(c, &request)
 	var err error
 	request.Headers, err = readHeaders(c)
 	return request, err
@@ -413,6 +415,7 @@ func changedMembers(c *cli.Context) (wire.SubscriptionRequest, error) {
 		}
 	}
 	readOrder(c, &request)
+	readRate(c, &request)
 	headers, err := readHeaders(c)
 	if err != nil {
 		return request, err

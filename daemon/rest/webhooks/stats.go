@@ -149,6 +149,8 @@ func queueDocument(q *stats.Queue) wire.Queue {
 		Attempts:            q.Attempts,
 		LastFailure:         q.Last,
 		WaitUntilDateTime:   wire.Timestamp(q.WaitUntil),
+		RateUntilDateTime:   wire.Timestamp(q.RateUntil),
+		MaxPerMinute:        q.MaxPerMinute,
 		HeldEvents:          q.HeldEvents,
 	}
 	if q.BreakerOpen {

@@ -58,6 +58,7 @@ func (h *subscriptions) document(x *edge.Context, r webhook.Subscription) wire.S
 		OrderedByKey:      r.Order.ByKey,
 		OrderBy:           orderNames[r.Order],
 		RetrySchedule:     scheduleText(r.Schedule),
+		MaxPerMinute:      r.MaxPerMinute,
 	}
 	for _, header := range r.Headers {
 		d.Headers = append(d.Headers, wire.Header{
@@ -180,6 +181,7 @@ func (h *subscriptions) Add(x *edge.Context) error {
 	headers := headersOf(f)
 	enabled := form.Value(f, MemberEnabled, form.Bool)
 	schedule := form.Value(f, webhook.MemberSchedule, parseSchedule)
+	rate := form.Value(f, webhook.MemberRate, webhook.ParseRate)
 	where := whereOf(f)
 	recID := form.Or(form.Value(f, webhook.MemberRecID, parseRecID), "")
 	secret := form.Or(form.Value(f, webhook.MemberSecret, form.Text), "")
@@ -194,18 +196,19 @@ func (h *subscriptions) Add(x *edge.Context) error {
 	}
 
 	r, err := h.admin.AddSubscription(x.Request.Context(), webhook.Subscription{
-		GUID:        recID,
-		Subscriber:  x.Params.Get(InSubscriber),
-		MadeByAdmin: caller.Admin,
-		Owner:       webhook.Owner{Name: caller.Owner},
-		URL:         url,
-		Pattern:     pattern,
-		Headers:     form.Or(headers, nil),
-		Enabled:     form.Or(enabled, true),
-		Order:       webhook.Order{All: form.Or(ordered, false), ByKey: form.Or(byKey, false)},
-		Schedule:    form.Or(schedule, nil),
-		Where:       webhook.Where{Text: form.Or(where, "")},
-		Secret:      secret,
+		GUID:         recID,
+		Subscriber:   x.Params.Get(InSubscriber),
+		MadeByAdmin:  caller.Admin,
+		Owner:        webhook.Owner{Name: caller.Owner},
+		URL:          url,
+		Pattern:      pattern,
+		Headers:      form.Or(headers, nil),
+		Enabled:      form.Or(enabled, true),
+		Order:        webhook.Order{All: form.Or(ordered, false), ByKey: form.Or(byKey, false)},
+		Schedule:     form.Or(schedule, nil),
+		MaxPerMinute: form.Or(rate, 0),
+		Where:        webhook.Where{Text: form.Or(where, "")},
+		Secret:       secret,
 	})
 	if err != nil {
 		return err
@@ -260,6 +263,7 @@ func (h *subscriptions) Change(x *edge.Context) error {
 	url := form.Value(f, webhook.MemberURL, form.Text)
 	enabled := form.Value(f, MemberEnabled, form.Bool)
 	schedule := form.Value(f, webhook.MemberSchedule, parseSchedule)
+	rate := form.Value(f, webhook.MemberRate, webhook.ParseRate)
 	headers := headersOf(f)
 	where := whereOf(f)
 	rowHash := form.Value(f, MemberRowHash, parseRowHash)
@@ -268,15 +272,16 @@ func (h *subscriptions) Change(x *edge.Context) error {
 	}
 
 	change := admin.SubscriptionChange{
-		Pattern:  pattern,
-		URL:      url,
-		Enabled:  enabled,
-		Ordered:  ordered,
-		ByKey:    byKey,
-		Schedule: schedule,
-		Headers:  headers,
-		Where:    where,
-		RowHash:  form.Or(rowHash, nil),
+		Pattern:      pattern,
+		URL:          url,
+		Enabled:      enabled,
+		Ordered:      ordered,
+		ByKey:        byKey,
+		Schedule:     schedule,
+		MaxPerMinute: rate,
+		Headers:      headers,
+		Where:        where,
+		RowHash:      form.Or(rowHash, nil),
 	}
 	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), id, change, caller)
 	if err != nil {

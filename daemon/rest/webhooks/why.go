@@ -59,6 +59,8 @@ func (h *explanations) Show(x *edge.Context) error {
 		Kinds:         x.Options.Kinds(),
 		Breaker:       h.engine.Breaker,
 		RequestedWait: h.engine.RequestedWait,
+		RateWait:      h.engine.RateWait,
+		Now:           h.engine.Now(),
 		Visible:       func(k *record.Kind) bool { return queries.MayRead(x, k) },
 		NotRequested:  notRequested(x.Request.Context(), h.captures),
 	})

@@ -139,6 +139,8 @@ func stateCell(subscription wire.Subscription, s *ui.Session) grid.Cell {
 		return grid.Cell{Text: "waiting (Retry-After)", Role: theme.Warning}
 	case !time.Time(queue.FailingSince).IsZero():
 		return grid.Cell{Text: "failing", Role: theme.Warning}
+	case !time.Time(queue.RateUntilDateTime).IsZero():
+		return grid.Cell{Text: "rate limit"}
 	}
 	return grid.Cell{Text: "enabled"}
 }
@@ -203,6 +205,8 @@ func problemText(subscription wire.Subscription, s *ui.Session) string {
 			ui.Soon(s.TimeUntil(waitUntil))
 	case !since.IsZero():
 		return "failing for " + ui.Age(s.Since(since)) + afterComma(lastFailure(queue))
+	case !time.Time(queue.RateUntilDateTime).IsZero():
+		return "rate limit, next " + ui.Soon(s.TimeUntil(time.Time(queue.RateUntilDateTime)))
 	}
 	return ""
 }

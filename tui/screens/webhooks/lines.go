@@ -96,6 +96,9 @@ func (s *Subscription) details() []detailLine {
 		lines = append(lines, detailLine{"Effective since", dateAndDistance(s.Session, subscription.CapturedFrom), theme.Dim})
 	}
 	schedule := cmp.Or(shortSchedule(subscription.RetrySchedule), "default schedule of the service")
+	if n := subscription.MaxPerMinute; n > 0 {
+		lines = append(lines, detailLine{"Rate limit", display.Count(n, "attempt", "attempts") + " a minute", theme.Plain})
+	}
 	return append(lines, []detailLine{
 		{"Ordered", orderTexts[orderOf(subscription)], theme.Plain},
 		{"Retry schedule", schedule, theme.Plain},
