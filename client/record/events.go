@@ -84,10 +84,33 @@ func CapturedEvents(k *Kind) (all []Event) {
 // of the responses of its endpoint, or because there were none.
 const SubscriptionDisabled = "webhooks.subscription.disabled"
 
+// Events about the delivery of messages: that one has failed for good, that the circuit breaker of an
+// endpoint has opened, and that it accepts messages again.
+const (
+	MessageFailed     = "webhooks.message.failed"
+	EndpointFailing   = "webhooks.endpoint.failing"
+	EndpointRecovered = "webhooks.endpoint.recovered"
+)
+
+// servicePrefix starts the names of the events that the service publishes about itself.
+const servicePrefix = "webhooks."
+
+// IsServiceEvent reports whether an event, or a pattern, is of those that the service publishes about
+// itself: they are about the endpoints of all subscribers. Only subscriptions of admins receive them,
+// and only those that name them or their family: * does not match them.
+func IsServiceEvent(name string) bool {
+	return len(name) > len(servicePrefix) && strings.EqualFold(name[:len(servicePrefix)], servicePrefix)
+}
+
 // ServiceEvents returns the events that the service publishes about itself. Clients
 // cannot publish them.
 func ServiceEvents() []Event {
-	return []Event{{SubscriptionDisabled, "The service has disabled a subscription; its messages stay queued"}}
+	return []Event{
+		{SubscriptionDisabled, "The service has disabled a subscription; its messages stay queued"},
+		{MessageFailed, "A message has failed for good; at most one event a minute and subscription"},
+		{EndpointFailing, "The endpoint of a subscription fails; its messages wait, except for probes"},
+		{EndpointRecovered, "The endpoint of a subscription accepts messages again"},
+	}
 }
 
 // TestEvent is the event of a test message. Clients can neither publish nor subscribe to
@@ -131,7 +154,10 @@ const familySuffix = ".*"
 
 // MatchesEvent reports whether an event matches a pattern of EventPattern.
 func MatchesEvent(pattern, event string) bool {
-	if pattern == "*" || strings.EqualFold(pattern, event) {
+	if pattern == "*" {
+		return !IsServiceEvent(event)
+	}
+	if strings.EqualFold(pattern, event) {
 		return true
 	}
 	family, ok := strings.CutSuffix(pattern, familySuffix)

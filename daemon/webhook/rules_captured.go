@@ -57,6 +57,9 @@ func (r Rules) Posted(text string, sees func(*record.Kind) bool) (string, error)
 // checkOwner returns an error unless the owner of a subscription may read the kind of its
 // events. It does not name the kind.
 func (r Rules) checkOwner(s *Subscription, kind *record.Kind) error {
+	if record.IsServiceEvent(s.Pattern) && !r.IsAdmin(s.Owner.Name) {
+		return serviceEventsRefused(s)
+	}
 	if kind == nil || r.reads(s.Owner.Name, kind) {
 		return nil
 	}
@@ -78,10 +81,33 @@ func (r Rules) heldBy(s *Subscription, kind *record.Kind) string {
 	return kind.Name
 }
 
-// Receives reports whether a captured event is sent to a subscription that matches it. One
-// that names the event gets its messages even while it is held, one to a family or all
-// events only those that its owner may read.
+// adminKind is read by admins only.
+var adminKind = &record.Kind{Role: "admin"}
+
+// IsAdmin reports whether the owner of a subscription is an admin now.
+func (r Rules) IsAdmin(owner string) bool {
+	return owner != "" && r.MayRead != nil && r.MayRead(owner, adminKind)
+}
+
+// serviceEventsRefused returns the error for a subscription to events of the service by another
+// caller than an admin.
+func serviceEventsRefused(s *Subscription) error {
+	kind := fault.Forbidden
+	if s.Owner.Name == "" {
+		kind = fault.Unauthorized
+	}
+	return fault.New(kind,
+		"a subscription to %s requires the role admin: these events are about all subscribers", s.Pattern)
+}
+
+// Receives reports whether an event of the service, or a captured event, is sent to a subscription
+// that matches it. The former are for subscriptions of admins. Of the latter, a subscription that
+// names the event gets its messages even while it is held, one to a family or all events only those
+// that its owner may read.
 func (r Rules) Receives(s *Subscription, event string) bool {
+	if record.IsServiceEvent(event) {
+		return r.IsAdmin(s.Owner.Name)
+	}
 	kind := r.CapturedBy(event)
 	if kind == nil || s.Owner.Name == "" {
 		return false

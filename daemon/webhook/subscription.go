@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/webhook/condition"
 )
 
@@ -242,7 +243,12 @@ func (s *Subscription) pattern() string { return strings.ToLower(s.Pattern) }
 func (s *Snapshot) Match(event string) (found []*Subscription) {
 	name := strings.ToLower(event)
 	family, _, _ := strings.Cut(name, ".")
-	for _, pattern := range [...]string{name, family + ".*", "*"} {
+	patterns := [...]string{name, family + ".*", "*"}
+	matching := patterns[:]
+	if record.IsServiceEvent(name) {
+		matching = patterns[:2] // not *
+	}
+	for _, pattern := range matching {
 		found = append(found, slices.Concat(s.sets[pattern]...)...)
 	}
 	return found

@@ -64,6 +64,9 @@ func (n *noticedSubscriptions) document(r webhook.Subscription) wire.Subscriptio
 // start the capture of, although its pattern matches their events. It names no kind that the caller may
 // not read.
 func (n *noticedSubscriptions) captureNotice(r webhook.Subscription) string {
+	if record.IsServiceEvent(r.Pattern) && !n.handlers.admin.Rules().IsAdmin(r.Owner.Name) {
+		return "the subscription receives no events, because its owner is no admin: save it as an admin"
+	}
 	if !webhook.IsWildcard(r.Pattern) && r.Owner.Name != "" {
 		return "" // it starts the capture, or is disabled with the reason
 	}

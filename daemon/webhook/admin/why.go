@@ -281,7 +281,7 @@ func (e *explanation) addKind(step *wire.WhyStep) bool {
 // receivers returns the subscriptions that an event would be sent to now.
 func (e *explanation) receivers(event string) []*webhook.Subscription {
 	subs := e.Subscriptions.Match(event)
-	if e.CapturedBy(event) == nil {
+	if e.CapturedBy(event) == nil && !record.IsServiceEvent(event) {
 		return subs
 	}
 	return slices.DeleteFunc(subs, func(sub *webhook.Subscription) bool { return !e.Receives(sub, event) })

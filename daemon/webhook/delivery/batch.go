@@ -15,7 +15,8 @@ type batch struct {
 	group        *group // group of changes, nil for none
 	results      []webhook.AttemptResult
 	disabled     []Disabled
-	notices      []*publication // events for disabled
+	incidents    []incident
+	notices      []*publication // events for disabled and incidents
 	health       []Health
 	announced    []webhook.Change
 	changes      []webhook.Change // made by the batch
@@ -41,8 +42,8 @@ type disabledBody struct {
 	DisabledDateTime time.Time
 }
 
-// addNotices creates an event for each subscription that the batch disables, written in
-// the same transaction. Subscriptions that are already disabled are dropped.
+// addNotices creates an event for each subscription that the batch disables, and for each incident,
+// written in the same transaction. Subscriptions that are already disabled are dropped.
 func (b *batch) addNotices(now time.Time) {
 	known := make(map[int64]bool)
 	b.disabled = slices.DeleteFunc(b.disabled, func(d Disabled) bool {
@@ -67,6 +68,9 @@ func (b *batch) addNotices(now time.Time) {
 		p := newPublication(Post{Name: record.SubscriptionDisabled, Body: body}, now)
 		p.exclude = sub.ID
 		b.notices = append(b.notices, p)
+	}
+	for _, i := range b.incidents {
+		b.notices = append(b.notices, i.publication(now))
 	}
 }
 

@@ -15,14 +15,27 @@ import (
 // twoDaemons runs a test with two daemons on one store, each with its own lease.
 func twoDaemons(t *testing.T, test func(first, second *simulation)) {
 	t.Helper()
+	simulate(t, func(x *simulation) { x.withPeer(test) })
+}
+
+// twoDaemonsWithRules is twoDaemons with the rules of events of the service.
+func twoDaemonsWithRules(t *testing.T, test func(first, second *simulation)) {
+	t.Helper()
 	simulate(t, func(x *simulation) {
-		x.stop(testTimeout)
-		x.term = time.Minute
-		x.startEngine()
-		second := x.startPeer()
-		test(x, second)
-		second.stop(testTimeout)
+		x.hasRules = true
+		x.withPeer(test)
 	})
+}
+
+// withPeer runs a test with two engines on the store.
+func (x *simulation) withPeer(test func(first, second *simulation)) {
+	x.t.Helper()
+	x.stop(testTimeout)
+	x.term = time.Minute
+	x.startEngine()
+	second := x.startPeer()
+	test(x, second)
+	second.stop(testTimeout)
 }
 
 // TestRetryingAtAnotherDaemon checks that a retry that is requested at one daemon makes the

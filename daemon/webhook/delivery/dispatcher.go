@@ -343,6 +343,9 @@ func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
 	}
 	result := webhook.AttemptResult{Message: m, URL: a.sub.URL, After: after, Postponed: postponed, Outcome: o}
 	d.pending.record(result, disableReason, delay)
+	if after.Status == webhook.Failed {
+		d.reportFailed(a.queue, m, after, o)
+	}
 }
 
 // hasOrder reports whether other messages of a subscription may wait for this one.
@@ -377,6 +380,7 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 		}
 	}
 	d.observeHealth(q, e, o, policy)
+	d.reportEndpoint(q, o)
 
 	moved := tier != q.budget.tierOf(q)
 	if moved {

@@ -116,8 +116,18 @@ func (h *testEnv) start() {
 // inHouse are the usual rules, by which messages may go to this host.
 func inHouse() webhook.Rules {
 	guard := webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
-	return webhook.Rules{Events: record.Events(), Guard: guard}
+	return webhook.Rules{
+		Events:  record.Events(),
+		Guard:   guard,
+		MayRead: func(owner string, _ *record.Kind) bool { return owner == adminOwner },
+	}
 }
+
+// adminOwner owns the subscriptions of an admin.
+const adminOwner = "user:admin"
+
+// byAdmin makes an admin the owner of a subscription.
+func byAdmin(s *webhook.Subscription) { s.Owner.Name = adminOwner }
 
 // stop stops the engine with a grace period for attempts in flight.
 func (h *testEnv) stop(grace time.Duration) {

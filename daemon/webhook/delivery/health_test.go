@@ -20,8 +20,9 @@ func TestPersistentFailureDisables(t *testing.T) {
 		}
 		x.policy.Schedule = schedule
 		x.policy.DisableAfter = 48 * time.Hour
+		x.restartWithRules()
 		dead := x.subscribe("https://dead.example/", "debtor.*")
-		x.subscribe("https://watch.example/", "webhooks.*")
+		x.subscribe("https://watch.example/", "webhooks.subscription.disabled", byAdmin)
 		var notices []string
 		x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
 			if m.URL == dead.URL {

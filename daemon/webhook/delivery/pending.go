@@ -46,6 +46,7 @@ type pending struct {
 	due       time.Time   // when the results are to be written
 	timer     *time.Timer // wakes the writer then
 	disabled  []Disabled
+	incidents []incident
 	health    []Health         // one entry for each subscription
 	announced []webhook.Change // made by admin.Service; to be written as peer events for other daemons
 	wake      chan struct{}    // buffered, one
@@ -125,6 +126,14 @@ func (p *pending) disable(d Disabled) {
 	wake.Signal(p.wake)
 }
 
+// report queues the event of an incident.
+func (p *pending) report(i incident) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.incidents = append(p.incidents, i)
+	wake.Signal(p.wake)
+}
+
 // setHealth queues a subscription's health.
 func (p *pending) setHealth(h Health) {
 	p.mu.Lock()
@@ -201,7 +210,7 @@ func (p *pending) hasWork() (exists, due bool) {
 	if len(p.results) > 0 {
 		return true, !time.Now().Before(p.due)
 	}
-	exists = len(p.disabled)+len(p.health)+len(p.announced) > 0
+	exists = len(p.disabled)+len(p.incidents)+len(p.health)+len(p.announced) > 0
 	return exists, exists
 }
 
@@ -236,6 +245,8 @@ func (p *pending) next() *batch {
 
 	n = min(len(p.disabled), batchRows) // each creates an event
 	b.disabled, p.disabled = p.disabled[:n:n], p.disabled[n:]
+	n = min(len(p.incidents), batchRows-len(b.disabled))
+	b.incidents, p.incidents = p.incidents[:n:n], p.incidents[n:]
 	n = min(len(p.results), batchRows)
 	b.results, p.results = p.results[:n:n], p.results[n:]
 	if len(p.results) == 0 {
@@ -254,6 +265,7 @@ func (p *pending) restore(b *batch) {
 	}
 	p.results = append(b.results, p.results...)
 	p.disabled = append(b.disabled, p.disabled...)
+	p.incidents = append(b.incidents, p.incidents...)
 	later := p.health
 	p.health = b.health
 	for _, h := range later {

@@ -22,8 +22,9 @@ type queue struct {
 	sub        *webhook.Subscription // nil once it was deleted
 	budget     *budget
 	window     window
-	endpoint   *endpoint                  // replaced when the URL changes; attempts at the old URL keep theirs
-	rate       *rate                      // nil for no limit
+	endpoint   *endpoint // replaced when the URL changes; attempts at the old URL keep theirs
+	rate       *rate     // nil for no limit
+	incidents  incidents
 	unsettled  map[int64]*webhook.Message // in flight, or not yet written
 	stale      map[int64]bool             // subset of unsettled that may have been deleted
 	moved      map[int64]bool             // subset of unsettled attempted before the URL changed
@@ -61,6 +62,7 @@ func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
 		withheld:   make(map[string]bool),
 		postponed:  make(map[int64]postponedMessage),
 	}
+	q.incidents.isUnknown = q.endpoint.breaker.open() // it was failing when an earlier process ended
 	q.sequences = sequences{q: q, byKey: make(map[string]*sequence)}
 	return q
 }

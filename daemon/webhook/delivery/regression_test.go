@@ -63,9 +63,9 @@ func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
 
 // TestDisabledOnce checks that two daemons that disable the same subscription publish one event.
 func TestDisabledOnce(t *testing.T) {
-	twoDaemons(t, func(first, second *simulation) {
+	twoDaemonsWithRules(t, func(first, second *simulation) {
 		dead := first.subscribe("https://dead.example/", "debtor.*")
-		first.subscribe("https://watch.example/", "webhooks.*")
+		first.subscribe("https://watch.example/", "webhooks.subscription.disabled", byAdmin)
 		first.advance(5 * time.Second)
 		var mu sync.Mutex
 		notices := 0

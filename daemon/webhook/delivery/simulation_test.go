@@ -29,6 +29,7 @@ type simulation struct {
 	fakeSender  *fakeSender
 	term        time.Duration // of leases
 	realClock   bool          // the store uses its own clock instead of the bubble's
+	hasRules    bool          // the engine has the rules of events of the service
 
 	maxSequences int // of a queue of the engines that are started; 0 for the usual limit
 }
@@ -66,6 +67,9 @@ func (x *simulation) startEngine(change ...func(*delivery.Config)) {
 		LeaseTerm:    x.term,
 		PeerInterval: peerInterval,
 	}
+	if x.hasRules {
+		config.Rules = inHouse
+	}
 	for _, c := range change {
 		c(&config)
 	}
@@ -90,9 +94,17 @@ func (x *simulation) startPeerWith(change ...func(*delivery.Config)) *simulation
 	x.t.Helper()
 	h := *x.testEnv
 	h.store = h.open()
-	n := &simulation{testEnv: &h, fakeSender: x.fakeSender, term: x.term, realClock: x.realClock}
+	n := &simulation{testEnv: &h, fakeSender: x.fakeSender, term: x.term, realClock: x.realClock, hasRules: x.hasRules}
 	n.startEngine(change...)
 	return n
+}
+
+// restartWithRules restarts the engine with the rules of events of the service.
+func (x *simulation) restartWithRules() {
+	x.t.Helper()
+	x.stop(testTimeout)
+	x.hasRules = true
+	x.startEngine()
 }
 
 // advance lets time pass and then waits until all goroutines are blocked.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
@@ -148,6 +149,10 @@ func (w *batchWriter) match(work *batch) map[int64]bool {
 	ordered := make(map[int64]bool)
 	messages := 0
 	for i, p := range slices.Concat(required, work.publications) {
+		isOfService := record.IsServiceEvent(p.event.Name)
+		if isOfService && p.target == 0 {
+			p.receives = w.recipients(p.event.Name)
+		}
 		p.match(work.subs, work.home, w.LeaseTerm > 0, ordered)
 		messages += len(p.messages)
 		if messages > batchMessages && i > len(required) {

@@ -1,0 +1,155 @@
+package delivery
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// incidentInterval is the minimum time between two events of the same name about an endpoint.
+const incidentInterval = time.Minute
+
+// incidents decides which events about the endpoint of a queue this daemon publishes.
+type incidents struct {
+	failing   bool                 // as last published
+	isUnknown bool                 // the event that an earlier process published last
+	published map[string]time.Time // by name of the event
+	unnamed   int                  // messages that failed since the last event about one
+	awaited   bool                 // the state is compared again when an event is possible
+}
+
+// wait returns how long no event of a name is possible, 0 if one is.
+func (i *incidents) wait(name string, now time.Time) time.Duration {
+	last, ok := i.published[name]
+	if !ok {
+		return 0
+	}
+	return max(0, last.Add(incidentInterval).Sub(now))
+}
+
+// note records that an event is published.
+func (i *incidents) note(name string, now time.Time) {
+	if i.published == nil {
+		i.published = make(map[string]time.Time)
+	}
+	i.published[name] = now
+}
+
+// incident is an event about an endpoint, to be published with the next batch.
+type incident struct {
+	name string
+	body incidentBody
+}
+
+// incidentBody is the body of an event about an endpoint. It contains neither the SubscriberID nor
+// the URL, which are secrets of the subscriber.
+type incidentBody struct {
+	SubscriptionID string
+	SubscriberName string
+	EventName      string    // event pattern of the subscription; of a message its event
+	MessageID      string    `json:",omitempty"`
+	EventID        string    `json:",omitempty"`
+	Key            string    `json:",omitempty"`
+	HTTPCode       int       `json:",omitempty"` // of the last attempt; absent without a response
+	Reason         string    `json:",omitempty"` // of its failure
+	Attempts       int       `json:",omitempty"`
+	OtherMessages  int       `json:",omitempty"` // that failed for good since the last of these events
+	FailingSince   time.Time `json:",omitzero"`
+	At             time.Time
+}
+
+// mayReport reports whether events about the endpoint of a subscription are published: not about
+// the deliveries of such events.
+func mayReport(sub *webhook.Subscription) bool {
+	return sub != nil && !record.IsServiceEvent(sub.Pattern)
+}
+
+// reportFailed publishes that a message has failed for good, unless there was such an event within
+// a minute. The lock of the queues is held.
+func (d *dispatcher) reportFailed(q *queue, m *webhook.Message, after webhook.State, o webhook.Outcome) {
+	_, isTest := record.SentEvent(m.Event.Name)
+	if !mayReport(q.sub) || isTest {
+		return
+	}
+	now := d.Now()
+	if q.incidents.wait(record.MessageFailed, now) > 0 {
+		q.incidents.unnamed++
+		return
+	}
+	q.incidents.note(record.MessageFailed, now)
+	d.pending.report(incident{record.MessageFailed, incidentBody{
+		SubscriptionID: q.sub.GUID,
+		SubscriberName: q.sub.SubscriberInfo.Name,
+		EventName:      m.Event.Name,
+		MessageID:      m.GUID,
+		EventID:        m.Event.GUID,
+		Key:            m.Event.Key,
+		HTTPCode:       o.Code,
+		Reason:         o.Reason(),
+		Attempts:       after.Attempts,
+		OtherMessages:  q.incidents.unnamed,
+		At:             now.UTC(),
+	}})
+	q.incidents.unnamed = 0
+}
+
+// reportEndpoint publishes that an endpoint fails, when its circuit breaker has opened, or that it
+// accepts messages again, if that has not been published. An event that is not possible yet follows
+// later, if the state is still the same then. The lock of the queues is held.
+func (d *dispatcher) reportEndpoint(q *queue, o webhook.Outcome) {
+	failing := q.endpoint.breaker.open()
+	isPublished := failing == q.incidents.failing && !q.incidents.isUnknown
+	recovers := !failing && !q.endpoint.failing()
+	if isPublished || !failing && !recovers || !mayReport(q.sub) {
+		return
+	}
+	name := record.EndpointRecovered
+	body := incidentBody{
+		SubscriptionID: q.sub.GUID,
+		SubscriberName: q.sub.SubscriberInfo.Name,
+		EventName:      q.sub.Pattern,
+	}
+	if failing {
+		name = record.EndpointFailing
+		body.FailingSince = q.endpoint.health.since.UTC()
+		body.HTTPCode = o.Code
+		body.Reason = o.Reason()
+	}
+	now := d.Now()
+	if wait := q.incidents.wait(name, now); wait > 0 {
+		d.reportLater(q, o, wait)
+		return
+	}
+	body.At = now.UTC()
+	q.incidents.note(name, now)
+	q.incidents.failing = failing
+	q.incidents.isUnknown = false
+	d.pending.report(incident{name, body})
+}
+
+// reportLater compares the state of an endpoint again after a while. The lock of the queues is held.
+func (d *dispatcher) reportLater(q *queue, o webhook.Outcome, wait time.Duration) {
+	if q.incidents.awaited {
+		return
+	}
+	q.incidents.awaited = true
+	time.AfterFunc(wait, func() {
+		d.queues.mu.Lock()
+		defer d.queues.mu.Unlock()
+		q.incidents.awaited = false
+		if !d.queues.stopped {
+			d.reportEndpoint(q, o)
+		}
+	})
+}
+
+// publication returns the event of an incident.
+func (i incident) publication(now time.Time) *publication {
+	body, err := json.Marshal(i.body)
+	if err != nil {
+		panic("webhook: " + err.Error()) // texts and times can always be encoded
+	}
+	return newPublication(Post{Name: i.name, Body: body}, now)
+}
