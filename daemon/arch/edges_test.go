@@ -274,6 +274,10 @@ var edges = map[string][]string{
 		"daemon/webhook/delivery",
 		"daemon/webhook/stats",
 	}),
+	"daemon/rest/pages": slices.Concat(plain, []string{
+		"client/display", "daemon/account", "daemon/encode", "daemon/query",
+		"daemon/rest/edge", "daemon/rest/queries", "daemon/webhook",
+	}),
 	"daemon/rest": slices.Concat(plain, []string{
 		"client/assistant",
 		"daemon/account",
@@ -291,6 +295,7 @@ var edges = map[string][]string{
 		"daemon/rest/edge",
 		"daemon/rest/feeds",
 		"daemon/rest/form",
+		"daemon/rest/pages",
 		"daemon/rest/queries",
 		"daemon/rest/webhooks",
 		"daemon/spill",

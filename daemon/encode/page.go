@@ -17,7 +17,11 @@ type Site struct {
 	Location  string // path and query of the page, to return to after a login
 	User      string // display name of the user, empty if not logged in
 	Session   bool   // logged in with a session, which can be ended
+	Admin     bool   // the user may see the pages for administrators
+	Docs      bool   // the service has its manual
 	Operation string // the requested operation, if a metadata page describes it
+	Refresh   int    // seconds after which the browser loads the page again; 0 for never
+	StopURL   string // the page without that
 }
 
 //go:embed templates/style.css

@@ -49,12 +49,12 @@ func (h *documents) audienceOf(x *edge.Context) audience {
 	return to
 }
 
-// home redirects browsers to the list of operations. Other clients get 404.
+// home redirects browsers to the start page. Other clients get 404.
 func (h *documents) home(x *edge.Context) error {
 	if !x.HTML() {
 		return edge.NotFound()
 	}
-	return x.Redirect(http.StatusFound, x.Base+"/metadata")
+	return x.Redirect(http.StatusFound, x.Base+edge.StartPath)
 }
 
 // metadata returns the list of operations, or the description of one. Browsers

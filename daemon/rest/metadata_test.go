@@ -76,7 +76,7 @@ func TestMetadataOfEveryOperation(t *testing.T) {
 	}
 
 	c.do("GET /", "").want(t, 404)
-	asBrowser(c).do("GET /", "").want(t, 302).wantHeader(t, "Location", "/metadata")
+	asBrowser(c).do("GET /", "").want(t, 302).wantHeader(t, "Location", "/Pages")
 }
 
 // withoutQuery removes the return URL of the login link from a page.

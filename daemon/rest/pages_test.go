@@ -150,6 +150,11 @@ func TestLinksStayBelowTheBasePath(t *testing.T) {
 		"/login",
 		"/nothing",
 		"/Users",
+		"/Pages",
+		"/Pages/Messages",
+		"/Pages/Subscribers",
+		"/Pages/Keys",
+		"/Pages/Users/Do/New",
 	} {
 		for _, to := range hrefs(c.do("GET /erp/whd"+page, "")) {
 			path, _, _ := strings.Cut(to, "#")
@@ -167,7 +172,7 @@ func TestLinksStayBelowTheBasePath(t *testing.T) {
 		}
 	}
 
-	c.do("GET /erp/whd", "").want(t, 302).wantHeader(t, "Location", "/erp/whd/metadata")
+	c.do("GET /erp/whd", "").want(t, 302).wantHeader(t, "Location", "/erp/whd/Pages")
 	c.do("GET /erp/whd/nothing", "").want(t, 404).wantText(t, "path not found", `href="/erp/whd/metadata"`)
 }
 
@@ -255,13 +260,13 @@ func TestLoginPage(t *testing.T) {
 	for to, want := range map[string]string{
 		"/Queries/SO_Totals?Take=5": "/Queries/SO_Totals?Take=5",
 		"/Logs/Today":               "/Logs/Today",
-		"https://evil.example/":     "/metadata",
-		"//evil.example/":           "/metadata",
-		`/\evil.example`:            "/metadata",
-		"javascript:alert(1)":       "/metadata",
-		"/\t/evil.example":          "/metadata",
-		"evil.example":              "/metadata",
-		"http:/evil.example":        "/metadata",
+		"https://evil.example/":     "/Pages",
+		"//evil.example/":           "/Pages",
+		`/\evil.example`:            "/Pages",
+		"javascript:alert(1)":       "/Pages",
+		"/\t/evil.example":          "/Pages",
+		"evil.example":              "/Pages",
+		"http:/evil.example":        "/Pages",
 	} {
 		a := post(url.Values{
 			"UserName": {"admin"},

@@ -12,12 +12,18 @@ import (
 	"github.com/bizhook/whd/daemon/rest/queries"
 )
 
+// resolver finds out which call a request makes.
+type resolver struct {
+	router  *edge.Router
+	queries *queries.Handler
+}
+
 // resolve returns the call that a request makes. It has no effects. allow has the methods of the
 // path if the method is wrong or OPTIONS. The error is the first of those in URL and headers.
-func (s *Server) resolve(r *http.Request, o *edge.Options) (call edge.Call, allow []string, err error) {
-	match, allow, routeErr := s.router.Find(r.Method, r.URL.EscapedPath())
+func (v resolver) resolve(r *http.Request, o *edge.Options) (call edge.Call, allow []string, err error) {
+	match, allow, routeErr := v.router.Find(r.Method, r.URL.EscapedPath())
 	members, queryErr := query.ReadForm(r.URL.RawQuery)
-	kind, kindErr := s.handlers.queries.Kind(o, match.Route, match.Params)
+	kind, kindErr := v.queries.Kind(o, match.Route, match.Params)
 	call = edge.Call{
 		Route:      match.Route,
 		Params:     match.Params,
@@ -39,8 +45,18 @@ func (s *Server) resolve(r *http.Request, o *edge.Options) (call edge.Call, allo
 	}
 
 	formatErr := setFormat(&call, r.Header, o)
+	if isPageLoad(r, &call) {
+		call.Refresh = edge.ParseRefresh(call.URLMembers.Text(edge.MemberRefresh))
+		call.URLMembers = form.Without(call.URLMembers, edge.MemberRefresh)
+	}
 	overrideErr := checkOverride(r)
 	return call, allow, cmp.Or(overrideErr, routeErr, queryErr, formatErr, kindErr)
+}
+
+// isPageLoad reports whether a browser loads a page. Only then is Refresh not a member for the
+// operation.
+func isPageLoad(r *http.Request, call *edge.Call) bool {
+	return r.Method == http.MethodGet && call.Format.Name == "html"
 }
 
 // setFormat sets the format of a call, with its options, from the path, the query string and the

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,7 +70,7 @@ type Config struct {
 // Server is the service's http.Handler.
 type Server struct {
 	config    Config
-	router    *edge.Router
+	resolver  resolver
 	admission *edge.Admission
 	bodies    *edge.Bodies
 	proxies   edge.Proxies
@@ -77,6 +79,7 @@ type Server struct {
 	observer  observer
 	shutdown  *shutdown
 	handlers  *handlers
+	hasDocs   bool // the service has its manual
 }
 
 // New returns a Server.
@@ -99,9 +102,11 @@ func New(c Config) *Server {
 	admission := edge.NewAdmission(e.MaxRequests, replies, recognize)
 	shutdown := newShutdown(admission)
 	h := newHandlers(c, m, access, shutdown)
+	operations := routesOf(h.table)
+	routes := slices.Concat(pagesOf(c, h, access, operations), operations)
 	return &Server{
 		config:    c,
-		router:    edge.NewRouter(routesOf(h.table), e.BasePath),
+		resolver:  resolver{edge.NewRouter(routes, e.BasePath), h.queries},
 		admission: admission,
 		bodies:    edge.NewBodies(e.MaxBody, bodies, e.BodyTimeout, recognize),
 		proxies:   e.TrustedProxies,
@@ -116,6 +121,7 @@ func New(c Config) *Server {
 		},
 		shutdown: shutdown,
 		handlers: h,
+		hasDocs:  offersDocs(operations),
 	}
 }
 
@@ -257,7 +263,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve handles a request: resolution, authentication, body, slot, handler.
 func (s *Server) serve(x *edge.Context) error {
-	call, allow, err := s.resolve(x.Request, x.Options)
+	call, allow, err := s.resolver.resolve(x.Request, x.Options)
 	x.Call = call
 	if call.HasSecret {
 		hideSecret(x)
@@ -295,6 +301,8 @@ func (s *Server) serve(x *edge.Context) error {
 	return s.handle(x)
 }
 
+var errNoWebhooks = fault.New(fault.NotFound, "webhooks are disabled by the setting webhooks.enabled")
+
 // handle runs the handler of a route. It takes a slot only after authentication and after
 // the body has been read, so that slow clients do not occupy one.
 func (s *Server) handle(x *edge.Context) error {
@@ -304,7 +312,7 @@ func (s *Server) handle(x *edge.Context) error {
 	defer s.admission.EndRequest()
 
 	if x.Route.Webhooks && s.config.Engine == nil {
-		return fault.New(fault.NotFound, "webhooks are disabled by the setting webhooks.enabled")
+		return errNoWebhooks
 	}
 	if x.Route.Operation == MCPOperation && !x.Options.MCP {
 		return edge.NotFound()
@@ -341,6 +349,9 @@ func (s *Server) answer(x *edge.Context) error {
 	if x.HTML() {
 		edge.AddSite(x)
 	}
+	if x.Refresh > 0 {
+		x.Response.Header().Set("Refresh", strconv.Itoa(x.Refresh))
+	}
 	if x.IsList {
 		return s.serveList(x)
 	}
@@ -360,6 +371,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 		Log:      s.config.Log,
 		Base:     s.config.Edge.BasePath,
 		Options:  s.config.Options(),
+		HasDocs:  s.hasDocs,
 		Timing:   edge.Timing{Start: time.Now()},
 		Origin:   s.proxies.Origin(r, s.config.Edge.ForwardedHost),
 		Call:     edge.Call{Format: edge.ResponseFormat{Format: edge.JSONFormat()}}, // until it is resolved
@@ -414,7 +426,7 @@ func (s *Server) MetricsHandler() http.Handler { return s.metrics.Handler() }
 // name of the record kind but no IDs, and is "/..." for an unknown path. traced is false
 // for health checks and live streams.
 func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
-	m, _, err := s.router.Find(overriddenMethod(r).Method, r.URL.EscapedPath())
+	m, _, err := s.resolver.router.Find(overriddenMethod(r).Method, r.URL.EscapedPath())
 	if err != nil || m.Route == nil {
 		return "/...", true
 	}

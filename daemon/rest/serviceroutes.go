@@ -54,7 +54,7 @@ func serviceOperations(h *handlers) []operation {
 		{
 			name:    "Home",
 			group:   groupService,
-			summary: "Redirect browsers to the list of operations",
+			summary: "Redirect browsers to the start page",
 			media:   "text/html",
 			routes: []edge.Route{
 				{Methods: "GET", Pattern: "/", Status: http.StatusFound, Serve: h.documents.home},

@@ -270,14 +270,14 @@ func TestLoginRedirectTarget(t *testing.T) {
 	c := anonymous(t, daemontest.Start(t))
 	for to, want := range map[string]string{
 		"/Queries/DB_Class?Take=1": "/Queries/DB_Class?Take=1",
-		"//evil.example":           "/metadata",
-		`/\evil.example`:           "/metadata",
-		`\evil.example`:            "/metadata",
-		"https:evil.example":       "/metadata",
-		"https://evil.example":     "/metadata",
-		"javascript:alert(1)":      "/metadata",
-		"/\t/evil.example":         "/metadata",
-		"evil.example":             "/metadata",
+		"//evil.example":           "/Pages",
+		`/\evil.example`:           "/Pages",
+		`\evil.example`:            "/Pages",
+		"https:evil.example":       "/Pages",
+		"https://evil.example":     "/Pages",
+		"javascript:alert(1)":      "/Pages",
+		"/\t/evil.example":         "/Pages",
+		"evil.example":             "/Pages",
 	} {
 		a := c.do("POST /auth/credentials", loginForm("redirect", to),
 			"Content-Type: application/x-www-form-urlencoded", "Accept: text/html")

@@ -59,6 +59,10 @@ func (h *Access) Admit(x *edge.Context) error {
 	return h.csrf.Check(x)
 }
 
+// Authorize authenticates a request that is part of an admitted one, and rejects it if its user may
+// not use the route.
+func (h *Access) Authorize(x *edge.Context) error { return h.authorize(x) }
+
 // CheckOrigin rejects a request from a page of another origin even if it has explicit
 // credentials.
 func (h *Access) CheckOrigin(x *edge.Context) error { return h.csrf.CheckOrigin(x) }

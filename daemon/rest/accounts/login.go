@@ -87,7 +87,7 @@ func writeLogin(x *edge.Context, status int, form loginForm) error {
 // this service.
 func redirectTarget(x *edge.Context, members query.Members) string {
 	const unsafe = "\\\t\r\n" // browsers read a backslash as a slash, and skip the others
-	home := x.Base + "/metadata"
+	home := x.Base + edge.StartPath
 	target := members.Text(MemberRedirect)
 	isLocal := strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "//")
 	if !isLocal || strings.ContainsAny(target, unsafe) {

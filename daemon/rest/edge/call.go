@@ -25,6 +25,8 @@ type Call struct {
 	Coding *Coding  // accepted by the client, nil for none
 	Unused []string // names of options of the format that have no effect
 
+	Refresh int // seconds after which a browser loads the page again; 0 for never
+
 	IsForm bool // a page's filter form may have sent the query string, see queries.FormAddress
 	IsList bool // the body is a list of requests
 	IsFeed bool // the path is below those of Exact routes

@@ -33,6 +33,7 @@ type Context struct {
 	Base     string // http.base_path for links: empty, or with a leading slash and no trailing one
 
 	Options *Options // the settings at the start of the request
+	HasDocs bool     // the service has its manual, which pages link to
 
 	Call // the resolved request
 
@@ -331,6 +332,19 @@ func (x *Context) Part(body []byte, out *Kept) *Context {
 	return &part
 }
 
+// Inner returns the request of a call that serves x, such as one of those that a page consists of. It
+// has the credentials of x, its own body, and its response is kept by out.
+func (x *Context) Inner(r *http.Request, call Call, body []byte, out *Kept) *Context {
+	inner := x.Part(body, out)
+	inner.Request = r
+	inner.Call = call
+	inner.Key = x.Key
+	inner.Members = nil
+	inner.Logged = Logged{}
+	inner.site = nil
+	return inner
+}
+
 // Adopt adds the cookies, the ignored members and the user of a part to x.
 func (x *Context) Adopt(part *Context) {
 	x.Identity = part.Identity
@@ -360,6 +374,30 @@ func appendMilliseconds(b []byte, d time.Duration) []byte {
 	return append(b, '.', byte('0'+hundredths/10%10), byte('0'+hundredths%10))
 }
 
+// MemberRefresh is the number of seconds after which a browser loads a page again.
+const MemberRefresh = "Refresh"
+
+// isRefresh reports whether a pair of a query string is the member Refresh.
+func isRefresh(pair string) bool {
+	name, _, _ := strings.Cut(pair, "=")
+	return strings.EqualFold(name, MemberRefresh)
+}
+
+// Limits of Refresh, in seconds.
+const (
+	minRefresh = 2
+	maxRefresh = 3600
+)
+
+// ParseRefresh returns the seconds of the member Refresh within its limits, 0 if it is no number.
+func ParseRefresh(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n <= 0 {
+		return 0
+	}
+	return min(maxRefresh, max(minRefresh, n))
+}
+
 // RequestID returns the X-Request-Id of a proxy if it is safe text, else a new id.
 func RequestID(r *http.Request) string {
 	const maxLength = 64
@@ -382,12 +420,20 @@ func SiteOf(x *Context) encode.Site {
 		Base:    x.Base,
 		User:    x.Identity.DisplayName,
 		Session: x.Identity.AuthMethod == account.Cookie,
+		Admin:   x.Identity.Role.Includes(account.Admin),
+		Docs:    x.HasDocs,
+		Refresh: x.Refresh,
 	}
 	if site.User == "" {
 		site.User = x.Identity.Name
 	}
 	if x.Kind != nil {
 		site.Operation = OperationOf(x)
+	}
+	if x.Refresh > 0 {
+		u := WithoutPairs(x.Request.URL, isRefresh)
+		u = WithoutSecrets(&u)
+		site.StopURL = LocalPath(&u)
 	}
 	if x.Request.Method == http.MethodGet || x.Request.Method == http.MethodHead {
 		u := WithoutSecrets(x.Request.URL)

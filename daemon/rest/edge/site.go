@@ -11,6 +11,9 @@ import (
 // HTMLType is the Content-Type of pages.
 const HTMLType = "text/html; charset=utf-8"
 
+// StartPath is the path of the page that browsers see first.
+const StartPath = "/Pages"
+
 // AnyQuery is the operation of the routes that query the kind in their path. The
 // documentation lists an operation for each kind instead.
 const AnyQuery = "Query"

@@ -1,0 +1,389 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/rest/edge"
+)
+
+// Operations on accounts, and the paths of their pages.
+const (
+	apiUsers = "/Users"
+	apiKeys  = "/ApiKeys"
+
+	pathUsers = Root + "/Users"
+	pathUser  = pathUsers + "/{UserName}"
+	pathKeys  = Root + "/Keys"
+	pathKey   = pathKeys + "/{KeyID}"
+)
+
+// startLink leads to the first page.
+var startLink = encode.Link{Name: "Start", URL: Root}
+
+// users has the pages of users.
+type users struct{ client }
+
+func (h users) routes() []edge.Route {
+	return slices.Concat(
+		[]edge.Route{route(account.Admin, pathUsers, h.list)},
+		both(account.Admin, pathUsers+"/Do/New", h.create, h.add),
+		both(account.Admin, pathUser+"/Edit", h.edit, h.save),
+		both(account.Admin, pathUser+"/Remove", h.confirm, h.remove),
+	)
+}
+
+// table is a page with a list of things, each with links.
+type table struct {
+	encode.Page
+	Lede     string
+	Note     string
+	Secret   string // a new key, shown only once
+	Actions  []encode.Link
+	Headings []string
+	Rows     []tableRow
+	Empty    string
+}
+
+// tableRow is a row of a table.
+type tableRow struct {
+	Cells []cell
+	Links []encode.Link
+}
+
+// cell is a cell of a table.
+type cell struct {
+	Text string
+	URL  string
+	When moment
+	Code bool
+}
+
+// Filled reports whether the cell has a content.
+func (c cell) Filled() bool { return c.Text != "" || c.When.Words != "" }
+
+// HasLinks reports whether a row has links.
+func (t table) HasLinks() bool {
+	return slices.ContainsFunc(t.Rows, func(r tableRow) bool { return len(r.Links) > 0 })
+}
+
+// texts returns texts as cells.
+func texts(list ...string) []cell {
+	var cells []cell
+	for _, text := range list {
+		cells = append(cells, cell{Text: text})
+	}
+	return cells
+}
+
+// dated returns a time of accounts as a cell.
+func dated(x *edge.Context, text, none string) cell {
+	var at wire.Timestamp
+	if text == "" || at.UnmarshalJSON([]byte(`"`+text+`"`)) != nil {
+		return cell{Text: none}
+	}
+	return cell{When: ago(x, at)}
+}
+
+// show shows a table.
+func (t table) show(x *edge.Context, status int) error {
+	if t.Note == "" {
+		t.Note = noteOf(x.Request.URL.Query().Get(memberNote))
+	}
+	return show(x, status, "table", t)
+}
+
+// list shows the users.
+func (h users) list(x *edge.Context) error {
+	var list []wire.User
+	if err := h.get(x, apiUsers, nil, &list); err != nil {
+		return err
+	}
+	page := table{
+		Page:     frame(x, "Users", startLink),
+		Lede:     "Users log in with a name and a password. Programs use API keys.",
+		Actions:  []encode.Link{{Name: "New user", URL: x.Base + pathUsers + "/Do/New"}},
+		Headings: []string{"Name", "Display name", "Role", "Added", "Changed"},
+		Empty:    "There are no users.",
+	}
+	for _, u := range list {
+		at := x.Base + pathUsers + "/" + url.PathEscape(u.UserName)
+		cells := append(texts(u.UserName, u.DisplayName, u.Role),
+			dated(x, u.AddedDateTime, ""), dated(x, u.LastSavedDateTime, ""))
+		page.Rows = append(page.Rows, tableRow{cells, []encode.Link{
+			{Name: "Edit", URL: at + "/Edit"},
+			{Name: "Remove…", URL: at + "/Remove"},
+		}})
+	}
+	return page.show(x, http.StatusOK)
+}
+
+// usersLink leads to the list of users.
+var usersLink = encode.Link{Name: "Users", URL: pathUsers}
+
+// roleHelp describes the roles.
+const roleHelp = "A reader reads records, a publisher also publishes events, a writer also changes bills, an admin may do everything. Each role includes the ones before it."
+
+// roles returns the roles with the selected one.
+func roles(selected string) []encode.Choice {
+	var choices []encode.Choice
+	for _, r := range account.Roles() {
+		choices = append(choices, encode.Choice{Value: r.String(), Text: r.String(), Selected: r.String() == selected})
+	}
+	return choices
+}
+
+// create shows the form of a new user.
+func (h users) create(x *edge.Context) error { return newUser(x, nil).open(x) }
+
+func newUser(x *edge.Context, values url.Values) confirmation {
+	return confirmation{
+		Page: frame(x, "New user", usersLink),
+		Fields: []field{
+			{Name: "UserName", Label: "User name", Value: values.Get("UserName"), Required: true},
+			{Name: "DisplayName", Label: "Display name", Value: values.Get("DisplayName"), Help: "As pages show it; the user name if empty"},
+			{Name: "Role", Label: "Role", Choices: roles(values.Get("Role")), Help: roleHelp},
+			{Name: "Password", Label: "Password", Type: "password", Required: true},
+		},
+		Action: pathUsers + "/Do/New",
+		Button: "Add the user",
+		Back:   pathUsers,
+	}
+}
+
+// add adds a user.
+func (h users) add(x *edge.Context) error {
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	err = h.send(x, http.MethodPost, apiUsers, given(values, "UserName", "DisplayName", "Role", "Password"), nil)
+	if err != nil {
+		return newUser(x, values).retry(x, err)
+	}
+	return goTo(x, pathUsers+"?"+memberNote+"=Added")
+}
+
+// given returns the values of a form that are not empty.
+func given(values url.Values, names ...string) map[string]any {
+	members := make(map[string]any)
+	for _, name := range names {
+		if text := values.Get(name); text != "" {
+			members[name] = text
+		}
+	}
+	return members
+}
+
+// find returns the user in the address.
+func (h users) find(x *edge.Context) (wire.User, error) {
+	var u wire.User
+	err := h.get(x, apiUsers+"/"+url.PathEscape(x.Params.Get("UserName")), nil, &u)
+	return u, err
+}
+
+// editForm returns the form of a user.
+func editForm(x *edge.Context, u *wire.User) confirmation {
+	return confirmation{
+		Page: frame(x, "Edit "+u.UserName, usersLink),
+		Fields: []field{
+			{Name: "DisplayName", Label: "Display name", Value: u.DisplayName},
+			{Name: "Role", Label: "Role", Choices: roles(u.Role), Help: roleHelp},
+			{Name: "Password", Label: "New password", Type: "password", Help: "Empty: the password stays. A new one ends the sessions of the user."},
+		},
+		Action: pathUsers + "/" + url.PathEscape(u.UserName) + "/Edit",
+		Button: "Save",
+		Back:   pathUsers,
+	}
+}
+
+// edit shows the form of a user.
+func (h users) edit(x *edge.Context) error {
+	u, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	return editForm(x, &u).open(x)
+}
+
+// save changes a user.
+func (h users) save(x *edge.Context) error {
+	u, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	members := given(values, "Password")
+	if role := values.Get("Role"); role != u.Role {
+		members["Role"] = role
+	}
+	members["DisplayName"] = values.Get("DisplayName")
+	if err := h.send(x, http.MethodPatch, apiUsers+"/"+url.PathEscape(u.UserName), members, nil); err != nil {
+		u.DisplayName, u.Role = values.Get("DisplayName"), values.Get("Role")
+		return editForm(x, &u).retry(x, err)
+	}
+	return goTo(x, pathUsers+"?"+memberNote+"=Saved")
+}
+
+// removal returns the confirmation before a user is removed.
+func removal(x *edge.Context, u *wire.User) confirmation {
+	return confirmation{
+		Page:    frame(x, "Remove "+u.UserName, usersLink),
+		Effects: []string{"The user is removed and logged out everywhere. Subscriptions that the user owns stay; those of records that only some may read hold their messages."},
+		Facts:   []encode.Pair{{Name: "Name", Value: u.UserName}, {Name: "Role", Value: u.Role}},
+		Action:  pathUsers + "/" + url.PathEscape(u.UserName) + "/Remove",
+		Button:  "Remove",
+		Danger:  true,
+		Back:    pathUsers,
+	}
+}
+
+// confirm shows the confirmation of a user is removed.
+func (h users) confirm(x *edge.Context) error {
+	u, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	return removal(x, &u).open(x)
+}
+
+// remove removes a user.
+func (h users) remove(x *edge.Context) error {
+	u, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	if err := h.send(x, http.MethodDelete, apiUsers+"/"+url.PathEscape(u.UserName), nil, nil); err != nil {
+		return removal(x, &u).retry(x, err)
+	}
+	return goTo(x, pathUsers+"?"+memberNote+"=Removed")
+}
+
+// keys has the pages of API keys.
+type keys struct{ client }
+
+func (h keys) routes() []edge.Route {
+	return slices.Concat(
+		[]edge.Route{route(account.Admin, pathKeys, h.list)},
+		both(account.Admin, pathKeys+"/Do/New", h.create, h.add),
+		both(account.Admin, pathKey+"/Revoke", h.confirm, h.revoke),
+	)
+}
+
+// table returns the page with the keys.
+func (h keys) table(x *edge.Context) (table, error) {
+	page := table{
+		Page:     frame(x, "API keys", startLink),
+		Lede:     "Programs send a key with each request.",
+		Actions:  []encode.Link{{Name: "New key", URL: x.Base + pathKeys + "/Do/New"}},
+		Headings: []string{"Name", "Role", "Last used", "Expires", "Added", "ID"},
+		Empty:    "There are no API keys.",
+	}
+	var list []wire.APIKey
+	err := h.get(x, apiKeys, nil, &list)
+	for _, k := range list {
+		cells := append(texts(k.Name, k.Role), dated(x, k.LastUsedDateTime, "never"), dated(x, k.ExpiryDateTime, "never"),
+			dated(x, k.AddedDateTime, ""), cell{Text: k.KeyID, Code: true})
+		revoke := encode.Link{Name: "Revoke…", URL: x.Base + pathKeys + "/" + url.PathEscape(k.KeyID) + "/Revoke"}
+		page.Rows = append(page.Rows, tableRow{cells, []encode.Link{revoke}})
+	}
+	return page, err
+}
+
+// list shows the keys.
+func (h keys) list(x *edge.Context) error {
+	page, err := h.table(x)
+	if err != nil {
+		return err
+	}
+	return page.show(x, http.StatusOK)
+}
+
+// keysLink leads to the list of keys.
+var keysLink = encode.Link{Name: "API keys", URL: pathKeys}
+
+// create shows the form of a new key.
+func (h keys) create(x *edge.Context) error { return newKey(x, nil).open(x) }
+
+func newKey(x *edge.Context, values url.Values) confirmation {
+	return confirmation{
+		Page:    frame(x, "New API key", keysLink),
+		Effects: []string{"The page that follows shows the key. It is not shown again."},
+		Fields: []field{
+			{Name: "Name", Label: "Name", Value: values.Get("Name"), Required: true, Help: "The program that uses it"},
+			{Name: "Role", Label: "Role", Choices: roles(values.Get("Role")), Help: roleHelp},
+			{Name: "ExpiryDateTime", Label: "Expires", Value: values.Get("ExpiryDateTime"), Help: "A date such as 2030-01-31, or never; in 90 days if empty"},
+		},
+		Action: pathKeys + "/Do/New",
+		Button: "Create the key",
+		Back:   pathKeys,
+	}
+}
+
+// add creates a key and shows it, which happens only once.
+func (h keys) add(x *edge.Context) error {
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	var added wire.APIKey
+	err = h.send(x, http.MethodPost, apiKeys, given(values, "Name", "Role", "ExpiryDateTime"), &added)
+	if err != nil {
+		return newKey(x, values).retry(x, err)
+	}
+	page, err := h.table(x)
+	if err != nil {
+		return err
+	}
+	page.Note = noteOf("Added")
+	page.Secret = added.Key
+	return page.show(x, http.StatusCreated)
+}
+
+// find returns the key in the address.
+func (h keys) find(x *edge.Context) (wire.APIKey, error) {
+	var k wire.APIKey
+	err := h.get(x, apiKeys+"/"+url.PathEscape(x.Params.Get("KeyID")), nil, &k)
+	return k, err
+}
+
+// revocation returns the confirmation before a key is revoked.
+func revocation(x *edge.Context, k *wire.APIKey) confirmation {
+	return confirmation{
+		Page:    frame(x, "Revoke "+k.Name, keysLink),
+		Effects: []string{"Programs that use this key are refused from now on. This cannot be undone."},
+		Facts:   []encode.Pair{{Name: "Name", Value: k.Name}, {Name: "Role", Value: k.Role}, {Name: "ID", Value: k.KeyID}},
+		Action:  pathKeys + "/" + url.PathEscape(k.KeyID) + "/Revoke",
+		Button:  "Revoke",
+		Danger:  true,
+		Back:    pathKeys,
+	}
+}
+
+// confirm shows the confirmation of a key is revoked.
+func (h keys) confirm(x *edge.Context) error {
+	k, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	return revocation(x, &k).open(x)
+}
+
+// revoke revokes a key.
+func (h keys) revoke(x *edge.Context) error {
+	k, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	if err := h.send(x, http.MethodDelete, apiKeys+"/"+url.PathEscape(k.KeyID), nil, nil); err != nil {
+		return revocation(x, &k).retry(x, err)
+	}
+	return goTo(x, pathKeys+"?"+memberNote+"=Removed")
+}

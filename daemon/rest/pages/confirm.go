@@ -1,0 +1,69 @@
+package pages
+
+import (
+	"net/http"
+
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/edge"
+)
+
+// confirmation is a page that describes the effects of a button before it has any.
+type confirmation struct {
+	encode.Page
+	Error   *problem
+	Effects []string // a sentence each
+	Facts   []encode.Pair
+	Action  string        // where the form is sent
+	Hidden  []encode.Pair // the members of the form
+	Fields  []field       // those that the user may fill in
+	Button  string
+	Danger  bool   // it cannot be undone
+	Back    string // where nothing happens
+}
+
+// field is an input of a form.
+type field struct {
+	Name, Label, Value, Help string
+	Type                     string // of the input; empty for text
+	Choices                  []encode.Choice
+	Error                    string
+	Required                 bool
+}
+
+// problem is why a form could not be carried out.
+type problem struct {
+	Message string
+	Fields  []fault.Field
+}
+
+// problemOf returns an error for the page with the form, and the status of the page. Errors that no
+// other input can avoid, such as those of the service itself, are not for the form: it returns nil.
+func problemOf(err error) (*problem, int) {
+	f := fault.From(err)
+	switch f.Kind {
+	case fault.Invalid, fault.Missing, fault.Malformed, fault.Conflict, fault.TooMany, fault.TooLarge:
+		return &problem{f.Message, f.Fields}, edge.StatusOf(f)
+	default:
+		return nil, 0
+	}
+}
+
+// open shows the page.
+func (c confirmation) open(x *edge.Context) error { return c.show(x, http.StatusOK) }
+
+func (c confirmation) show(x *edge.Context, status int) error {
+	c.Action = x.Base + c.Action
+	c.Back = x.Base + c.Back
+	return show(x, status, "confirm", c)
+}
+
+// retry shows the page again with the reason why the form could not be carried out.
+func (c confirmation) retry(x *edge.Context, err error) error {
+	reason, status := problemOf(err)
+	if reason == nil {
+		return err
+	}
+	c.Error = reason
+	return c.show(x, status)
+}

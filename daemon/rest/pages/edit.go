@@ -1,0 +1,196 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/rest/edge"
+)
+
+// subscriptionForm is the page with the form of a subscription.
+type subscriptionForm struct {
+	encode.Page
+	Error      *problem
+	Action     string
+	Back       string
+	Button     string
+	Subscriber string
+	IsNew      bool
+	URL        string
+	EventName  string
+	Events     []wire.Event // those that exist, as suggestions
+	Enabled    bool
+	Orders     []encode.Choice
+	Schedule   string
+	Conditions []conditionRow
+	Condition  string // as JSON, if it cannot be rows
+	Headers    []wire.Header
+	HasHeaders bool // some are stored, with values that are not shown
+	Replace    bool // the headers of the form replace the stored ones
+	Free       int  // empty rows of conditions and of headers
+	RowHash    string
+}
+
+// Numbers of empty rows.
+const (
+	freeRows = 2
+	moreRows = 4
+	maxRows  = 50
+)
+
+// orders are the values of OrderBy, in words.
+var orders = []encode.Choice{
+	{Value: "none", Text: "in any order, as quickly as possible"},
+	{Value: "key", Text: "in order by key"},
+	{Value: "subscription", Text: "in order"},
+}
+
+// ordersWith returns the orders with the selected one.
+func ordersWith(selected string) []encode.Choice {
+	var choices []encode.Choice
+	for _, c := range orders {
+		c.Selected = c.Value == selected
+		choices = append(choices, c)
+	}
+	return choices
+}
+
+// edit shows the form of a subscription with its values.
+func (h subscriptions) edit(x *edge.Context) error {
+	v, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	f := h.formFor(x, v)
+	f.URL = v.URL
+	f.EventName = v.EventName
+	f.Enabled = v.IsEnabled
+	f.Orders = ordersWith(orderOf(&v.Subscription))
+	f.Schedule = v.RetrySchedule
+	f.Conditions = v.Conditions
+	f.Condition = v.Condition
+	f.Headers = maskedHeaders(v.Headers)
+	f.RowHash = text64(v.RowHash)
+	return h.showForm(x, http.StatusOK, f)
+}
+
+// orderOf returns the value of OrderBy of a subscription.
+func orderOf(s *wire.Subscription) string {
+	switch {
+	case s.Ordered:
+		return "subscription"
+	case s.OrderedByKey:
+		return "key"
+	default:
+		return "none"
+	}
+}
+
+// formFor returns the form of a subscription without its values.
+func (h subscriptions) formFor(x *edge.Context, v *subscriptionView) subscriptionForm {
+	page := subscriptionAddress(v.RecID)
+	return subscriptionForm{
+		Page:       frame(x, "Edit subscription", subscriptionsLink, encode.Link{Name: v.EventName, URL: page}),
+		Action:     page + "/Edit",
+		Back:       page,
+		Button:     "Save",
+		Subscriber: v.Subscriber,
+		HasHeaders: len(v.Headers) > 0,
+	}
+}
+
+// showForm shows the form of a subscription.
+func (h subscriptions) showForm(x *edge.Context, status int, f subscriptionForm) error {
+	f.Action = x.Base + f.Action
+	f.Back = x.Base + f.Back
+	if err := h.get(x, "/Webhooks/Events", nil, &f.Events); err != nil {
+		return err
+	}
+	f.Free = max(freeRows, min(maxRows, f.Free))
+	for range f.Free {
+		f.Conditions = append(f.Conditions, emptyRow())
+		f.Headers = append(f.Headers, wire.Header{})
+	}
+	return show(x, status, "subscriptionForm", f)
+}
+
+// sent sets the values of a form to those that were sent.
+func (f *subscriptionForm) sent(values url.Values) {
+	f.URL = values.Get("URL")
+	f.EventName = values.Get("EventName")
+	f.Enabled = values.Get("IsEnabled") != ""
+	f.Orders = ordersWith(values.Get("OrderBy"))
+	f.Schedule = values.Get("RetrySchedule")
+	f.Conditions = rowsOf(values)
+	f.Condition = values.Get("Where")
+	f.Headers = headersOf(values)
+	f.Replace = values.Get("ReplaceHeaders") != ""
+	f.RowHash = values.Get("RowHash")
+	f.Free, _ = strconv.Atoi(values.Get("Free")) // 0 if it is no number
+}
+
+// members returns the members of the operation that saves a form.
+func members(values url.Values, withHeaders bool) (map[string]any, error) {
+	body := map[string]any{
+		"URL":           values.Get("URL"),
+		"EventName":     values.Get("EventName"),
+		"IsEnabled":     values.Get("IsEnabled") != "",
+		"OrderBy":       values.Get("OrderBy"),
+		"RetrySchedule": values.Get("RetrySchedule"),
+	}
+	if hash := values.Get("RowHash"); hash != "" {
+		body["RowHash"] = hash
+	}
+	if withHeaders {
+		body["Headers"] = headersOf(values)
+	}
+	if whole := values.Get("Where"); whole != "" {
+		body["Where"] = whole
+		return body, nil
+	}
+	where, err := conditionOf(values)
+	body["Where"] = where
+	return body, err
+}
+
+// requestsRows reports whether the button for more rows has sent a form. It changes nothing.
+func requestsRows(values url.Values) bool { return values.Get("More") != "" }
+
+// save changes a subscription.
+func (h subscriptions) save(x *edge.Context) error {
+	v, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	f := h.formFor(x, v)
+	f.sent(values)
+	if requestsRows(values) {
+		f.Free += moreRows
+		return h.showForm(x, http.StatusOK, f)
+	}
+	body, err := members(values, f.Replace || !f.HasHeaders)
+	if err == nil {
+		err = h.send(x, http.MethodPatch, subscriptionPath(v.SubscriberID, v.RecID), body, nil)
+	}
+	if err != nil {
+		return h.again(x, f, err)
+	}
+	return goTo(x, subscriptionAddress(v.RecID)+"?"+memberNote+"=Saved")
+}
+
+// again shows a form again, with the reason why it could not be saved.
+func (h subscriptions) again(x *edge.Context, f subscriptionForm, err error) error {
+	reason, status := problemOf(err)
+	if reason == nil {
+		return err
+	}
+	f.Error = reason
+	return h.showForm(x, status, f)
+}

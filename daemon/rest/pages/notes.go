@@ -1,0 +1,44 @@
+package pages
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/client/display"
+)
+
+// notes describe the result of a form, on the page that follows. An address contains only the name
+// of a note, so it cannot contain other texts.
+var notes = map[string]string{
+	"Retry":     "The message is due now.",
+	"SendAgain": "The message is being sent again.",
+	"Delete":    "The message has been deleted.",
+	"Test":      "The test message is on its way.",
+	"Enabled":   "Enabled. Messages are sent.",
+	"Disabled":  "Disabled. Messages are kept and wait.",
+	"Saved":     "Saved.",
+	"Added":     "Added.",
+	"Removed":   "Removed.",
+	"Resumed":   "The capture continues.",
+}
+
+// countedNotes are notes with a number.
+var countedNotes = map[string][2]string{
+	"Retried": {"message is due now", "messages are due now"},
+	"Sent":    {"message is being sent again", "messages are being sent again"},
+	"Deleted": {"message has been deleted", "messages have been deleted"},
+}
+
+// noteOf returns the note that an address names, empty if there is none.
+func noteOf(code string) string {
+	name, number, _ := strings.Cut(code, ".")
+	words, isCounted := countedNotes[name]
+	if !isCounted {
+		return notes[code]
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 {
+		return ""
+	}
+	return display.Count(n, words[0], words[1]) + "."
+}

@@ -1,0 +1,163 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/queries"
+)
+
+// Operations of the service itself, and the paths of their pages.
+const (
+	apiSettings = "/Settings"
+	apiCaptures = "/Changes"
+
+	pathSettings = Root + "/Settings"
+	pathCaptures = Root + "/Captures"
+	pathKinds    = Root + "/Kinds"
+)
+
+// service has the pages of settings, captures and record kinds.
+type service struct{ client }
+
+func (h service) routes() []edge.Route {
+	return slices.Concat(
+		[]edge.Route{
+			route(account.Admin, pathSettings, h.settings),
+			route(account.Admin, pathCaptures, h.captures),
+			route(account.Admin, pathKinds, h.kinds),
+		},
+		both(account.Admin, pathCaptures+"/{Kind}/Resume", h.confirm, h.resume),
+	)
+}
+
+// settings shows the settings.
+func (h service) settings(x *edge.Context) error {
+	var list []wire.Setting
+	if err := h.get(x, apiSettings, nil, &list); err != nil {
+		return err
+	}
+	page := table{
+		Page:     frame(x, "Settings", startLink),
+		Lede:     "The settings that may change while the service runs. Change them in the settings file, and reload.",
+		Headings: []string{"Name", "Value", "Default", "From", "Meaning"},
+	}
+	for _, s := range list {
+		name := cell{Text: s.Name, Code: true}
+		page.Rows = append(page.Rows, tableRow{Cells: append([]cell{name}, texts(s.Value, s.Default, s.Origin, s.Help)...)})
+	}
+	return page.show(x, http.StatusOK)
+}
+
+// captures shows the state of the capture of changes.
+func (h service) captures(x *edge.Context) error {
+	var list []wire.Capture
+	if err := h.get(x, apiCaptures, nil, &list); err != nil {
+		return err
+	}
+	page := table{
+		Page:     frame(x, "Captures", startLink),
+		Lede:     "The service finds changes of these record kinds in the ERP's database, and publishes them as events.",
+		Headings: []string{"Kind", "State", "Lag", "Rows", "Created", "Updated", "Deleted", "Events"},
+		Empty:    "No changes are captured. The setting erp.capture names the kinds.",
+	}
+	for _, c := range list {
+		lag := ""
+		if c.Lag > 0 {
+			lag = display.Age(time.Duration(c.Lag))
+		}
+		cells := texts(c.Kind, c.Phase+after(": ", c.Reason), lag, count(c.Rows), count(c.Created),
+			count(c.Updated), count(c.Deleted), c.Events)
+		cells[0].URL = x.Base + "/Queries/" + url.PathEscape(c.Kind)
+		row := tableRow{Cells: cells}
+		if c.Manual {
+			row.Links = []encode.Link{{Name: "Resume…", URL: x.Base + pathCaptures + "/" + url.PathEscape(c.Kind) + "/Resume"}}
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	return page.show(x, http.StatusOK)
+}
+
+// resumption returns the confirmation of how a capture is resumed.
+func resumption(x *edge.Context, kind string) confirmation {
+	return confirmation{
+		Page:    frame(x, "Resume the capture of "+kind, encode.Link{Name: "Captures", URL: pathCaptures}),
+		Effects: []string{"The capture has stopped and waits for a decision."},
+		Fields: []field{{
+			Name:  "Mode",
+			Label: "Changes since the stop",
+			Choices: []encode.Choice{
+				{Value: wire.ResumePublish, Text: "deliver all of them"},
+				{Value: wire.ResumeSilent, Text: "forget them; followers of the changes must load all records again"},
+			},
+		}},
+		Action: pathCaptures + "/" + url.PathEscape(kind) + "/Resume",
+		Button: "Resume",
+		Back:   pathCaptures,
+	}
+}
+
+// kindIn returns the name of the record kind in the address, as the registry has it.
+func kindIn(x *edge.Context) (string, error) {
+	kind, ok := x.Options.Kinds().Lookup(x.Params.Get("Kind"))
+	if !ok || !queries.MayRead(x, kind) {
+		return "", edge.NotFound()
+	}
+	return kind.Name, nil
+}
+
+// confirm shows the form that resumes a capture.
+func (h service) confirm(x *edge.Context) error {
+	kind, err := kindIn(x)
+	if err != nil {
+		return err
+	}
+	return resumption(x, kind).open(x)
+}
+
+// resume resumes a capture.
+func (h service) resume(x *edge.Context) error {
+	kind, err := kindIn(x)
+	if err != nil {
+		return err
+	}
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	members := map[string]any{"Mode": values.Get("Mode")}
+	err = h.send(x, http.MethodPost, apiCaptures+"/"+url.PathEscape(kind)+"/Resume", members, nil)
+	if err != nil {
+		return resumption(x, kind).retry(x, err)
+	}
+	return goTo(x, pathCaptures+"?"+memberNote+"=Resumed")
+}
+
+// kinds shows the record kinds.
+func (h service) kinds(x *edge.Context) error {
+	page := table{
+		Page:     frame(x, "Record kinds", startLink),
+		Lede:     "The kinds of records that the service offers.",
+		Headings: []string{"Kind", "Area", "Description", "Fields", "Key", "Role"},
+	}
+	kinds := x.Options.Kinds().Filter(func(k *record.Kind) bool { return queries.MayRead(x, k) })
+	for _, k := range kinds.Kinds() {
+		cells := texts(k.Name, k.Area, k.Summary, strconv.Itoa(len(k.Fields)), strings.Join(k.Key, ", "), cmp.Or(k.Role, "reader"))
+		cells[0].URL = x.Base + "/Queries/" + url.PathEscape(k.Name)
+		page.Rows = append(page.Rows, tableRow{cells, []encode.Link{
+			{Name: "Fields", URL: x.Base + "/metadata?op=" + url.QueryEscape(k.Operation())},
+		}})
+	}
+	return page.show(x, http.StatusOK)
+}

@@ -1,0 +1,252 @@
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/queries"
+)
+
+// start has the first page after a login.
+type start struct {
+	client
+	config Config
+}
+
+func (h start) routes() []edge.Route {
+	home := route(account.Reader, Root, h.show)
+	home.SignedIn = false // without a login if queries need none
+	return []edge.Route{home}
+}
+
+// startPage is the first page.
+type startPage struct {
+	encode.Page
+	Board    *board // nil without webhooks, and for users without the role
+	Problem  string // why there is no board
+	Areas    []area
+	Requests []encode.Link
+	Admin    []encode.Link
+	API      []encode.Link
+	Refresh  string
+}
+
+// area is an area of record kinds.
+type area struct {
+	Name  string
+	Kinds []kindLink
+}
+
+// kindLink leads to the records of a kind.
+type kindLink struct{ Name, Summary, URL string }
+
+// show shows the page. It sends no statements to the ERP.
+func (h start) show(x *edge.Context) error {
+	page := startPage{Page: frame(x, "Start"), Areas: areasOf(x), Refresh: x.Base + Root + "?" + edge.MemberRefresh + "=10"}
+	link := func(name, path string) encode.Link { return encode.Link{Name: name, URL: x.Base + path} }
+	page.API = []encode.Link{
+		link("API reference", "/metadata"),
+		link("OpenAPI document", "/openapi.json"),
+		link("TypeScript types", "/types/typescript"),
+	}
+	if h.config.HasDocs {
+		page.API = append([]encode.Link{link("Manual", "/docs")}, page.API...)
+	}
+	if x.Identity.Role.Includes(account.Admin) {
+		if h.config.HasRequestLog {
+			page.Requests = []encode.Link{
+				link("Today", "/Logs/Today"),
+				link("Errors of today", "/Logs/Today?StatusCodeGreaterThanOrEqualTo=400"),
+				link("All", "/Logs"),
+			}
+		}
+		page.Admin = adminLinks(x.Base)
+		if h.config.Webhooks {
+			board, err := h.board(x)
+			if err != nil {
+				page.Problem = "The statistics are missing: " + fault.From(err).Message + "."
+			}
+			page.Board = board
+		}
+	}
+	return show(x, http.StatusOK, "start", page)
+}
+
+// areasOf returns the record kinds that the user may read, by area.
+func areasOf(x *edge.Context) []area {
+	var areas []area
+	byName := make(map[string]int)
+	kinds := x.Options.Kinds().Filter(func(k *record.Kind) bool { return queries.MayRead(x, k) })
+	for _, k := range kinds.Kinds() {
+		i, ok := byName[k.Area]
+		if !ok {
+			i = len(areas)
+			byName[k.Area] = i
+			areas = append(areas, area{Name: k.Area})
+		}
+		areas[i].Kinds = append(areas[i].Kinds, kindLink{k.Name, k.Summary, x.Base + "/Queries/" + url.PathEscape(k.Name)})
+	}
+	return areas
+}
+
+// board has the statistics of deliveries in the last hour.
+type board struct {
+	Delivered, Failed  string
+	Share              string // of successful attempts
+	P50, P95           string
+	Chart              chart
+	Queue              []string
+	Trouble            []*subscriptionView
+	More               int // endpoints in trouble that are not shown
+	Fine               int // endpoints without trouble
+	Paused             string
+	FailedURL, OpenURL string
+	Subscriptions      string
+}
+
+// maxTrouble is the maximum number of endpoints in trouble on the page.
+const maxTrouble = 6
+
+// board returns the statistics.
+func (h start) board(x *edge.Context) (*board, error) {
+	var stats wire.Stats
+	if err := h.get(x, apiStats, nil, &stats); err != nil {
+		return nil, err
+	}
+	since := x.Timing.Start.Add(-time.Hour).UTC().Truncate(time.Minute).Format("2006-01-02T15:04:05Z")
+	b := &board{
+		Delivered: count(stats.Totals.Delivered),
+		Failed:    count(stats.Totals.Failed + stats.Totals.GivenUp),
+		Paused:    stats.InHand.Paused,
+		Chart:     chartOf(&stats.Minutes),
+		FailedURL: x.Base + pathMessages + "?Status=3&Since=" + url.QueryEscape(since),
+		OpenURL:   x.Base + pathMessages + "?Status=2",
+	}
+	b.Subscriptions = display.Count(stats.Subscriptions, "subscription", "subscriptions")
+	if stats.Disabled > 0 {
+		b.Subscriptions += ", " + strconv.Itoa(stats.Disabled) + " disabled"
+	}
+	if stats.SuccessRate != nil {
+		b.Share = strconv.FormatFloat(*stats.SuccessRate*100, 'f', 1, 64) + " %"
+		b.P50 = took(time.Duration(stats.Latency.P50))
+		b.P95 = took(time.Duration(stats.Latency.P95))
+	}
+	if d := stats.Depth; d != nil {
+		b.Queue = []string{
+			count(d.NotSent) + " not sent",
+			count(d.RetryPending) + " retrying",
+			count(int64(stats.InHand.InFlight)) + " in flight",
+		}
+		if oldest := time.Time(d.OldestDateTime); !oldest.IsZero() {
+			b.Queue = append(b.Queue, "oldest waits "+display.Age(x.Timing.Start.Sub(oldest)))
+		}
+	}
+	for i := range stats.Queues {
+		q := &stats.Queues[i]
+		v := newView(x, wire.Subscription{
+			RecID:          q.SubscriptionID,
+			SubscriberID:   q.SubscriberID,
+			EventName:      q.EventName,
+			URL:            q.URL,
+			IsEnabled:      q.IsEnabled,
+			DisabledReason: q.DisabledReason,
+		}, q)
+		v.Subscriber = cmp.Or(q.SubscriberName, "a subscriber")
+		switch {
+		case v.State.rank == 0:
+			b.Fine++
+		case len(b.Trouble) == maxTrouble:
+			b.More++
+		default:
+			b.Trouble = append(b.Trouble, v)
+		}
+	}
+	b.Fine += stats.OtherQueues
+	return b, nil
+}
+
+// chart is a chart of the attempts of each minute, as shapes of an SVG.
+type chart struct {
+	Label  string // a description for screen readers
+	Max    string
+	Bars   []bar
+	From   string
+	IsNone bool
+}
+
+// bar is a rectangle of a chart.
+type bar struct {
+	X, Y, Width, Height float64
+	Class, Title        string
+}
+
+// Measures of a chart.
+const (
+	chartWidth  = 600.0
+	chartHeight = 90.0  // of the delivered
+	chartBase   = 100.0 // below which the failed are
+	failHeight  = 30.0
+)
+
+// chartOf returns the chart of the minutes.
+func chartOf(m *wire.Minutes) chart {
+	var most, failed, total int64
+	for i := range m.Delivered {
+		most = max(most, m.Delivered[i])
+		failed = max(failed, failures(m, i))
+		total += m.Delivered[i]
+	}
+	c := chart{Max: count(most), IsNone: most == 0 && failed == 0}
+	c.From = time.Time(m.From).UTC().Format("15:04")
+	c.Label = fmt.Sprintf("Attempts by minute since %s: at most %d delivered and %d failed in a minute", c.From, most, failed)
+	if len(m.Delivered) == 0 {
+		return c
+	}
+	width := chartWidth / float64(len(m.Delivered))
+	for i := range m.Delivered {
+		at := time.Time(m.From).Add(time.Duration(i) * time.Minute).UTC().Format("15:04")
+		x := float64(i)*width + 1
+		if n := m.Delivered[i]; n > 0 {
+			height := max(2, float64(n)/float64(most)*chartHeight)
+			c.Bars = append(c.Bars, bar{x, chartBase - height, width - 2, height, "good", at + ": " + count(n) + " delivered"})
+		}
+		if n := failures(m, i); n > 0 {
+			height := max(2, float64(n)/float64(failed)*failHeight)
+			c.Bars = append(c.Bars, bar{x, chartBase + 2, width - 2, height, "bad", at + ": " + count(n) + " failed"})
+		}
+	}
+	return c
+}
+
+// failures returns the failed attempts of a minute.
+func failures(m *wire.Minutes, i int) int64 { return m.Failed[i] + m.GivenUp[i] }
+
+// adminLinks are the pages for administrators.
+func adminLinks(base string) []encode.Link {
+	var links []encode.Link
+	for _, l := range administration {
+		links = append(links, encode.Link{Name: l.Name, URL: base + l.URL})
+	}
+	return links
+}
+
+// administration lists the pages for administrators.
+var administration = []encode.Link{
+	{Name: "Users", URL: pathUsers},
+	{Name: "API keys", URL: pathKeys},
+	{Name: "Settings", URL: pathSettings},
+	{Name: "Captures", URL: pathCaptures},
+	{Name: "Record kinds", URL: pathKinds},
+	{Name: "Audit trail", URL: "/Queries/WH_Audit"},
+}

@@ -1,0 +1,348 @@
+package pages
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
+)
+
+// Paths of the pages of subscribers. They have the number of a subscriber instead of its ID, which
+// is a credential: addresses are logged, stored in histories and shared.
+const (
+	pathSubscribers = Root + "/Subscribers"
+	pathSubscriber  = pathSubscribers + "/{ItemNo}"
+)
+
+// subscribers has the pages of subscribers.
+type subscribers struct{ client }
+
+func (h subscribers) routes() []edge.Route {
+	return webhooksAll(slices.Concat(
+		[]edge.Route{route(account.Admin, pathSubscribers, h.list)},
+		both(account.Admin, pathSubscribers+"/New", h.create, h.add),
+		[]edge.Route{route(account.Admin, pathSubscriber, h.one)},
+		both(account.Admin, pathSubscriber+"/Do/{Action}", h.confirm, h.act),
+		both(account.Admin, pathSubscriber+"/Subscribe", h.subscribe, h.addSubscription),
+	))
+}
+
+// subscribersLink leads to the list of subscribers.
+var subscribersLink = encode.Link{Name: "Subscribers", URL: pathSubscribers}
+
+// subscriberAddress returns the address of the page of a subscriber.
+func subscriberAddress(number int) string { return pathSubscribers + "/" + strconv.Itoa(number) }
+
+// text64 encodes the hash of a row.
+func text64(hash []byte) string { return base64.StdEncoding.EncodeToString(hash) }
+
+// subscriberRow is a subscriber in a list.
+type subscriberRow struct {
+	wire.Subscriber
+	URL       string
+	State     health
+	Endpoints int64 // with traffic in the last hour
+	Delivered string
+	Failed    string
+	Pending   string
+}
+
+// subscriberList is the page with subscribers.
+type subscriberList struct {
+	encode.Page
+	Note    string
+	Search  string
+	Rows    []subscriberRow
+	MoreURL string
+}
+
+// list shows the subscribers, the worst first.
+func (h subscribers) list(x *edge.Context) error {
+	filters := filtersOf(x)
+	selection := without(filters)
+	skip, _ := strconv.Atoi(x.Request.URL.Query().Get(query.Skip))
+	selection.Set(query.Skip, strconv.Itoa(max(0, skip)))
+	selection.Set(query.Take, strconv.Itoa(maxSubscriptions+1))
+	var found rows[wire.Subscriber]
+	if err := h.get(x, apiSubscribers, selection, &found); err != nil {
+		return err
+	}
+	page := subscriberList{
+		Page:   frame(x, "Subscribers", encode.Link{Name: "Start", URL: Root}),
+		Note:   noteOf(x.Request.URL.Query().Get(memberNote)),
+		Search: filters.Get("NameContains"),
+	}
+	if len(found.Results) > maxSubscriptions {
+		found.Results = found.Results[:maxSubscriptions]
+		page.MoreURL = with(x.Base+pathSubscribers, filters, query.Skip, strconv.Itoa(skip+maxSubscriptions))
+	}
+	_, stats, err := subscriptions(h).queues(x)
+	if err != nil {
+		return err
+	}
+	for _, s := range found.Results {
+		page.Rows = append(page.Rows, subscriberRowOf(x, s, stats.Queues))
+	}
+	slices.SortStableFunc(page.Rows, func(a, b subscriberRow) int { return b.State.rank - a.State.rank })
+	return show(x, http.StatusOK, "subscribers", page)
+}
+
+// subscriberRowOf returns a subscriber with the sums and the worst state of its queues.
+func subscriberRowOf(x *edge.Context, s wire.Subscriber, queues []wire.Queue) subscriberRow {
+	r := subscriberRow{Subscriber: s, URL: x.Base + subscriberAddress(s.ItemNo)}
+	r.State = healthOf(x, s.IsEnabled, "", nil)
+	var delivered, failed, pending int64
+	for i := range queues {
+		q := &queues[i]
+		if !strings.EqualFold(q.SubscriberID, s.RecID) {
+			continue
+		}
+		r.Endpoints++
+		delivered += q.Delivered
+		failed += q.Failed + q.GivenUp
+		pending += q.Pending
+		state := healthOf(x, s.IsEnabled && q.IsEnabled, q.DisabledReason, q)
+		if r.Endpoints == 1 && s.IsEnabled || state.rank > r.State.rank {
+			r.State = state
+		}
+	}
+	r.Delivered = count(delivered)
+	r.Failed = count(failed)
+	r.Pending = count(pending)
+	return r
+}
+
+// find returns the subscriber in the address, with its subscriptions.
+func (h subscribers) find(x *edge.Context) (wire.Subscriber, error) {
+	number, err := strconv.Atoi(x.Params.Get("ItemNo"))
+	if err != nil {
+		return wire.Subscriber{}, fault.New(fault.NotFound, "There is no such subscriber")
+	}
+	var found rows[wire.Subscriber]
+	err = h.get(x, apiSubscribers, url.Values{"ItemNo": {strconv.Itoa(number)}}, &found)
+	s, err := only(found, err, "subscriber")
+	if err != nil {
+		return s, err
+	}
+	err = h.get(x, apiSubscribers+"/"+url.PathEscape(s.RecID), nil, &s)
+	return s, err
+}
+
+// subscriberPage is the page of a subscriber.
+type subscriberPage struct {
+	encode.Page
+	wire.Subscriber
+	Note         string
+	Views        []*subscriptionView
+	MessagesURL  string
+	SubscribeURL string
+	ToggleURL    string
+	RenameURL    string
+	DeleteURL    string
+}
+
+// one shows a subscriber.
+func (h subscribers) one(x *edge.Context) error {
+	s, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	at := x.Base + subscriberAddress(s.ItemNo)
+	page := subscriberPage{
+		Page:         frame(x, s.Name, subscribersLink),
+		Subscriber:   s,
+		Note:         noteOf(x.Request.URL.Query().Get(memberNote)),
+		SubscribeURL: at + "/Subscribe",
+		ToggleURL:    at + "/Do/Enable",
+		RenameURL:    at + "/Do/Rename",
+		DeleteURL:    at + "/Do/Delete",
+	}
+	if s.IsEnabled {
+		page.ToggleURL = at + "/Do/Disable"
+	}
+	page.Views, err = subscriptions(h).views(x, s.Subscriptions)
+	if err != nil {
+		return err
+	}
+	return show(x, http.StatusOK, "subscriber", page)
+}
+
+// create shows the form of a new subscriber.
+func (h subscribers) create(x *edge.Context) error { return newSubscriber(x, "").open(x) }
+
+func newSubscriber(x *edge.Context, name string) confirmation {
+	return confirmation{
+		Page: frame(x, "New subscriber", subscribersLink),
+		Effects: []string{
+			"A subscriber receives events at the endpoints of its subscriptions. Its SubscriberID, which the page that follows shows, lets it manage these by itself.",
+		},
+		Fields: []field{{Name: "Name", Label: "Name", Value: name, Required: true, Help: "For example the name of the company or of its shop"}},
+		Action: pathSubscribers + "/New",
+		Button: "Add the subscriber",
+		Back:   pathSubscribers,
+	}
+}
+
+// add adds a subscriber.
+func (h subscribers) add(x *edge.Context) error {
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	var added wire.Subscriber
+	err = h.send(x, http.MethodPost, apiSubscribers, map[string]any{"Name": values.Get("Name")}, &added)
+	if err != nil {
+		return newSubscriber(x, values.Get("Name")).retry(x, err)
+	}
+	return goTo(x, subscriberAddress(added.ItemNo)+"?"+memberNote+"=Added")
+}
+
+// confirm shows the confirmation of an action on a subscriber.
+func (h subscribers) confirm(x *edge.Context) error {
+	s, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	c, err := subscriberConfirmation(x, &s)
+	if err != nil {
+		return err
+	}
+	return c.open(x)
+}
+
+// subscriberConfirmation returns the confirmation before the action in the address.
+func subscriberConfirmation(x *edge.Context, s *wire.Subscriber) (confirmation, error) {
+	at := subscriberAddress(s.ItemNo)
+	name := x.Params.Get("Action")
+	c := confirmation{
+		Facts: []encode.Pair{
+			{Name: "Subscriber", Value: s.Name},
+			{Name: "Subscriptions", Value: count(int64(len(s.Subscriptions)))},
+		},
+		Action: at + "/Do/" + url.PathEscape(name),
+		Back:   at,
+	}
+	title := ""
+	switch name {
+	case "Enable":
+		title, c.Button = "Enable "+s.Name, "Enable"
+		c.Effects = []string{"Messages of its enabled subscriptions that wait are sent, and new ones as they come."}
+	case "Disable":
+		title, c.Button = "Disable "+s.Name, "Disable"
+		c.Effects = []string{"No messages are sent to any of its endpoints until it is enabled again. Messages that wait are kept."}
+	case "Rename":
+		title, c.Button = "Rename "+s.Name, "Rename"
+		c.Fields = []field{{Name: "Name", Label: "Name", Value: s.Name, Required: true}}
+	case "Delete":
+		title, c.Button = "Delete "+s.Name, "Delete"
+		c.Danger = true
+		c.Effects = []string{"The subscriber is deleted with " +
+			display.Count(len(s.Subscriptions), "subscription", "subscriptions") +
+			" and all their messages. This cannot be undone."}
+	default:
+		return c, edge.NotFound()
+	}
+	c.Page = frame(x, title, subscribersLink, encode.Link{Name: s.Name, URL: at})
+	return c, nil
+}
+
+// act carries out an action on a subscriber.
+func (h subscribers) act(x *edge.Context) error {
+	s, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	c, err := subscriberConfirmation(x, &s)
+	if err != nil {
+		return err
+	}
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	path := apiSubscribers + "/" + url.PathEscape(s.RecID)
+	page, note := subscriberAddress(s.ItemNo), "Saved"
+	switch x.Params.Get("Action") {
+	case "Enable":
+		err = h.send(x, http.MethodPatch, path, map[string]any{"IsEnabled": true}, nil)
+		note = "Enabled"
+	case "Disable":
+		err = h.send(x, http.MethodPatch, path, map[string]any{"IsEnabled": false}, nil)
+		note = "Disabled"
+	case "Rename":
+		c.Fields[0].Value = values.Get("Name")
+		err = h.send(x, http.MethodPatch, path, map[string]any{"Name": values.Get("Name")}, nil)
+	case "Delete":
+		err = h.send(x, http.MethodDelete, path, nil, nil)
+		page, note = pathSubscribers, "Removed"
+	}
+	if err != nil {
+		return c.retry(x, err)
+	}
+	return goTo(x, page+"?"+memberNote+"="+note)
+}
+
+// subscribe shows the form of a new subscription.
+func (h subscribers) subscribe(x *edge.Context) error {
+	s, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	f := newSubscription(x, &s)
+	f.Enabled = true
+	f.Orders = ordersWith("none")
+	return subscriptions(h).showForm(x, http.StatusOK, f)
+}
+
+func newSubscription(x *edge.Context, s *wire.Subscriber) subscriptionForm {
+	at := subscriberAddress(s.ItemNo)
+	return subscriptionForm{
+		Page:       frame(x, "New subscription", subscribersLink, encode.Link{Name: s.Name, URL: at}),
+		Action:     at + "/Subscribe",
+		Back:       at,
+		Button:     "Add the subscription",
+		Subscriber: s.Name,
+		IsNew:      true,
+	}
+}
+
+// addSubscription adds a subscription and shows its secret, which is never shown again.
+func (h subscribers) addSubscription(x *edge.Context) error {
+	s, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	f := newSubscription(x, &s)
+	f.sent(values)
+	if requestsRows(values) {
+		f.Free += moreRows
+		return subscriptions(h).showForm(x, http.StatusOK, f)
+	}
+	body, err := members(values, true)
+	var added wire.Subscription
+	if err == nil {
+		err = h.send(x, http.MethodPost, apiSubscribers+"/"+url.PathEscape(s.RecID)+"/Subscriptions", body, &added)
+	}
+	if err != nil {
+		return subscriptions(h).again(x, f, err)
+	}
+	v, err := subscriptions(h).view(x, added.SubscriberID, added.RecID)
+	if err != nil || v == nil {
+		return err
+	}
+	return v.show(x, http.StatusCreated, subscriptionPage{Note: noteOf("Added"), Secret: added.Secret})
+}

@@ -1,0 +1,496 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
+)
+
+// Operations on subscriptions, and the paths of their pages.
+const (
+	apiSubscribers   = "/Webhooks/Subscribers"
+	apiSubscriptions = "/Webhooks/Subscriptions"
+	apiStats         = "/Webhooks/Stats"
+
+	pathSubscriptions = Root + "/Subscriptions"
+	pathSubscription  = pathSubscriptions + "/{SubscriptionID}"
+)
+
+// subscriptions has the pages of subscriptions.
+type subscriptions struct{ client }
+
+func (h subscriptions) routes() []edge.Route {
+	return webhooksAll(slices.Concat(
+		[]edge.Route{
+			route(account.Admin, pathSubscriptions, h.list),
+			route(account.Admin, pathSubscription, h.one),
+		},
+		both(account.Admin, pathSubscription+"/Edit", h.edit, h.save),
+		both(account.Admin, pathSubscription+"/Do/{Action}", h.confirm, h.act),
+	))
+}
+
+// subscriptionView is a subscription on a page.
+type subscriptionView struct {
+	wire.Subscription
+	Subscriber  string
+	SubscriberN int // the ItemNo of the subscriber
+	State       health
+	URLs        subscriptionURLs
+	Queue       *wire.Queue // nil without recent traffic
+	Conditions  []conditionRow
+	Condition   string // the condition as JSON, if it cannot be shown as rows
+	Saved       moment
+	Failing     moment
+	LastFailure string
+	LastFailed  moment
+	Delivered   string
+	Failed      string
+	Pending     string
+	Order       string
+}
+
+// subscriptionURLs are the addresses around a subscription.
+type subscriptionURLs struct{ Page, Edit, Messages, Subscriber, Test, Toggle, Rotate, Delete string }
+
+// health is the state of an endpoint in words, with a sign.
+type health struct {
+	Words, Sign, Class string
+	rank               int // the worst is the highest
+}
+
+// healthOf returns the state of a subscription. queue is nil if it has no recent traffic.
+func healthOf(x *edge.Context, isEnabled bool, reason string, queue *wire.Queue) health {
+	if !isEnabled || reason != "" {
+		return health{"disabled" + after(": ", reason), "■", "bad", 4}
+	}
+	if queue == nil {
+		return health{"no traffic in the last hour", "○", "idle", 0}
+	}
+	switch {
+	case queue.DisabledReason != "":
+		return health{queue.DisabledReason, "■", "bad", 4}
+	case queue.Breaker == wire.BreakerOpen:
+		return health{"paused after failures, next try " + soon(x, queue.NextProbeDateTime), "■", "bad", 3}
+	case len(queue.HeldEvents) > 0:
+		return health{"holds messages of " + strings.Join(queue.HeldEvents, ", "), "▲", "warn", 2}
+	case !time.Time(queue.WaitUntilDateTime).IsZero():
+		return health{"selection to wait, next try " + soon(x, queue.WaitUntilDateTime), "▲", "warn", 2}
+	case queue.GivenUp > 0 || queue.Failed > 0:
+		return health{"fails in part", "▲", "warn", 1}
+	case queue.Delivered > 0:
+		return health{"all delivered", "●", "good", 0}
+	default:
+		return health{"waiting", "○", "idle", 0}
+	}
+}
+
+// after returns a text behind a separator, empty without a text.
+func after(separator, text string) string {
+	if text == "" {
+		return ""
+	}
+	return separator + text
+}
+
+// soon describes a time in the future.
+func soon(x *edge.Context, t wire.Timestamp) string {
+	return display.Soon(time.Time(t).Sub(x.Timing.Start))
+}
+
+// queues returns the state of the queues with recent traffic, by SubscriptionID in lower case.
+func (h subscriptions) queues(x *edge.Context) (map[string]*wire.Queue, *wire.Stats, error) {
+	var stats wire.Stats
+	if err := h.get(x, apiStats, nil, &stats); err != nil {
+		return nil, nil, err
+	}
+	byID := make(map[string]*wire.Queue)
+	for i := range stats.Queues {
+		byID[strings.ToLower(stats.Queues[i].SubscriptionID)] = &stats.Queues[i]
+	}
+	return byID, &stats, nil
+}
+
+// view returns a subscription for a page, nil if it has been removed.
+func (h subscriptions) view(x *edge.Context, subscriber, subscription string) (*subscriptionView, error) {
+	var s wire.Subscription
+	err := h.get(x, subscriptionPath(subscriber, subscription), nil, &s)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var owner wire.Subscriber
+	if err := h.get(x, apiSubscribers, url.Values{"RecID": {s.SubscriberID}}, &firstSubscriber{&owner}); err != nil {
+		return nil, err
+	}
+	queues, _, err := h.queues(x)
+	if err != nil {
+		return nil, err
+	}
+	v := newView(x, s, queues[strings.ToLower(s.RecID)])
+	v.name(x, &owner)
+	return v, nil
+}
+
+// firstSubscriber decodes a query that selects one row.
+type firstSubscriber struct{ subscriber *wire.Subscriber }
+
+// UnmarshalJSON decodes the first row.
+func (o *firstSubscriber) UnmarshalJSON(text []byte) error {
+	var found rows[wire.Subscriber]
+	err := decode(Response{Body: text}, &found)
+	if err == nil && len(found.Results) > 0 {
+		*o.subscriber = found.Results[0]
+	}
+	return err
+}
+
+// newView returns a subscription for a page, without the name of its subscriber.
+func newView(x *edge.Context, s wire.Subscription, queue *wire.Queue) *subscriptionView {
+	page := x.Base + subscriptionAddress(s.RecID)
+	v := &subscriptionView{
+		Subscription: s,
+		State:        healthOf(x, s.IsEnabled, s.DisabledReason, queue),
+		Queue:        queue,
+		Saved:        ago(x, s.LastSavedDateTime),
+		Failing:      ago(x, s.FailingSince),
+		Order:        orderWords(&s),
+		URLs: subscriptionURLs{
+			Page:     page,
+			Edit:     page + "/Edit",
+			Messages: x.Base + pathMessages + "?SubscriptionID=" + url.QueryEscape(s.RecID),
+			Test:     page + "/Do/Test",
+			Toggle:   page + "/Do/Enable",
+			Rotate:   page + "/Do/Rotate",
+			Delete:   page + "/Do/Delete",
+		},
+	}
+	if s.IsEnabled {
+		v.URLs.Toggle = page + "/Do/Disable"
+	}
+	var whole bool
+	v.Conditions, whole = conditionRows(s.Where)
+	if !whole {
+		v.Conditions = nil
+		v.Condition = pretty(string(s.Where))
+	}
+	if queue != nil {
+		v.Delivered = count(queue.Delivered)
+		v.Failed = count(queue.Failed + queue.GivenUp)
+		v.Pending = count(queue.Pending)
+		if last := queue.LastFailure; last != nil {
+			v.LastFailure = answer(&last.HTTPCode, last.Message)
+			v.LastFailed = ago(x, last.At)
+		}
+	}
+	return v
+}
+
+// name adds the subscriber of a subscription.
+func (v *subscriptionView) name(x *edge.Context, s *wire.Subscriber) {
+	v.Subscriber = cmp.Or(s.Name, "a removed subscriber")
+	v.SubscriberN = s.ItemNo
+	if s.ItemNo != 0 {
+		v.URLs.Subscriber = x.Base + subscriberAddress(s.ItemNo)
+	}
+	if v.State.rank < 4 && s.Name != "" && !s.IsEnabled {
+		v.State = health{"its subscriber is disabled", "■", "bad", 4}
+	}
+}
+
+// orderWords describes the order of deliveries.
+func orderWords(s *wire.Subscription) string {
+	switch {
+	case s.Ordered:
+		return "in order: each message waits for the one before it"
+	case s.OrderedByKey:
+		return "in order by key: each message waits for the one before it with the same key"
+	default:
+		return "as quickly as possible, in any order"
+	}
+}
+
+// subscriptionPath returns the path of the operations on a subscription.
+func subscriptionPath(subscriber, subscription string) string {
+	return apiSubscribers + "/" + url.PathEscape(subscriber) + "/Subscriptions/" + url.PathEscape(subscription)
+}
+
+// subscriptionAddress returns the address of the page of a subscription.
+func subscriptionAddress(id string) string { return pathSubscriptions + "/" + url.PathEscape(id) }
+
+// subscriptionList is the page with subscriptions.
+type subscriptionList struct {
+	encode.Page
+	Note      string
+	Rows      []*subscriptionView
+	Filters   []encode.Condition
+	Search    map[string]string
+	MoreURL   string
+	NewURL    string
+	Worst     bool // the worst come first
+	AllURL    string
+	Trouble   int
+	Refresh   string
+	Subscribe string
+}
+
+// maxSubscriptions is the number of subscriptions on a page.
+const maxSubscriptions = 500
+
+// list shows the subscriptions, the worst first.
+func (h subscriptions) list(x *edge.Context) error {
+	filters := filtersOf(x)
+	selection := make(url.Values)
+	for name, texts := range filters {
+		selection[name] = texts
+	}
+	skip, _ := strconv.Atoi(x.Request.URL.Query().Get(query.Skip))
+	selection.Set(query.Skip, strconv.Itoa(max(0, skip)))
+	selection.Set(query.Take, strconv.Itoa(maxSubscriptions+1))
+	var found rows[wire.Subscription]
+	if err := h.get(x, apiSubscriptions, selection, &found); err != nil {
+		return err
+	}
+	page := subscriptionList{
+		Page:    frame(x, "Subscriptions", encode.Link{Name: "Start", URL: Root}),
+		Note:    noteOf(x.Request.URL.Query().Get(memberNote)),
+		Filters: conditionsOf(kindOf("Subscription"), x.Base+pathSubscriptions, filters, messageWords),
+		Search:  map[string]string{"EventName": filters.Get("EventName"), "URLContains": filters.Get("URLContains")},
+	}
+	if len(found.Results) > maxSubscriptions {
+		found.Results = found.Results[:maxSubscriptions]
+		page.MoreURL = with(x.Base+pathSubscriptions, filters, query.Skip, strconv.Itoa(skip+maxSubscriptions))
+	}
+	var err error
+	page.Rows, err = h.views(x, found.Results)
+	if err != nil {
+		return err
+	}
+	return show(x, http.StatusOK, "subscriptions", page)
+}
+
+// views returns subscriptions for a page, the worst first.
+func (h subscriptions) views(x *edge.Context, list []wire.Subscription) ([]*subscriptionView, error) {
+	queues, _, err := h.queues(x)
+	if err != nil {
+		return nil, err
+	}
+	byID, err := h.subscribersOf(x, list)
+	if err != nil {
+		return nil, err
+	}
+	var views []*subscriptionView
+	for _, s := range list {
+		v := newView(x, s, queues[strings.ToLower(s.RecID)])
+		owner := byID[strings.ToLower(s.SubscriberID)]
+		v.name(x, &owner)
+		views = append(views, v)
+	}
+	slices.SortStableFunc(views, func(a, b *subscriptionView) int { return b.State.rank - a.State.rank })
+	return views, nil
+}
+
+// subscribersOf returns the subscribers of subscriptions by ID in lower case.
+func (h subscriptions) subscribersOf(x *edge.Context, list []wire.Subscription) (map[string]wire.Subscriber, error) {
+	byID := make(map[string]wire.Subscriber)
+	var ids []string
+	for _, s := range list {
+		if !slices.Contains(ids, s.SubscriberID) {
+			ids = append(ids, s.SubscriberID)
+		}
+	}
+	if len(ids) == 0 {
+		return byID, nil
+	}
+	var found rows[wire.Subscriber]
+	err := h.get(x, apiSubscribers, url.Values{"RecIDIn": {strings.Join(ids, ",")}}, &found)
+	for _, s := range found.Results {
+		byID[strings.ToLower(s.RecID)] = s
+	}
+	return byID, err
+}
+
+// find returns the subscription in the address.
+func (h subscriptions) find(x *edge.Context) (*subscriptionView, error) {
+	var found rows[wire.Subscription]
+	id := x.Params.Get("SubscriptionID")
+	err := h.get(x, apiSubscriptions, url.Values{"RecID": {id}}, &found)
+	s, err := only(found, err, "subscription")
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.view(x, s.SubscriberID, s.RecID)
+	if err == nil && v == nil {
+		err = fault.New(fault.NotFound, "There is no such subscription")
+	}
+	return v, err
+}
+
+// subscriptionPage is the page of a subscription.
+type subscriptionPage struct {
+	encode.Page
+	*subscriptionView
+	Note   string
+	Secret string // a new secret, shown only once
+	Until  moment // the end of the replaced secret
+}
+
+// one shows a subscription.
+func (h subscriptions) one(x *edge.Context) error {
+	v, err := h.find(x)
+	if err != nil {
+		return err
+	}
+	return v.show(x, http.StatusOK, subscriptionPage{Note: noteOf(x.Request.URL.Query().Get(memberNote))})
+}
+
+func (v *subscriptionView) show(x *edge.Context, status int, page subscriptionPage) error {
+	page.Page = frame(x, v.EventName+" to "+display.ShortURL(v.URL), subscriptionsLink)
+	page.subscriptionView = v
+	return show(x, status, "subscription", page)
+}
+
+// subscriptionsLink leads to the list of subscriptions.
+var subscriptionsLink = encode.Link{Name: "Subscriptions", URL: pathSubscriptions}
+
+// subscriptionAction is something that can be done with a subscription.
+type subscriptionAction struct {
+	name, button, title string
+	note                string // after it has been carried out
+	danger              bool
+	effects             []string
+}
+
+var subscriptionActions = []subscriptionAction{
+	{
+		name:   "Test",
+		note:   "Test",
+		button: "Send a test",
+		title:  "Send a test message",
+		effects: []string{
+			"A message with a sample body is sent to the endpoint now, signed like all others. Its event name ends with .test, so that the receiver can recognize it.",
+		},
+	},
+	{
+		name:    "Enable",
+		note:    "Enabled",
+		button:  "Enable",
+		title:   "Enable the subscription",
+		effects: []string{"Messages that wait are sent, the oldest first, and new ones as they come."},
+	},
+	{
+		name:   "Disable",
+		note:   "Disabled",
+		button: "Disable",
+		title:  "Disable the subscription",
+		effects: []string{
+			"No message is sent until the subscription is enabled again. Messages that wait are kept; events that are published until then create none.",
+		},
+	},
+	{
+		name:   "Rotate",
+		button: "Replace the secret",
+		title:  "Replace the secret",
+		effects: []string{
+			"A new secret signs from now on. The page that follows shows it once.",
+			"The present secret signs as well for the next 24 hours, so that the receiver can change over without a gap.",
+		},
+	},
+	{
+		name:    "Delete",
+		note:    "Removed",
+		button:  "Delete",
+		title:   "Delete the subscription",
+		danger:  true,
+		effects: []string{"The subscription is deleted and messages that wait are never sent. This cannot be undone."},
+	},
+}
+
+// actionOf returns the action in the address, and its subscription.
+func (h subscriptions) actionOf(x *edge.Context) (subscriptionAction, *subscriptionView, error) {
+	name := x.Params.Get("Action")
+	hasName := func(a subscriptionAction) bool { return strings.EqualFold(a.name, name) }
+	i := slices.IndexFunc(subscriptionActions, hasName)
+	if i < 0 {
+		return subscriptionAction{}, nil, edge.NotFound()
+	}
+	v, err := h.find(x)
+	return subscriptionActions[i], v, err
+}
+
+// confirm shows the confirmation of an action.
+func (h subscriptions) confirm(x *edge.Context) error {
+	a, v, err := h.actionOf(x)
+	if err != nil {
+		return err
+	}
+	return a.confirmation(x, v).open(x)
+}
+
+// confirmation returns the confirmation before an action.
+func (a subscriptionAction) confirmation(x *edge.Context, v *subscriptionView) confirmation {
+	return confirmation{
+		Page: frame(x, a.title, subscriptionsLink,
+			encode.Link{Name: v.EventName, URL: subscriptionAddress(v.RecID)}),
+		Effects: a.effects,
+		Facts: []encode.Pair{
+			{Name: "Subscriber", Value: v.Subscriber},
+			{Name: "Event", Value: v.EventName},
+			{Name: "Endpoint", Value: v.URL},
+			{Name: "State", Value: v.State.Words},
+			{Name: "Waiting messages", Value: cmp.Or(v.Pending, "none in the last hour")},
+		},
+		Action: subscriptionAddress(v.RecID) + "/Do/" + a.name,
+		Button: a.button,
+		Danger: a.danger,
+		Back:   subscriptionAddress(v.RecID),
+	}
+}
+
+// act carries out an action.
+func (h subscriptions) act(x *edge.Context) error {
+	a, v, err := h.actionOf(x)
+	if err != nil {
+		return err
+	}
+	path := subscriptionPath(v.SubscriberID, v.RecID)
+	page := subscriptionAddress(v.RecID)
+	switch a.name {
+	case "Test":
+		var sent wire.MessageState
+		err = h.send(x, http.MethodPost, path+"/Test", nil, &sent)
+		page = addressOf(sent.MessageID)
+	case "Enable", "Disable":
+		err = h.send(x, http.MethodPatch, path, map[string]any{"IsEnabled": a.name == "Enable"}, nil)
+	case "Delete":
+		err = h.send(x, http.MethodDelete, path, nil, nil)
+		page = pathSubscriptions
+	case "Rotate":
+		var rotated wire.RotatedSecret
+		err = h.send(x, http.MethodPost, path+"/Secret", nil, &rotated)
+		if err == nil { // not by a redirect: the secret is never shown again
+			return v.show(x, http.StatusOK, subscriptionPage{
+				Secret: rotated.Secret,
+				Until:  ago(x, rotated.OldSecretUntil),
+			})
+		}
+	}
+	if err != nil {
+		return a.confirmation(x, v).retry(x, err)
+	}
+	return goTo(x, page+"?"+memberNote+"="+a.note)
+}

@@ -1,0 +1,57 @@
+package pages
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// status is the state of a message in words, with a sign: colour is never the only one.
+type status struct {
+	Words, Sign, Class string
+}
+
+// statuses are the states of messages by number.
+var statuses = map[webhook.Status]status{
+	webhook.NotSent:      {"not sent", "○", "idle"},
+	webhook.Successful:   {"delivered", "✓", "good"},
+	webhook.RetryPending: {"retrying", "↻", "warn"},
+	webhook.Failed:       {"failed", "✗", "bad"},
+}
+
+// statusOf returns the state with a number.
+func statusOf(n int) status {
+	known, ok := statuses[webhook.Status(n)]
+	if !ok {
+		return status{Words: "status " + strconv.Itoa(n), Sign: "?", Class: "idle"}
+	}
+	return known
+}
+
+// answer describes the last answer of an endpoint.
+func answer(code *int, message string) string {
+	if code == nil || *code == 0 {
+		return message
+	}
+	text := strconv.Itoa(*code)
+	if message == "" || strings.HasPrefix(message, text) {
+		return text + strings.TrimPrefix(message, text)
+	}
+	return text + " " + message
+}
+
+// next describes when an open message is sent, empty if it is not open.
+func next(x *edge.Context, m *wire.Message) string {
+	if !webhook.Status(m.Status).Open() {
+		return ""
+	}
+	at := time.Time(m.NextAttemptDateTime)
+	if at.IsZero() || !at.After(x.Timing.Start) {
+		return "due"
+	}
+	return ago(x, m.NextAttemptDateTime).Words
+}

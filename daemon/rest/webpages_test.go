@@ -1,0 +1,412 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/rest/pages"
+)
+
+// pageForm is a form of a page with the values that a browser would send.
+type pageForm struct {
+	method, action string
+	values         url.Values
+}
+
+var (
+	formTag     = regexp.MustCompile(`(?s)<form([^>]*)>(.*?)</form>`)
+	inputTag    = regexp.MustCompile(`<(input|textarea|select)([^>]*)>`)
+	selectedTag = regexp.MustCompile(`(?s)<select[^>]* name="([^"]*)"[^>]*>(.*?)</select>`)
+	optionTag   = regexp.MustCompile(`<option value="([^"]*)"( selected)?>`)
+)
+
+// attribute returns an attribute of a tag.
+func attribute(tag, name string) string {
+	m := regexp.MustCompile(` ` + name + `="([^"]*)"`).FindStringSubmatch(tag)
+	if m == nil {
+		return ""
+	}
+	return html.UnescapeString(m[1])
+}
+
+// forms returns the forms of a page, except that of the bar.
+func (a answer) forms() []pageForm {
+	var forms []pageForm
+	for _, m := range formTag.FindAllStringSubmatch(a.body, -1) {
+		f := pageForm{method: attribute(m[1], "method"), action: attribute(m[1], "action"), values: make(url.Values)}
+		if strings.HasSuffix(f.action, "/auth/logout") {
+			continue
+		}
+		for _, input := range inputTag.FindAllStringSubmatch(m[2], -1) {
+			tag := input[2]
+			isOff := attribute(tag, "type") == "checkbox" && !strings.Contains(tag, " checked")
+			if input[1] == "input" && !isOff {
+				f.values.Add(attribute(tag, "name"), attribute(tag, "value"))
+			}
+		}
+		for _, choice := range selectedTag.FindAllStringSubmatch(m[2], -1) {
+			options := optionTag.FindAllStringSubmatch(choice[2], -1)
+			value := options[0][1]
+			for _, o := range options {
+				if o[2] != "" {
+					value = o[1]
+				}
+			}
+			f.values.Add(choice[1], value)
+		}
+		forms = append(forms, f)
+	}
+	return forms
+}
+
+// send sends the form that posts something, with changes of its values: pairs of names and values.
+func (c client) send(t testing.TB, a answer, changes ...string) answer {
+	t.Helper()
+	for _, f := range a.forms() {
+		if f.method != "post" {
+			continue
+		}
+		for i := 0; i < len(changes); i += 2 {
+			f.values.Set(changes[i], changes[i+1])
+		}
+		return c.do("POST "+f.action, f.values.Encode(), "Content-Type: application/x-www-form-urlencoded")
+	}
+	t.Fatalf("the page has no form: %s", a.body[max(0, strings.Index(a.body, "<main")):])
+	return answer{}
+}
+
+// follow goes where a response redirects.
+func (c client) follow(t testing.TB, a answer) answer {
+	t.Helper()
+	a.want(t, 303)
+	return c.do("GET "+a.header.Get("Location"), "").want(t, 200)
+}
+
+// TestMessagePages finds a message in the list by its status, and carries out each action, after
+// its confirmation.
+func TestMessagePages(t *testing.T) {
+	m := newMessagesFixture(t)
+	c := signIn(t, m.Instance)
+	list := c.do("GET /Pages/Messages", "").want(t, 200).
+		wantText(t, "10 shown, newest first.", "not sent", "delivered", "retrying", "failed", "shop.example/in")
+	if n := rowCount(list); n != 10 {
+		t.Errorf("%d rows, want 10", n)
+	}
+	failed := c.do("GET "+list.link(t, `<span aria-hidden="true">✗</span> failed`), "").want(t, 200).
+		wantText(t, "Status is <b>failed</b>")
+	if n := rowCount(failed); n != 4 {
+		t.Errorf("%d failed messages, want 4", n)
+	}
+
+	path := regexp.MustCompile(`/Pages/Messages/[0-9a-f-]{36}`).FindString(failed.body)
+	page := c.do("GET "+path, "").want(t, 200).wantText(t, "failed", "Attempts", "Body", "Subscription")
+	confirmation := c.do("GET "+page.link(t, "Retry…"), "").want(t, 200).wantText(t, "becomes due now", "Cancel")
+	c.follow(t, c.send(t, confirmation)).wantText(t, "The message is due now.")
+	if n := rowCount(c.do("GET /Pages/Messages?Status=3", "")); n != 3 {
+		t.Errorf("%d failed messages after a retry of one, want 3", n)
+	}
+
+	delivered := c.do("GET /Pages/Messages?Status=1", "").want(t, 200)
+	path = regexp.MustCompile(`/Pages/Messages/[0-9a-f-]{36}`).FindString(delivered.body)
+	page = c.do("GET "+path, "").want(t, 200)
+	confirmation = c.do("GET "+page.link(t, "Send again…"), "").want(t, 200).wantText(t, "webhook-replay")
+	c.follow(t, c.send(t, confirmation)).wantText(t, "The message is being sent again.")
+	confirmation = c.do("GET "+page.link(t, "Delete…"), "").want(t, 200).wantText(t, "cannot be undone")
+	c.follow(t, c.send(t, confirmation)).wantText(t, "The message has been deleted.", "9 shown")
+	c.do("GET "+path, "").want(t, 404)
+}
+
+// TestActionsOnManyMessages checks that an action by filter has the confirmed effects: a form that is
+// out of date changes nothing.
+func TestActionsOnManyMessages(t *testing.T) {
+	m := newMessagesFixture(t)
+	c := signIn(t, m.Instance)
+	filter := "SubscriptionID=" + m.shops[0].GUID
+	list := c.do("GET /Pages/Messages?"+filter, "").want(t, 200)
+	confirmation := c.do("GET "+list.link(t, "Retry…"), "").want(t, 200).
+		wantText(t, "Retry 4 messages", "1 other message matches and stays as it is.")
+
+	other := c.do("GET /Pages/AllMessages/Delete?Status=3&"+filter, "").want(t, 200).wantText(t, "Delete 2 messages")
+	c.follow(t, c.send(t, other)).wantText(t, "2 messages have been deleted.")
+
+	outdated := c.send(t, confirmation).want(t, 409).wantText(t, "has changed to 2", "Nothing has been done")
+	if n := strings.Count(asFilled, "3") * 2; rowCount(c.do("GET /Pages/Messages?Status=3", "")) != n-2 {
+		t.Error("the form that was out of date has changed messages")
+	}
+	c.follow(t, c.send(t, outdated)).wantText(t, "2 messages are due now.")
+
+	none := c.do("GET /Pages/AllMessages/Retry?EventName=nothing.created", "").want(t, 200).
+		wantText(t, "there is nothing to do")
+	if strings.Contains(none.body, "<button>") {
+		t.Error("the page without messages has a button")
+	}
+	c.do("GET /Pages/AllMessages/Retry?Nonsense=1", "").want(t, 400)
+	c.do("GET /Pages/AllMessages/Burn", "").want(t, 404)
+}
+
+// hook is a receiver that fails on request.
+type hook struct {
+	url   string
+	fails atomic.Bool
+	got   atomic.Int64
+}
+
+func newHook(t *testing.T) *hook {
+	h := new(hook)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if h.fails.Load() {
+			http.Error(w, "unknown shop <script>alert(1)</script>", http.StatusNotFound)
+			return
+		}
+		h.got.Add(1)
+	}))
+	t.Cleanup(server.Close)
+	h.url = server.URL
+	return h
+}
+
+// TestSubscriptionPages adds a subscriber and a subscription by forms, finds the cause of a failure,
+// and repairs the address.
+func TestSubscriptionPages(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.1/32")
+	c := signIn(t, i)
+	wrong, right := newHook(t), newHook(t)
+	wrong.fails.Store(true)
+
+	c.send(t, c.do("GET /Pages/Subscribers/New", "").want(t, 200)).want(t, 400).wantText(t, "Name")
+	shop := c.follow(t, c.send(t, c.do("GET /Pages/Subscribers/New", ""), "Name", "Acme <b>"))
+	form := c.do("GET "+shop.link(t, "New subscription"), "").want(t, 200).wantText(t, "of Acme &lt;b&gt;")
+	bad := c.send(t, form, "URL", "nonsense", "EventName", "debtor.created", "WhereName", "Total", "WhereValue", "1").
+		want(t, 400).wantText(t, `role="alert"`, `value="nonsense"`, `value="Total"`)
+	longer := c.send(t, bad, "More", "1").want(t, 200)
+	if before, after := strings.Count(bad.body, `name="WhereName"`), strings.Count(longer.body, `name="WhereName"`); after != before+4 {
+		t.Errorf("%d rows after the button for more, %d before", after, before)
+	}
+	added := c.send(t, longer, "URL", wrong.url+"/in", "EventName", "debtor.created",
+		"WhereName", "Total", "WhereOperator", "GreaterThan", "WhereValue", "5",
+		"HeaderName", "X-Token", "HeaderValue", "a secret value").want(t, 201).
+		wantText(t, "whsec_", "Total is over <b>5</b>", "X-Token: ***")
+	if strings.Contains(added.body, "a secret value") {
+		t.Error("the page shows the value of a header")
+	}
+	edit := added.link(t, "Edit")
+	sub := strings.TrimSuffix(edit, "/Edit")
+	if a := c.do("GET "+sub, "").want(t, 200); strings.Contains(a.body, "whsec_") {
+		t.Error("the page of the subscription shows its secret again")
+	}
+
+	asAdmin(t, i).do("POST /Webhooks/Events", `{"EventName":"debtor.created","Body":{"Total":7},"Key":"D1"}`).want(t, 201)
+	asAdmin(t, i).do("POST /Webhooks/Events", `{"EventName":"debtor.created","Body":{"Total":3}}`).want(t, 201)
+	var list answer
+	waitFor(t, "the failure", func() bool {
+		list = c.do("GET /Pages/Messages?Status=2", "").want(t, 200)
+		return rowCount(list) == 1
+	})
+	path := regexp.MustCompile(`/Pages/Messages/[0-9a-f-]{36}`).FindString(list.body)
+	c.do("GET "+path, "").want(t, 200).wantText(t, "404 Not Found", "unknown shop &lt;script&gt;", "X-Token: ***",
+		"Total is over <b>5</b>")
+	c.do("GET /Pages/Why?Key=D1", "").want(t, 200).wantText(t, "404", path)
+
+	c.follow(t, c.send(t, c.do("GET "+edit, "").want(t, 200), "URL", right.url+"/in")).wantText(t, "Saved.", right.url)
+	waitFor(t, "the delivery", func() bool { return right.got.Load() == 1 })
+	saved := read[[]wire.Subscription](t, asAdmin(t, i).do("GET /Webhooks/Subscribers/"+subscriberOf(t, i)+"/Subscriptions", ""))
+	if string(saved[0].Where) != `{"TotalGreaterThan":5}` || len(saved[0].Headers) != 1 {
+		t.Errorf("saved with the condition %s and the headers %v, want both unchanged", saved[0].Where, saved[0].Headers)
+	}
+
+	for _, step := range []struct{ action, note string }{
+		{"Test", "The test message is on its way."},
+		{"Disable", "Messages are kept and wait."},
+		{"Enable", "Messages are sent."},
+	} {
+		c.follow(t, c.send(t, c.do("GET "+sub+"/Do/"+step.action, "").want(t, 200))).wantText(t, step.note)
+	}
+	c.send(t, c.do("GET "+sub+"/Do/Rotate", "").want(t, 200)).want(t, 200).wantText(t, "whsec_", "signs as well until")
+	c.follow(t, c.send(t, c.do("GET "+sub+"/Do/Delete", "").want(t, 200))).wantText(t, "Removed.", "no subscriptions yet")
+	c.follow(t, c.send(t, c.do("GET /Pages/Subscribers/1/Do/Rename", "").want(t, 200), "Name", "Acme 2")).wantText(t, "Acme 2")
+	c.follow(t, c.send(t, c.do("GET /Pages/Subscribers/1/Do/Disable", "").want(t, 200))).wantText(t, "disabled")
+	c.follow(t, c.send(t, c.do("GET /Pages/Subscribers/1/Do/Delete", "").want(t, 200))).wantText(t, "no subscribers yet")
+}
+
+// subscriberOf returns the ID of the only subscriber.
+func subscriberOf(t testing.TB, i *daemontest.Instance) string {
+	t.Helper()
+	e := asAdmin(t, i).do("GET /Webhooks/Subscribers?Fields=RecID", "").want(t, 200)
+	return regexp.MustCompile(`[0-9a-f-]{36}`).FindString(e.body)
+}
+
+// waitFor waits until something has happened.
+func waitFor(t testing.TB, event string, happened func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !happened(); time.Sleep(30 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited 20 s for %s", event)
+		}
+	}
+}
+
+// pageRoutes returns the methods and paths of all pages, with IDs that do not exist.
+func pageRoutes() (lines []string) {
+	fill := strings.NewReplacer(
+		"{MessageID}", noID,
+		"{SubscriptionID}", noID,
+		"{ItemNo}", "99999",
+		"{Action}", "Delete",
+		"{UserName}", "missing",
+		"{KeyID}", noID,
+		"{Kind}", "SO_Totals",
+	)
+	for _, r := range pages.Routes(pages.Config{}) {
+		lines = append(lines, r.Methods+" "+fill.Replace(r.Pattern))
+	}
+	return lines
+}
+
+// readerPages are the pages that need no administrator.
+var readerPages = []string{"GET /Pages"}
+
+// TestPagesForEveryRole requests each page and sends each form as each role.
+func TestPagesForEveryRole(t *testing.T) {
+	i := daemontest.Start(t)
+	for _, a := range roleClients(t, i) {
+		for _, line := range pageRoutes() {
+			status := a.do(line, "", "Content-Type: application/x-www-form-urlencoded").status
+			isRefused := status == 401 || status == 403
+			mayShow := a.role == "admin" || a.role != "" && slices.Contains(readerPages, line)
+			if isRefused == mayShow || status >= 500 {
+				t.Errorf("%s as %q: status %d", line, a.role, status)
+			}
+		}
+	}
+}
+
+// TestFormsOfPagesRejectOtherOrigins sends each form from pages of other origins.
+func TestFormsOfPagesRejectOtherOrigins(t *testing.T) {
+	i := daemontest.Start(t)
+	c := anonymous(t, i)
+	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+	sent := 0
+	for _, line := range pageRoutes() {
+		if strings.HasPrefix(line, "GET ") {
+			continue
+		}
+		sent++
+		for _, page := range foreign {
+			for _, proof := range []string{cookie, basic("admin", daemontest.AdminPassword)} {
+				c.with(page...).do(line, "Name=x", proof, "Content-Type: application/x-www-form-urlencoded").want(t, 403)
+			}
+		}
+		// A form cannot be sent by a link.
+		a := c.do("GET "+strings.TrimPrefix(line, "POST "), "", cookie)
+		if a.status == 303 {
+			t.Errorf("%s is also done by GET", line)
+		}
+	}
+	if sent == 0 {
+		t.Error("no page has a form")
+	}
+}
+
+// hostile is stored in every text that clients can store.
+const hostile = `"><img src=x onerror=alert(1)><script>alert(1)</script>`
+
+// TestStoredTextsAreEscaped stores markup in all texts that pages show, and looks for it on every
+// page that can be reached from the start.
+func TestStoredTextsAreEscaped(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.1/32")
+	boss := asAdmin(t, i)
+	gone := newHook(t)
+	gone.fails.Store(true)
+	shop := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers", encoded(map[string]any{"Name": hostile})).want(t, 201))
+	boss.do("POST /Webhooks/Subscribers/"+shop.RecID+"/Subscriptions", encoded(map[string]any{
+		"URL":       gone.url + "/?a=" + url.QueryEscape(hostile),
+		"EventName": "*",
+		"Where":     map[string]any{"A" + hostile: hostile},
+		"Headers":   []map[string]string{{"Name": "X-A", "Value": hostile}},
+	})).want(t, 201)
+	boss.do("POST /Webhooks/Subscribers/"+shop.RecID+"/Subscriptions", encoded(map[string]any{
+		"URL":       gone.url,
+		"EventName": "*",
+	})).want(t, 201)
+	boss.do("POST /Webhooks/Events", encoded(map[string]any{
+		"EventName": "debtor.created",
+		"Body":      map[string]any{"A": hostile},
+		"Key":       hostile,
+	})).want(t, 201)
+	boss.do("POST /ApiKeys", encoded(map[string]any{"Name": strings.ReplaceAll(hostile, "/", ""), "Role": "reader"})).want(t, 201)
+	boss.do("POST /Users", encoded(map[string]any{
+		"UserName":    "kim",
+		"DisplayName": hostile,
+		"Password":    annPassword,
+		"Role":        "reader",
+	})).want(t, 201)
+	c := signIn(t, i)
+	waitFor(t, "a failure", func() bool { return rowCount(c.do("GET /Pages/Messages?Status=2", "")) > 0 })
+
+	seen := crawl(t, c, "/Pages", "/Pages/Messages", "/Pages/Subscriptions", "/Pages/Subscribers", "/Pages/Why?Key="+url.QueryEscape(hostile))
+	shown := 0
+	for path, a := range seen {
+		body := strings.ToLower(a.body)
+		for _, bad := range []string{"<script", "<img", "javascript:", " onerror=alert(1)>"} {
+			if strings.Contains(body, bad) {
+				t.Errorf("%s has %s: %s", path, bad, a.body[strings.Index(a.body, "<main"):])
+			}
+		}
+		if strings.Contains(a.body, "&lt;script&gt;") || strings.Contains(a.body, "&lt;img src") {
+			shown++
+		}
+		policy := a.header.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+		a.wantText(t, `<html lang="en">`, `<main id="main"`, "<h1>", "Log out")
+	}
+	if shown < 5 {
+		t.Errorf("only %d of %d pages show the stored texts", shown, len(seen))
+	}
+}
+
+// maxCrawled limits the pages that a test follows.
+const maxCrawled = 150
+
+// crawl returns the pages that links from others lead to, without the rows of record kinds.
+func crawl(t testing.TB, c client, start ...string) map[string]answer {
+	t.Helper()
+	seen := make(map[string]answer)
+	for todo := start; len(todo) > 0 && len(seen) < maxCrawled; {
+		path := todo[0]
+		todo = todo[1:]
+		if _, done := seen[path]; done {
+			continue
+		}
+		a := c.do("GET "+path, "").want(t, 200)
+		seen[path] = a
+		for _, to := range hrefs(a) {
+			to, _, _ = strings.Cut(html.UnescapeString(to), "#")
+			if strings.HasPrefix(to, "/Pages") && !strings.Contains(to, "Since=") {
+				todo = append(todo, to)
+			}
+		}
+	}
+	return seen
+}
+
+// encoded returns a value as JSON.
+func encoded(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
