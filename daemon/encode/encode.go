@@ -29,6 +29,10 @@ type Shape struct {
 	ISODates  bool   // values of the type Epoch are in ISO 8601
 	CamelCase bool   // names of members are in camelCase
 	Links     []Link // the same data in other formats, for HTML
+	AllLinks  []Link // all rows that match in other formats, for HTML; none for a page by cursor
+	MaxSheet  int64  // the maximum number of rows of XLSX
+	Keys      []int  // indexes of the columns of the key, for HTML; nil if rows have no pages
+	RowURL    string // the address of the page of a row, without its key
 	View      *View  // for HTML; nil for a page with the rows only
 }
 

@@ -2,8 +2,11 @@ package encode
 
 import (
 	"cmp"
+	"html/template"
 	"maps"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
@@ -48,12 +51,42 @@ func (e *htmlRows) Row(dst []byte, cells []row.Cell) []byte {
 		} else {
 			dst = append(dst, "<td>"...)
 		}
+		isLink := len(e.shape.Keys) > 0 && i == e.shape.Keys[0] && e.hasKey(cells)
+		if isLink {
+			dst = e.appendRowLink(dst, cells)
+		}
 		if !cells[i].Null {
 			dst = htmlValues.append(dst, t, &cells[i])
+		}
+		if isLink {
+			dst = append(dst, "</a>"...)
 		}
 		dst = append(dst, "</td>"...)
 	}
 	return append(dst, "</tr>\n"...)
+}
+
+// hasKey reports whether a row has a key that an address can have.
+func (e *htmlRows) hasKey(cells []row.Cell) bool {
+	return !slices.ContainsFunc(e.shape.Keys, func(i int) bool {
+		return cells[i].Null || strings.TrimSpace(cells[i].Text(e.shape.Columns[i].Type)) == ""
+	})
+}
+
+// appendRowLink appends the start of a link to the page of a row.
+func (e *htmlRows) appendRowLink(dst []byte, cells []row.Cell) []byte {
+	dst = append(dst, `<a href="`...)
+	dst = append(dst, template.HTMLEscapeString(e.shape.RowURL)...)
+	separator := "?"
+	for _, i := range e.shape.Keys {
+		c := e.shape.Columns[i]
+		dst = append(dst, separator...)
+		dst = append(dst, url.QueryEscape(c.Name)...)
+		dst = append(dst, '=')
+		dst = append(dst, url.QueryEscape(cells[i].Text(c.Type))...)
+		separator = "&amp;"
+	}
+	return append(dst, `">`...)
 }
 
 // End appends the page below the table.

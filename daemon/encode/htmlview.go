@@ -21,6 +21,22 @@ type View struct {
 	Note       string // a warning about the links
 	Feed       string // URL of all rows for Excel and Power BI; empty for none
 	FeedFile   string // URL of a file for Power BI
+
+	Columns ColumnForm
+	Groups  GroupForm
+}
+
+// ColumnForm is a form that selects columns.
+type ColumnForm struct {
+	Hidden []Pair   // the other members of the request
+	Fields []Choice // nil for no form
+}
+
+// GroupForm is a form that groups the rows.
+type GroupForm struct {
+	Hidden   []Pair   // the conditions of the request
+	Fields   []Choice // nil for no form
+	Measures []Choice // the functions of a group
 }
 
 // FilterForm is a form for the conditions.
@@ -52,7 +68,8 @@ type queryPage struct {
 	View
 	Record   string
 	Links    []Link
-	Open     bool // the filter form is unfolded
+	All      []Link // all rows, not only those of the page
+	Open     bool   // the filter form is unfolded
 	Headings []heading
 }
 
@@ -69,6 +86,7 @@ func (e *htmlRows) top() queryPage {
 		Page:   Page{Title: e.shape.Record, Site: e.site},
 		Record: e.shape.Record,
 		Links:  e.shape.Links,
+		All:    e.shape.AllLinks,
 	}
 	if e.shape.View != nil {
 		p.View = *e.shape.View
@@ -91,12 +109,16 @@ type queryEnd struct {
 	Pages    []Link // without URL if the page does not exist
 	Sizes    []Link // without URL for the current size
 	Meta     *pairList
+	All      []Link // all rows in other formats, if their number is known
+	AllCount string
+	TooLong  string // why there is no workbook among them
 }
 
 // bottom returns the data of the page below the rows.
 func (e *htmlRows) bottom(t Tail) queryEnd {
 	end := queryEnd{Count: e.count(t.Total), Meta: newPairList("Meta", t.Meta)}
 	v := e.shape.View
+	e.exportAll(&end, t.Total)
 	if t.NextURL != "" {
 		end.Pages = []Link{{Name: "Next page", URL: t.NextURL}}
 	}
@@ -109,6 +131,22 @@ func (e *htmlRows) bottom(t Tail) queryEnd {
 		end.CountURL = v.CountURL
 	}
 	return end
+}
+
+// exportAll sets the links to all rows. Their number is known at the end of the page. More rows than
+// a sheet holds cannot be in a workbook.
+func (e *htmlRows) exportAll(end *queryEnd, total int64) {
+	if total == 0 || total <= e.rows {
+		return
+	}
+	end.AllCount = grouped(total)
+	for _, link := range e.shape.AllLinks {
+		if link.Name == "XLSX" && e.shape.MaxSheet > 0 && total > e.shape.MaxSheet {
+			end.TooLong = "A workbook (XLSX) holds at most " + grouped(e.shape.MaxSheet) + " rows: use CSV, or add conditions."
+			continue
+		}
+		end.All = append(end.All, link)
+	}
 }
 
 // count describes the range of the rows shown. total is 0 if it was not counted.

@@ -42,7 +42,8 @@ var layout = template.Must(template.New("layout").Funcs(functions).ParseFS(templ
 
 // functions are the functions of the templates.
 var functions = template.FuncMap{
-	"style": func() template.CSS { return template.CSS(style) },
+	"grouped": grouped,
+	"style":   func() template.CSS { return template.CSS(style) },
 }
 
 var pages = template.Must(layout.Clone())

@@ -274,7 +274,7 @@ func pageRoutes() (lines []string) {
 }
 
 // readerPages are the pages that need no administrator.
-var readerPages = []string{"GET /Pages"}
+var readerPages = []string{"GET /Pages", "GET /Pages/Records/SO_Totals"}
 
 // TestPagesForEveryRole requests each page and sends each form as each role.
 func TestPagesForEveryRole(t *testing.T) {
@@ -316,6 +316,29 @@ func TestFormsOfPagesRejectOtherOrigins(t *testing.T) {
 	if sent == 0 {
 		t.Error("no page has a form")
 	}
+}
+
+// TestColumnsGroupsAndRecords selects columns and groups rows by the forms of a page, and follows the
+// link from a row to its own page.
+func TestColumnsGroupsAndRecords(t *testing.T) {
+	c := signIn(t, demo.start(t))
+	page := c.do("GET /Queries/IN_Colours?DescriptionContains=e&Take=25", "").want(t, 200).
+		wantText(t, "All rows", "This page", "Columns", "Group")
+	a := c.do("GET /Queries/IN_Colours?DescriptionContains=e&Fields.op=Equal&Fields.value=RecID&Fields.value=Description", "")
+	a.want(t, 303).wantHeader(t, "Location", "/Queries/IN_Colours?DescriptionContains=e&Fields=RecID%2CDescription")
+	narrow := c.do("GET "+a.header.Get("Location"), "").want(t, 200)
+	if n := strings.Count(narrow.body, `<th scope="col"`); n != 2 {
+		t.Errorf("%d columns, want the two that were selected", n)
+	}
+	a = c.do("GET /Queries/IN_Colours?GroupBy.op=Equal&GroupBy.value=StyleID&Include.value=COUNT(*)", "").want(t, 303)
+	c.do("GET "+a.header.Get("Location"), "").want(t, 200).wantText(t, "GroupBy", "Count")
+
+	own := regexp.MustCompile(`/Pages/Records/IN_Colours\?RecID=[^"]+`).FindString(page.body)
+	row := c.do("GET "+html.UnescapeString(own), "").want(t, 200).wantText(t, "Description", "StyleID", "JSON")
+	c.do("GET "+row.link(t, "JSON"), "").want(t, 200)
+	c.do("GET /Pages/Records/IN_Colours?RecID=none", "").want(t, 404)
+	c.do("GET /Pages/Records/IN_Colours", "").want(t, 404)
+	c.do("GET /Pages/Records/Nothing?RecID=1", "").want(t, 404)
 }
 
 // hostile is stored in every text that clients can store.

@@ -113,6 +113,9 @@ func readHTML(body []byte, names []string) ([]Row, error) {
 	for _, tr := range table.children {
 		var values []string
 		for _, td := range tr.children {
+			if len(td.children) > 0 { // a link
+				td = td.children[0]
+			}
 			values = append(values, td.text)
 		}
 		rows = append(rows, values)

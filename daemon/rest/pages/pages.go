@@ -63,6 +63,7 @@ func Routes(c Config) []edge.Route {
 		subscriptions{api}.routes(),
 		subscribers{api}.routes(),
 		explanations{api}.routes(),
+		records{api, c.Webhooks}.routes(),
 		users{api}.routes(),
 		keys{api}.routes(),
 		service{api}.routes(),

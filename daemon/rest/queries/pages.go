@@ -35,18 +35,23 @@ func FormAddress(u *url.URL) string {
 		return ""
 	}
 
-	var members []string
+	var members, columns []string
 	for _, pair := range pairs {
 		name, value := unescaped(pair)
 		_, isOperator := formField(name, encode.FormOperator)
 		field, isValue := formField(name, encode.FormValue)
 		switch {
 		case value == "" || isOperator:
+		case isValue && field == query.Fields:
+			columns = append(columns, value)
 		case isValue:
 			members = append(members, formMember(field, operators[field])+"="+url.QueryEscape(value))
 		default:
 			members = append(members, pair)
 		}
+	}
+	if len(columns) > 0 {
+		members = append(members, query.Fields+"="+url.QueryEscape(strings.Join(columns, ",")))
 	}
 	return edge.LocalPath(&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: strings.Join(members, "&")})
 }

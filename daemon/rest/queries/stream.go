@@ -238,7 +238,8 @@ func ShapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 		shape.Columns[i] = encode.Column{Name: f.Name, Type: x.Format.Type(f.Type)}
 	}
 	if x.HTML() {
-		shape.Links = otherFormats(x)
+		exports(x, plan, &shape)
+		linkRows(x, plan, &shape)
 		shape.View = view(x, plan)
 	}
 	return shape

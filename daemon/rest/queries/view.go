@@ -50,7 +50,67 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 	v.Page = a.page
 	viewFilters(v, a, plan.Source())
 	v.Sort = sortLinks(a, plan, x.Members)
+	viewShape(v, a, plan)
 	return v
+}
+
+// viewShape sets the forms that select columns and that group the rows.
+func viewShape(v *encode.View, a address, plan *query.Plan) {
+	kind := plan.Source()
+	for _, m := range a.members {
+		isShape := form.HasName(membersOfShape, m.Name)
+		isPage := form.HasName([]string{query.Skip, query.Take, query.OrderBy, query.OrderByDesc}, m.Name)
+		if !strings.EqualFold(m.Name, query.Fields) && !strings.EqualFold(m.Name, query.Skip) {
+			v.Columns.Hidden = append(v.Columns.Hidden, pairs(m)...)
+		}
+		if !isShape && !isPage {
+			v.Groups.Hidden = append(v.Groups.Hidden, pairs(m)...)
+		}
+	}
+	v.Groups.Measures = []encode.Choice{{Value: "COUNT(*)", Text: "the number of rows"}}
+	for i, f := range kind.Fields {
+		choice := encode.Choice{Value: f.Name, Text: f.Name}
+		v.Groups.Fields = append(v.Groups.Fields, choice)
+		if f.Type.Number() {
+			sum := encode.Choice{Value: "COUNT(*),SUM(" + f.Name + ")", Text: "the sum of " + f.Name}
+			v.Groups.Measures = append(v.Groups.Measures, sum)
+		}
+		choice.Selected = slices.Contains(plan.Columns, i)
+		if plan.Group == nil {
+			v.Columns.Fields = append(v.Columns.Fields, choice)
+		}
+	}
+}
+
+// pathRecords is the path of the page of a record, which pages have without its kind and key.
+const pathRecords = edge.StartPath + "/Records/"
+
+// KeyNames returns the fields that select a row: those of the declared key, or else the one that
+// orders pages, which may select several.
+func KeyNames(kind *record.Kind) []string {
+	if len(kind.Key) > 0 {
+		return kind.Key
+	}
+	return []string{kind.KeyName()}
+}
+
+// linkRows sets the links of rows to their pages. The rows must have the columns of their key.
+func linkRows(x *edge.Context, plan *query.Plan, shape *encode.Shape) {
+	kind := plan.Kind
+	if kind.Database != record.RecordsDB || plan.Group != nil || plan.Distinct {
+		return
+	}
+	var keys []int
+	for _, name := range KeyNames(kind) {
+		field, ok := kind.Column(name)
+		i := slices.Index(plan.Columns, field)
+		if !ok || i < 0 {
+			return
+		}
+		keys = append(keys, i)
+	}
+	shape.Keys = keys
+	shape.RowURL = x.Base + pathRecords + url.PathEscape(kind.Name)
 }
 
 // The addresses of records for Excel and Power BI, see package rest/feeds.
@@ -166,24 +226,45 @@ func sortLinks(a address, plan *query.Plan, members query.Members) []encode.Sort
 	return links
 }
 
-// otherFormats returns links to the same rows in other formats, without the page
-// size of HTML pages.
-func otherFormats(x *edge.Context) []encode.Link {
+// exports sets the links to the rows in other formats: all that match, and those of the page alone.
+// If a link cannot have the request, or if the page follows a cursor, there are none to all rows.
+func exports(x *edge.Context, plan *query.Plan, shape *encode.Shape) {
 	a := newAddress(x, x.Members)
 	if !a.whole {
-		return nil
+		return
 	}
 	if x.Suffix != "" {
 		a.path = a.path[:strings.LastIndexByte(a.path, '.')]
 	}
-	var links []encode.Link
+	hasTake := slices.ContainsFunc(a.members, func(m query.Member) bool { return strings.EqualFold(m.Name, query.Take) })
 	for _, f := range encode.Formats() {
-		if f.Name != "html" {
-			links = append(links, encode.Link{
-				Name: strings.ToUpper(f.Name),
-				URL:  a.with(encode.Pair{Name: query.Format, Value: f.Name}),
-			})
+		if f.Name == "html" {
+			continue
 		}
+		format := encode.Pair{Name: query.Format, Value: f.Name}
+		link := encode.Link{Name: strings.ToUpper(f.Name), URL: a.with(format)}
+		if !hasTake && plan.Take != query.NoTake {
+			link.URL = a.with(encode.Pair{Name: query.Take, Value: strconv.FormatInt(plan.Take, 10)}, format)
+		}
+		shape.Links = append(shape.Links, link)
+		if followsCursor(plan) {
+			continue
+		}
+		link.URL = a.with(exportChanges(a, f, format)...)
+		if f.MaxRows > 0 {
+			shape.MaxSheet = f.MaxRows
+		}
+		shape.AllLinks = append(shape.AllLinks, link)
 	}
-	return slices.Clip(links)
+}
+
+// exportChanges returns the changes of an address for all rows in a format. A format with a limit
+// counts them first: otherwise the response would be aborted at the limit.
+func exportChanges(a address, f encode.Format, format encode.Pair) []encode.Pair {
+	changes := []encode.Pair{format, {Name: query.Take}, {Name: query.Skip}}
+	hasInclude := slices.ContainsFunc(a.members, func(m query.Member) bool { return strings.EqualFold(m.Name, query.Include) })
+	if f.MaxRows > 0 && !hasInclude {
+		changes = append(changes, encode.Pair{Name: query.Include, Value: "Total"})
+	}
+	return changes
 }

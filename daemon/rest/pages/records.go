@@ -1,0 +1,142 @@
+package pages
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/queries"
+)
+
+const pathRecord = Root + "/Records/{Kind}"
+
+// records has the page of a record.
+type records struct {
+	client
+	hasWebhooks bool
+}
+
+func (h records) routes() []edge.Route {
+	page := route(account.Reader, pathRecord, h.show)
+	page.SignedIn = false // without a login if queries need none
+	return []edge.Route{page}
+}
+
+// recordPage is the page of a record.
+type recordPage struct {
+	encode.Page
+	Summary string
+	Values  []encode.Pair
+	Key     string
+	Steps   []whyStep // its history; nil for none
+	More    bool
+	WhyURL  string
+	JSONURL string
+}
+
+// show shows the record with the key in the address, and its history to administrators. It sends one
+// statement to the ERP.
+func (h records) show(x *edge.Context) error {
+	name, err := kindIn(x)
+	if err != nil {
+		return err
+	}
+	kind, _ := x.Options.Kinds().Lookup(name)
+	values := x.Request.URL.Query()
+	key := make(url.Values)
+	for _, field := range queries.KeyNames(kind) {
+		if values.Get(field) == "" {
+			return edge.NotFound()
+		}
+		key.Set(field, values.Get(field))
+	}
+	selection := without(key)
+	selection.Set(query.Take, "2")
+	var found rows[map[string]json.RawMessage]
+	err = h.get(x, "/Queries/"+url.PathEscape(kind.Name), selection, &found)
+	columns, err := only(found, err, "record")
+	if err != nil {
+		return err
+	}
+
+	address := x.Base + "/Queries/" + url.PathEscape(kind.Name)
+	if len(found.Results) > 1 { // without a declared key, several rows may have the value
+		return x.Redirect(http.StatusFound, address+"?"+key.Encode())
+	}
+	page := recordPage{
+		Page: frame(x, kind.Name+" "+strings.Join(keyTexts(kind, key), ", "),
+			encode.Link{Name: kind.Area, URL: Root + "#records"},
+			encode.Link{Name: kind.Name, URL: "/Queries/" + url.PathEscape(kind.Name)}),
+		Summary: kind.Summary,
+		JSONURL: address + "?" + key.Encode() + "&" + query.Format + "=json",
+		Key:     keyOf(kind, key, columns),
+	}
+	for _, f := range kind.Fields {
+		if value, ok := columns[f.Name]; ok {
+			page.Values = append(page.Values, encode.Pair{Name: f.Name, Value: shortened(textOfValue(value))})
+		}
+	}
+	if err := h.addHistory(x, kind, &page); err != nil {
+		return err
+	}
+	return show(x, http.StatusOK, "record", page)
+}
+
+// addHistory adds the changes of the record, their events and messages, if they are captured and the
+// user may see them.
+func (h records) addHistory(x *edge.Context, kind *record.Kind, page *recordPage) error {
+	mayShow := h.hasWebhooks && kind.Captured() && x.Identity.Role.Includes(account.Admin)
+	if !mayShow {
+		return nil
+	}
+	var why wire.Why
+	if err := h.get(x, apiWhy, url.Values{"Key": {page.Key}}, &why); err != nil {
+		if reason, _ := problemOf(err); reason != nil { // a key that no event can have
+			return nil
+		}
+		return err
+	}
+	page.WhyURL = x.Base + pathWhy + "?Key=" + url.QueryEscape(page.Key)
+	page.More = why.More
+	for _, s := range why.Steps {
+		page.Steps = append(page.Steps, whyStepOf(x, s))
+	}
+	return nil
+}
+
+// keyTexts returns the values of a key in the order of its fields.
+func keyTexts(kind *record.Kind, key url.Values) []string {
+	var list []string
+	for _, field := range queries.KeyNames(kind) {
+		list = append(list, key.Get(field))
+	}
+	return list
+}
+
+// keyOf returns the key as events have it: the text of a single value, or a JSON array.
+func keyOf(kind *record.Kind, key url.Values, values map[string]json.RawMessage) string {
+	if names := queries.KeyNames(kind); len(names) == 1 {
+		return key.Get(names[0])
+	}
+	var items []string
+	for _, field := range kind.Key {
+		items = append(items, string(values[field]))
+	}
+	return "[" + strings.Join(items, ",") + "]"
+}
+
+// textOfValue returns a value of a record as text.
+func textOfValue(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}
