@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -124,7 +125,49 @@ func (p pageWriter) document(dst []byte, name string, text []byte) ([]byte, erro
 type failurePage struct {
 	Page
 	Status               wire.ResponseStatus
+	Advice               string
+	Near                 []Link // pages with similar names
 	FieldErrors, Details *pairList
+}
+
+// advice says what to do about an error, by its code.
+var advice = map[string]string{
+	"ArgumentException":      "Correct the members of the request and send it again.",
+	"SerializationException": "Correct the request and send it again.",
+	"NotEmpty":               "Fill in the members that are missing and send it again.",
+	"Unauthorized":           "Log in, or send an API key.",
+	"Forbidden":              "Use an account with the required role, or ask an administrator for it.",
+	"NotFound":               "Check the address, or find the page from the start.",
+	"MethodNotAllowed":       "Check the method in the API reference.",
+	"Conflict":               "Load the page again and repeat the change if it is still needed.",
+	"RequestTooLarge":        "Send less at a time.",
+	"TooManyRequests":        "Wait a moment and load the page again.",
+	"ServiceUnavailable":     "Wait a moment and load the page again. An administrator finds the cause on /readyz and in the log.",
+	"Timeout":                "Add conditions, so that fewer records are read, or try again later.",
+	"RequestTimeout":         "Send the request again.",
+	"InternalError":          "Try again. If the error remains, give the RequestId to an administrator: the log has the cause.",
+	"ResyncRequired":         "Load all records again.",
+	"CaptureStopped":         "An administrator resumes the capture.",
+}
+
+// suggestion matches the similar names in a message.
+var suggestion = regexp.MustCompile(`^unknown (record kind|operation) .*; did you mean ([\w, ]+)\?$`)
+
+// near returns links to the pages with the names that a message suggests.
+func near(base, message string) []Link {
+	m := suggestion.FindStringSubmatch(message)
+	if m == nil {
+		return nil
+	}
+	path := base + "/metadata?op="
+	if m[1] == "record kind" {
+		path = base + "/Queries/"
+	}
+	var links []Link
+	for name := range strings.SplitSeq(m[2], ", ") {
+		links = append(links, Link{Name: name, URL: path + url.PathEscape(name)})
+	}
+	return links
 }
 
 // failure writes a page with the error message, the invalid members and details.
@@ -139,6 +182,8 @@ func (p pageWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
 	return execute(dst, "failure", failurePage{
 		Page:        Page{Title: cmp.Or(s.ErrorCode, "Error"), Site: p.site},
 		Status:      s,
+		Advice:      advice[s.ErrorCode],
+		Near:        near(p.site.Base, s.Message),
 		FieldErrors: newPairList("Members of the request", fieldErrors),
 		Details:     newPairList("Details", details),
 	})

@@ -24,6 +24,7 @@ type View struct {
 
 	Columns ColumnForm
 	Groups  GroupForm
+	OneLine bool // long texts are cut: each row has a page with all of them
 }
 
 // ColumnForm is a form that selects columns.

@@ -22,6 +22,8 @@ type Site struct {
 	Operation string // the requested operation, if a metadata page describes it
 	Refresh   int    // seconds after which the browser loads the page again; 0 for never
 	StopURL   string // the page without that
+	Back      string // the page with the link or the form that led here; empty if it is not known
+	Instead   Link   // another way to get the response that failed; without URL if there is none
 }
 
 //go:embed templates/style.css
@@ -33,6 +35,11 @@ func StylePolicy() string {
 	sum := sha256.Sum256([]byte(style))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
+
+// Icon is the icon of the pages, a PNG.
+//
+//go:embed templates/icon.png
+var Icon []byte
 
 //go:embed templates/*.html
 var templates embed.FS

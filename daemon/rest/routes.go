@@ -2,9 +2,9 @@ package rest
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 
+	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
@@ -85,14 +85,13 @@ var icon = edge.Route{
 	Pattern:   "/favicon.ico",
 	Operation: "Icon",
 	Always:    true,
-	Status:    http.StatusNoContent,
-	Serve:     noIcon,
+	Serve:     sendIcon,
 }
 
-// noIcon responds that there is no icon, which browsers remember for a week.
-func noIcon(x *edge.Context) error {
+// sendIcon sends the icon, which browsers keep for a week.
+func sendIcon(x *edge.Context) error {
 	x.Response.Header().Set("Cache-Control", "public, max-age=604800")
-	return x.NoContent(nil)
+	return x.Send("image/png", encode.Icon, nil)
 }
 
 // pathMembers returns the path parameters that an operation does not document itself.

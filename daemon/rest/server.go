@@ -449,6 +449,7 @@ func (s *Server) fail(x *edge.Context, err error) {
 	if accounts.SendToLogin(x, f) {
 		return
 	}
+	x.FailOnPage()
 	if x.HTML() {
 		s.handlers.access.IdentifyFromSession(x)
 	}

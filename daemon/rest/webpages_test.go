@@ -336,9 +336,62 @@ func TestColumnsGroupsAndRecords(t *testing.T) {
 	own := regexp.MustCompile(`/Pages/Records/IN_Colours\?RecID=[^"]+`).FindString(page.body)
 	row := c.do("GET "+html.UnescapeString(own), "").want(t, 200).wantText(t, "Description", "StyleID", "JSON")
 	c.do("GET "+row.link(t, "JSON"), "").want(t, 200)
+	own = regexp.MustCompile(`/Pages/Requests\?Id=[0-9]+`).FindString(c.do("GET /Logs", "").want(t, 200).body)
+	c.do("GET "+own, "").want(t, 200).wantText(t, "PathInfo", "RequestDuration")
 	c.do("GET /Pages/Records/IN_Colours?RecID=none", "").want(t, 404)
 	c.do("GET /Pages/Records/IN_Colours", "").want(t, 404)
 	c.do("GET /Pages/Records/Nothing?RecID=1", "").want(t, 404)
+}
+
+// TestRefresh checks that a page is loaded again by a header, and not by what an operation would
+// reject.
+func TestRefresh(t *testing.T) {
+	c := signIn(t, demo.start(t))
+	for path, want := range map[string]string{
+		"/Pages/Messages?Refresh=10&Status=3":       "10",
+		"/Logs?Refresh=30":                          "30",
+		"/Queries/DB_Class?Refresh=0":               "",
+		"/Queries/DB_Class?Refresh=1&Strict=true":   "2",
+		"/Queries/DB_Class?Refresh=99999":           "3600",
+		"/Queries/DB_Class?Refresh=x;url=http://a/": "",
+	} {
+		a := c.do("GET "+path, "").want(t, 200).wantHeader(t, "Refresh", want)
+		if hasLink := strings.Contains(a.body, ">Stop</a>"); hasLink != (want != "") {
+			t.Errorf("%s: the page has a link to stop: %t", path, hasLink)
+		}
+	}
+	a := c.do("GET /Pages/Messages?Refresh=10&Status=3", "")
+	if to := a.link(t, "Stop"); to != "/Pages/Messages?Status=3" {
+		t.Errorf("the link to stop leads to %s", to)
+	}
+	c.do("GET /Queries/DB_Class?Refresh=10&format=json&Strict=true", "").want(t, 400)
+}
+
+// TestErrorPages checks that error pages say what to do and lead on.
+func TestErrorPages(t *testing.T) {
+	i := demo.start(t)
+	c := signIn(t, i)
+	a := c.do("GET /Queries/SO_Total", "", "Referer: "+i.URL+"/metadata?op=SO_TotalsQuery").want(t, 404).
+		wantText(t, "Check the address")
+	if to := a.link(t, "SO_Totals"); to != "/Queries/SO_Totals" {
+		t.Errorf("the suggestion leads to %s", to)
+	}
+	if to := a.link(t, "Back"); to != "/metadata?op=SO_TotalsQuery" {
+		t.Errorf("the way back leads to %s", to)
+	}
+	c.do("GET /api/SO_TotalQuery", "").want(t, 404).wantText(t, `<a href="/metadata?op=SO_TotalsQuery">`)
+	a = c.do("GET /nothing", "", "Referer: http://evil.example/page").want(t, 404)
+	if strings.Contains(a.body, "evil.example") || strings.Contains(a.body, ">Back</a>") {
+		t.Error("the page leads back to another host")
+	}
+	a = c.do("GET /Queries/DB_Class?format=xlsx&Take=x", "").want(t, 400).
+		wantHeader(t, "Content-Type", "text/html; charset=utf-8").wantText(t, "Take", "Correct the members")
+	if to := a.link(t, "Export as CSV"); to != "/Queries/DB_Class?Take=x&format=csv" {
+		t.Errorf("the link to CSV leads to %s", to)
+	}
+	anonymous(t, i).with(basic("admin", daemontest.AdminPassword)).
+		do("GET /Queries/DB_Class?format=xlsx&Take=x", "").want(t, 400).
+		wantHeader(t, "Content-Type", "application/json; charset=utf-8")
 }
 
 // hostile is stored in every text that clients can store.

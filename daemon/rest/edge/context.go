@@ -44,6 +44,7 @@ type Context struct {
 	Members     query.Members // members of path, URL and body, after they have been read
 	Body        []byte
 	site        *encode.Site // of an HTML page; nil until AddSite
+	instead     encode.Link  // another way to get the response that failed
 	credentials check        // of a request to a route without a login
 	memory      bodyMemory
 	Logged      Logged
@@ -377,6 +378,41 @@ func appendMilliseconds(b []byte, d time.Duration) []byte {
 // MemberRefresh is the number of seconds after which a browser loads a page again.
 const MemberRefresh = "Refresh"
 
+// backOf returns the page of this service that led to a request, empty if it is not known.
+func backOf(x *Context) string {
+	u, err := url.Parse(x.Request.Header.Get("Referer"))
+	if err != nil || u.Host == "" || !strings.EqualFold(u.Host, x.Origin.Host) {
+		return ""
+	}
+	clean := WithoutSecrets(u)
+	back := LocalPath(&clean)
+	if back == LocalPath(x.Request.URL) {
+		return ""
+	}
+	return back
+}
+
+// FailOnPage makes the error of a download a page, if a browser follows a link to it. The page offers
+// the rows as CSV, which has no limit.
+func (x *Context) FailOnPage() {
+	isDownload := x.Format.Binary && x.Request.Method == http.MethodGet && acceptsHTML(x.Request)
+	if !isDownload {
+		return
+	}
+	page, _ := encode.ByName("html")
+	x.Format.Format = page
+	u := WithoutPairs(x.Request.URL, func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return strings.EqualFold(name, query.Format) || pair == query.Include+"=Total"
+	})
+	u = WithoutSecrets(&u)
+	u.Path = strings.TrimSuffix(u.Path, ".xlsx")
+	u.RawPath = ""
+	values := strings.Trim(u.RawQuery+"&"+query.Format+"=csv", "&")
+	u.RawQuery = values
+	x.instead = encode.Link{Name: "Export as CSV", URL: LocalPath(&u)}
+}
+
 // isRefresh reports whether a pair of a query string is the member Refresh.
 func isRefresh(pair string) bool {
 	name, _, _ := strings.Cut(pair, "=")
@@ -423,6 +459,7 @@ func SiteOf(x *Context) encode.Site {
 		Admin:   x.Identity.Role.Includes(account.Admin),
 		Docs:    x.HasDocs,
 		Refresh: x.Refresh,
+		Instead: x.instead,
 	}
 	if site.User == "" {
 		site.User = x.Identity.Name
@@ -430,6 +467,7 @@ func SiteOf(x *Context) encode.Site {
 	if x.Kind != nil {
 		site.Operation = OperationOf(x)
 	}
+	site.Back = backOf(x)
 	if x.Refresh > 0 {
 		u := WithoutPairs(x.Request.URL, isRefresh)
 		u = WithoutSecrets(&u)

@@ -15,7 +15,12 @@ import (
 	"github.com/bizhook/whd/daemon/rest/queries"
 )
 
-const pathRecord = Root + "/Records/{Kind}"
+const (
+	apiLogs = "/Logs"
+
+	pathRecord  = Root + "/Records/{Kind}"
+	pathRequest = Root + "/Requests"
+)
 
 // records has the page of a record.
 type records struct {
@@ -26,7 +31,40 @@ type records struct {
 func (h records) routes() []edge.Route {
 	page := route(account.Reader, pathRecord, h.show)
 	page.SignedIn = false // without a login if queries need none
-	return []edge.Route{page}
+	return []edge.Route{page, route(account.Admin, pathRequest, h.request)}
+}
+
+// request shows an entry of the request log.
+func (h records) request(x *edge.Context) error {
+	id := x.Request.URL.Query().Get("Id")
+	if id == "" {
+		return edge.NotFound()
+	}
+	selection := url.Values{"Id": {id}, "DateTimeGreaterThan": {"1900-01-01"}} // of any day
+	var found rows[map[string]json.RawMessage]
+	err := h.get(x, apiLogs, selection, &found)
+	columns, err := only(found, err, "request in the log")
+	if err != nil {
+		return err
+	}
+	page := recordPage{
+		Page:    frame(x, "Request "+id, encode.Link{Name: "Requests", URL: apiLogs}),
+		Summary: "A request in the log",
+		Values:  valuesOf(kindOf("RequestLog"), columns),
+		JSONURL: x.Base + apiLogs + "?" + selection.Encode() + "&" + query.Format + "=json",
+	}
+	return show(x, http.StatusOK, "record", page)
+}
+
+// valuesOf returns the values of a record in the order of its fields.
+func valuesOf(kind *record.Kind, columns map[string]json.RawMessage) []encode.Pair {
+	var values []encode.Pair
+	for _, f := range kind.Fields {
+		if value, ok := columns[f.Name]; ok {
+			values = append(values, encode.Pair{Name: f.Name, Value: shortened(textOfValue(value))})
+		}
+	}
+	return values
 }
 
 // recordPage is the page of a record.
@@ -78,11 +116,7 @@ func (h records) show(x *edge.Context) error {
 		JSONURL: address + "?" + key.Encode() + "&" + query.Format + "=json",
 		Key:     keyOf(kind, key, columns),
 	}
-	for _, f := range kind.Fields {
-		if value, ok := columns[f.Name]; ok {
-			page.Values = append(page.Values, encode.Pair{Name: f.Name, Value: shortened(textOfValue(value))})
-		}
-	}
+	page.Values = valuesOf(kind, columns)
 	if err := h.addHistory(x, kind, &page); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 	operation := edge.OperationOf(x)
 	v := &encode.View{
 		Summary: kind.Summary,
+		OneLine: kind.Database == record.LogDB && plan.Group == nil,
 		Path: []encode.Link{
 			{Name: kind.Area, URL: x.Base + "/metadata#" + metadata.Anchor(kind.Area)},
 			{Name: operation, URL: x.Base + "/metadata?op=" + operation},
@@ -85,6 +86,9 @@ func viewShape(v *encode.View, a address, plan *query.Plan) {
 // pathRecords is the path of the page of a record, which pages have without its kind and key.
 const pathRecords = edge.StartPath + "/Records/"
 
+// pathRequests is the path of the page of a request in the log.
+const pathRequests = edge.StartPath + "/Requests"
+
 // KeyNames returns the fields that select a row: those of the declared key, or else the one that
 // orders pages, which may select several.
 func KeyNames(kind *record.Kind) []string {
@@ -97,7 +101,8 @@ func KeyNames(kind *record.Kind) []string {
 // linkRows sets the links of rows to their pages. The rows must have the columns of their key.
 func linkRows(x *edge.Context, plan *query.Plan, shape *encode.Shape) {
 	kind := plan.Kind
-	if kind.Database != record.RecordsDB || plan.Group != nil || plan.Distinct {
+	hasPages := kind.Database == record.RecordsDB || kind.Database == record.LogDB
+	if !hasPages || plan.Group != nil || plan.Distinct {
 		return
 	}
 	var keys []int
@@ -111,6 +116,9 @@ func linkRows(x *edge.Context, plan *query.Plan, shape *encode.Shape) {
 	}
 	shape.Keys = keys
 	shape.RowURL = x.Base + pathRecords + url.PathEscape(kind.Name)
+	if kind.Database == record.LogDB {
+		shape.RowURL = x.Base + pathRequests
+	}
 }
 
 // The addresses of records for Excel and Power BI, see package rest/feeds.
