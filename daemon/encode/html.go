@@ -126,17 +126,17 @@ type failurePage struct {
 	Page
 	Status               wire.ResponseStatus
 	Advice               string
-	Near                 []Link // pages with similar names
+	Suggestions          []Link // pages with similar names
 	FieldErrors, Details *pairList
 }
 
-// advice says what to do about an error, by its code.
+// advice describes the remedy of an error, by its code.
 var advice = map[string]string{
 	"ArgumentException":      "Correct the members of the request and send it again.",
 	"SerializationException": "Correct the request and send it again.",
 	"NotEmpty":               "Fill in the members that are missing and send it again.",
 	"Unauthorized":           "Log in, or send an API key.",
-	"Forbidden":              "Use an account with the required role, or ask an administrator for it.",
+	"Forbidden":              "Use an account with the required role, or request the role from an administrator.",
 	"NotFound":               "Check the address, or find the page from the start.",
 	"MethodNotAllowed":       "Check the method in the API reference.",
 	"Conflict":               "Load the page again and repeat the change if it is still needed.",
@@ -153,8 +153,8 @@ var advice = map[string]string{
 // suggestion matches the similar names in a message.
 var suggestion = regexp.MustCompile(`^unknown (record kind|operation) .*; did you mean ([\w, ]+)\?$`)
 
-// near returns links to the pages with the names that a message suggests.
-func near(base, message string) []Link {
+// suggestions returns links to the pages with the names that a message suggests.
+func suggestions(base, message string) []Link {
 	m := suggestion.FindStringSubmatch(message)
 	if m == nil {
 		return nil
@@ -183,7 +183,7 @@ func (p pageWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
 		Page:        Page{Title: cmp.Or(s.ErrorCode, "Error"), Site: p.site},
 		Status:      s,
 		Advice:      advice[s.ErrorCode],
-		Near:        near(p.site.Base, s.Message),
+		Suggestions: suggestions(p.site.Base, s.Message),
 		FieldErrors: newPairList("Members of the request", fieldErrors),
 		Details:     newPairList("Details", details),
 	})

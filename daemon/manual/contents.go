@@ -20,7 +20,7 @@ var order = []struct {
 	{"Start", "tutorial install sql-server migrate-from-dotnet accounts production"},
 	{"Read records", "query excel-power-bi assistants kinds bills"},
 	{"Send and receive events", "changes webhooks verify"},
-	{"Run it", "operate symptoms watch backup upgrade tune"},
+	{"Run it", "pages operate symptoms watch backup upgrade tune"},
 	{
 		"Command line and terminal",
 		"whctl/commands whctl/output whctl/profiles whctl/completion whctl/scripting" +

@@ -232,7 +232,7 @@ func (m *Manual) Tag(site encode.Site) (string, error) {
 	}
 	sum := sha256.New()
 	sum.Write(all.sum)
-	sum.Write([]byte(strconv.Quote(site.User) + strconv.FormatBool(site.Session)))
+	sum.Write([]byte(strconv.Quote(site.User) + strconv.FormatBool(site.Session) + strconv.FormatBool(site.Admin)))
 	const tagBytes = 12
 	return `W/"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:tagBytes]) + `"`, nil
 }

@@ -23,22 +23,9 @@ func pagesOf(c Config, h *handlers, access *accounts.Access, operations []edge.R
 		API:           api,
 		Webhooks:      c.Engine != nil,
 		HasRequestLog: c.RequestLog != nil,
-		HasDocs:       offersDocs(operations),
+		HasDocs:       c.Manual != nil,
 		Version:       c.Version,
 	})
-}
-
-// docsPath is the path of the manual.
-const docsPath = "/docs"
-
-// offersDocs reports whether the service has its manual among its routes.
-func offersDocs(routes []edge.Route) bool {
-	for _, r := range routes {
-		if r.Pattern == docsPath {
-			return true
-		}
-	}
-	return false
 }
 
 // calls calls operations for pages, as the user of the page.

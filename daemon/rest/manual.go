@@ -119,7 +119,6 @@ func (h *manualPages) sendTagged(x *edge.Context, site encode.Site, contentType 
 		return err
 	}
 	header := x.Response.Header()
-	header.Set("Content-Security-Policy", edge.ManualPolicy)
 	header.Set("ETag", tag)
 	header.Set("Cache-Control", "private, no-cache")
 	if hasTag(x.Request.Header.Values("If-None-Match"), tag) {

@@ -121,7 +121,7 @@ func New(c Config) *Server {
 		},
 		shutdown: shutdown,
 		handlers: h,
-		hasDocs:  offersDocs(operations),
+		hasDocs:  c.Manual != nil,
 	}
 }
 

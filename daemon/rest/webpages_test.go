@@ -343,8 +343,8 @@ func TestColumnsGroupsAndRecords(t *testing.T) {
 	c.do("GET /Pages/Records/Nothing?RecID=1", "").want(t, 404)
 }
 
-// TestRefresh checks that a page is loaded again by a header, and not by what an operation would
-// reject.
+// TestRefresh checks that a header makes browsers load a page again, and that strict operations do not
+// reject the member.
 func TestRefresh(t *testing.T) {
 	c := signIn(t, demo.start(t))
 	for path, want := range map[string]string{
@@ -367,7 +367,7 @@ func TestRefresh(t *testing.T) {
 	c.do("GET /Queries/DB_Class?Refresh=10&format=json&Strict=true", "").want(t, 400)
 }
 
-// TestErrorPages checks that error pages say what to do and lead on.
+// TestErrorPages checks the advice and the links of error pages.
 func TestErrorPages(t *testing.T) {
 	i := demo.start(t)
 	c := signIn(t, i)

@@ -144,9 +144,6 @@ func (w *Response) Push(ctx context.Context, b []byte) error {
 	return w.Control.Flush()
 }
 
-// policy allows a page its own style, the icon of the service, and no other content.
+// policy allows a page its own style, pictures of the service, and no other content.
 var policy = "default-src 'none'; style-src " + encode.StylePolicy() + "; img-src 'self'" +
 	"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-// ManualPolicy is the Content-Security-Policy of the pages of the manual, which have pictures.
-var ManualPolicy = policy + "; img-src 'self'"
