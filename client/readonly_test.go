@@ -15,7 +15,7 @@ import (
 )
 
 // local has the methods that send no request.
-var local = []string{"Close", "URL", "WithSessionOf"}
+var local = []string{"Close", "SentRequests", "URL", "WithSessionOf"}
 
 // TestReadOnlyRejectsChanges covers all methods of Client by reflection, including future
 // ones: those that can change something send nothing, all others do.

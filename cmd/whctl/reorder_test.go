@@ -80,7 +80,7 @@ func parse(args []string) (parsed, error) {
 // valueFor draws a valid value of a flag.
 func valueFor(t *rapid.T, f cli.Flag) string {
 	switch f.(type) {
-	case *cli.Int64Flag:
+	case *cli.IntFlag, *cli.Int64Flag:
 		return rapid.SampledFrom([]string{"0", "7", "-7"}).Draw(t, "number")
 	case *cli.DurationFlag:
 		return "3s"
