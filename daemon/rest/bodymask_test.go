@@ -110,3 +110,29 @@ func TestBodiesWithAnonymousQueries(t *testing.T) {
 		t.Errorf("an open message is shown without its body: %s", shortened(a.body))
 	}
 }
+
+// TestReasonsOfHeldMessages checks that the reason why a message is held is shown only for one that
+// meets the conditions as far as the caller sees it: otherwise it tells whether a guess of the body
+// is right.
+func TestReasonsOfHeldMessages(t *testing.T) {
+	f := newMaskFixture(t)
+	c := anonymous(t, f.Instance)
+	subscriptions := read[[]wire.Subscription](t, c.do("GET "+f.path+"/Subscriptions", "").want(t, 200))
+	for _, s := range subscriptions { // which removes the owner
+		c.do("PATCH "+f.path+"/Subscriptions/"+s.RecID, `{"OrderBy":"key"}`).want(t, 200)
+	}
+	open := read[wire.Page[wire.Message]](t, c.do("GET "+f.path+"/Messages?Status=2", "").want(t, 200))
+	if len(open.Results) != 1 {
+		t.Fatalf("%d open messages, want 1", len(open.Results))
+	}
+
+	list := "GET " + f.path + "/Messages?MessageID=" + open.Results[0].MessageID
+	c.await(list, wire.MetaHeld)
+	for _, guess := range []string{"&BodyContains=canary", "&BodyLike=%25canary%25"} {
+		a := c.do(list+guess, "").want(t, 200)
+		if strings.Contains(a.body, wire.MetaHeld) {
+			t.Errorf("%s shows that the guess is right: %s", guess, shortened(a.body))
+		}
+	}
+	asAdmin(t, f.Instance).await(list+"&BodyContains=canary", wire.MetaHeld)
+}

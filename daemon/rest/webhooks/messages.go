@@ -106,6 +106,7 @@ func (h *messages) heldReason(ctx context.Context, plan *query.Plan) (string, er
 		Where:   plan.Where,
 		Order:   []query.Order{{Field: id}},
 		Take:    1,
+		Mask:    plan.Mask,
 	})
 	if err != nil {
 		return "", err
