@@ -4,6 +4,7 @@
 package kinds
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -156,7 +157,7 @@ func (s *Set) filesOf(path string) []string {
 	s.unreadable(path, err)
 	var files []string
 	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) == Extension {
+		if strings.EqualFold(filepath.Ext(entry.Name()), Extension) {
 			files = append(files, filepath.Join(path, entry.Name()))
 		}
 	}
@@ -192,17 +193,20 @@ func readFile(path string) ([]byte, error) {
 	if info.Size() > maxSize {
 		return nil, fmt.Errorf("it has more than %d MiB", maxSize>>20)
 	}
-	return os.ReadFile(path)
+	data, err := os.ReadFile(path)
+	if bytes.IndexByte(data, 0) >= 0 { // no name in it could be found
+		return nil, errors.New("it is not UTF-8 but probably UTF-16, which PowerShell writes; save it as UTF-8")
+	}
+	return data, err
 }
 
 // unreadable adds the problem of a file or directory that cannot be read, if err is not nil. It may
-// require roles for any of the built-in kinds, so that all are left out. A pattern without matches
-// has nothing that could be read.
+// require roles for any of the built-in kinds, so that all are left out.
 func (s *Set) unreadable(path string, err error) {
 	if err == nil {
 		return
 	}
-	if !strings.ContainsAny(path, "*?[") {
+	if !matchesNothing(path) {
 		for _, kind := range record.Kinds() {
 			s.leaveOut(kind.Name)
 		}
@@ -211,6 +215,23 @@ func (s *Set) unreadable(path string, err error) {
 		err = pathError.Err // the problem names the file
 	}
 	s.Problems = append(s.Problems, Problem{File: path, Text: "cannot be read: " + err.Error()})
+}
+
+// matchesNothing reports whether a path is a pattern without matches in a directory that can be
+// read, so that it has no files.
+func matchesNothing(path string) bool {
+	const special = "*?["
+	_, invalid := filepath.Match(path, "")
+	_, missing := os.Lstat(path)
+	if !strings.ContainsAny(path, special) || invalid != nil || missing == nil {
+		return false
+	}
+	dir := filepath.Dir(path)
+	for strings.ContainsAny(dir, special) {
+		dir = filepath.Dir(dir)
+	}
+	_, err := os.ReadDir(dir)
+	return err == nil
 }
 
 // add adds the content of a file.
@@ -346,12 +367,16 @@ func (b *builder) add(d *Declared) {
 }
 
 // leaveOutBuiltin leaves out the built-in kinds that a mistaken entry means: the entry may require a
-// role, or map the kind to a view with fewer rows. An entry without fields or a source is that of a
+// role, or map the kind to a view with fewer rows. A name in quotes may have that of a kind in it,
+// such as "dbo.DB_Main". An entry without fields or a source is that of a
 // built-in kind, possibly with a mistyped name.
 func (b *builder) leaveOutBuiltin(d *Declared) {
 	if builtin, ok := record.Builtin().Lookup(d.Name); ok {
 		b.leaveOut(builtin.Name)
 		return
+	}
+	for _, name := range builtinIn(d.Name) {
+		b.leaveOut(name)
 	}
 	if len(d.Fields) > 0 || d.Table != "" {
 		return

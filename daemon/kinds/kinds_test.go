@@ -482,6 +482,46 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// TestUnreadableFiles checks that a file or directory that may require roles for built-in kinds opens
+// none of them.
+func TestUnreadableFiles(t *testing.T) {
+	const entry = "[CR_Classification]\nrole = \"writer\"\n"
+	write := func(name string, data []byte) string {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	utf16 := []byte("\xff\xfe")
+	for _, char := range []byte(entry) {
+		utf16 = append(utf16, char, 0)
+	}
+	loop := filepath.Join(t.TempDir(), "loop[1].toml")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Skip(err)
+	}
+
+	for name, path := range map[string]string{
+		"UTF-16":                 write("kinds.toml", utf16),
+		"UTF-16 in a directory":  filepath.Dir(write("kinds.toml", utf16)),
+		"no directory":           filepath.Join(t.TempDir(), "missing", "*.toml"),
+		"not a pattern":          filepath.Join(t.TempDir(), "kinds[.toml"),
+		"file like a pattern":    loop,
+		"extension in capitals":  filepath.Dir(write("KINDS.TOML", []byte(entry+"rolle = 1\n"))),
+		"mistake in a directory": filepath.Dir(write("kinds.toml", []byte(entry+"rolle = 1\n"))),
+	} {
+		s := Load(path)
+		if _, served := s.Registry().Lookup("CR_Classification"); served {
+			t.Errorf("%s: CR_Classification is served, want it left out; problems: %v", name, s.Problems)
+		}
+		if len(s.Problems) == 0 {
+			t.Errorf("%s: no problem is reported", name)
+		}
+	}
+}
+
 // TestMistakenBuiltin checks that no mistake opens a built-in kind that a file requires a role for.
 func TestMistakenBuiltin(t *testing.T) {
 	const entry = "[CR_Classification]\nkey = [\"Classification\"]\nrole = \"writer\"\n"
@@ -499,6 +539,10 @@ func TestMistakenBuiltin(t *testing.T) {
 		"no closing bracket":      {"[CR_Classification\nrole = \"writer\"\n"},
 		"two brackets":            {"[[CR_Classification]]\nrole = \"writer\"\n"},
 		"value":                   {"CR_Classification = \"writer\"\n"},
+		"table in quotes":         {"[\"dbo.CR_Classification\"]\nrole = \"writer\"\n[\"dbo.CR_Classification\".fields]\nID = \"int\"\n"},
+		"list of kinds":           {"[[kinds]]\nname = \"CR_Classification\"\nrole = \"writer\"\n"},
+		"list of names":           {"hidden = [\"CR_Classification\"]\n"},
+		"table in a list":         {"[roles]\nwriter = [{ kind = \"CR_Classification\" }]\n"},
 		"within another kind":     {"[A]\nCR_Classification = { role = \"writer\" }\n[A.fields]\nID = \"int\"\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

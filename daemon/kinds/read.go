@@ -196,11 +196,26 @@ var words = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
 // doubt adds the built-in kinds that are named in a part of the file that cannot be understood. It
 // may require a role for them.
 func (r *reader) doubt(text string) {
+	r.doubtful = append(r.doubtful, builtinIn(text)...)
+}
+
+// doubtValue is doubt for the texts of a value, also in a list or a table.
+func (r *reader) doubtValue(value *unstable.Node) {
+	r.doubt(string(value.Data))
+	inner := value.Children()
+	for inner.Next() {
+		r.doubtValue(inner.Node())
+	}
+}
+
+// builtinIn returns the built-in kinds that are named in a text.
+func builtinIn(text string) (names []string) {
 	for _, word := range words.FindAllString(text, -1) {
 		if builtin, ok := record.Builtin().Lookup(word); ok {
-			r.doubtful = append(r.doubtful, builtin.Name)
+			names = append(names, builtin.Name)
 		}
 	}
+	return names
 }
 
 // wrongLine returns the line of an error of syntax in a table: the one that the parser has marked,
@@ -312,6 +327,7 @@ func (r *reader) set(path []string, line int, value *unstable.Node) {
 	isTable := value.Kind == unstable.InlineTable
 	if len(path) == 1 && !isTable {
 		r.doubt(path[0])
+		r.doubtValue(value)
 		r.problem("", line, "%s is outside of a kind; begin the kind with [NAME]", path[0])
 		return
 	}
@@ -330,6 +346,7 @@ func (r *reader) set(path []string, line int, value *unstable.Node) {
 	case len(path) == 2 && !isFields:
 		r.setMember(d, path[1], line, value)
 	default:
+		r.doubtValue(value)
 		r.unknown(d, path[1:], line)
 	}
 }
@@ -384,6 +401,7 @@ func (r *reader) fieldTexts(
 func (r *reader) setMember(d *Declared, name string, line int, value *unstable.Node) {
 	i := slices.IndexFunc(members, func(m member) bool { return m.name == name })
 	if i < 0 {
+		r.doubtValue(value)
 		r.unknown(d, []string{name}, line)
 		return
 	}
