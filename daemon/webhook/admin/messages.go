@@ -383,11 +383,16 @@ func (svc *Service) RetryMessage(ctx context.Context, a Address) (*webhook.Messa
 // requested: a test or a retry on request shows whether the endpoint accepts messages again, and in
 // an order it would wait for them.
 func (svc *Service) endRequestedWait(ctx context.Context, subscription int64) error {
+	ctx = context.WithoutCancel(ctx)
+	postponed, err := svc.notifier.PostponedRetries(ctx, subscription)
+	if err != nil {
+		return err
+	}
 	var waiting []Candidate
-	for id, retries := range svc.notifier.PostponedRetries(subscription) {
+	for id, retries := range postponed {
 		waiting = append(waiting, Candidate{ID: id, Status: webhook.RetryPending, Retries: retries})
 	}
-	changed, err := svc.store.RetryMessages(context.WithoutCancel(ctx), waiting, svc.notifier.Now())
+	changed, err := svc.store.RetryMessages(ctx, waiting, svc.notifier.Now())
 	if err != nil || len(changed) == 0 {
 		return err
 	}

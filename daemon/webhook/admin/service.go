@@ -67,7 +67,7 @@ type Notifier interface {
 	MarkDue(subscription int64, messages []int64)
 	// PostponedRetries returns the numbers of retries of the messages of a subscription with a next
 	// attempt that Retry-After has moved, by ID.
-	PostponedRetries(subscription int64) map[int64]int
+	PostponedRetries(ctx context.Context, subscription int64) (map[int64]int, error)
 	// MarkReplays reports that delivered messages of a subscription are to be sent again.
 	MarkReplays(subscription int64)
 	// Hold makes a subscription with an order wait until release is called.

@@ -371,9 +371,26 @@ func (e *Engine) RequestedWait(subscription int64) time.Time {
 func (e *Engine) RateWait(subscription int64) time.Duration { return e.queues.rateWait(subscription) }
 
 // PostponedRetries returns the numbers of retries of the messages of a subscription with a next
-// attempt that Retry-After has moved, by ID.
-func (e *Engine) PostponedRetries(subscription int64) map[int64]int {
-	return e.queues.postponedRetries(subscription)
+// attempt that Retry-After has moved, by ID. Those that another daemon has sent, or this one before
+// its start, are recognized by a next attempt that is later than by the schedule.
+func (e *Engine) PostponedRetries(ctx context.Context, subscription int64) (map[int64]int, error) {
+	retries := e.queues.postponedRetries(subscription)
+	sub := e.queues.Subscriptions().Subscription(subscription)
+	if sub == nil {
+		return retries, nil
+	}
+	policy := e.core.policyFor(sub)
+	now := e.Now()
+	late, err := e.core.Store.LateRetries(ctx, subscription, now.Add(slices.Min(policy.Schedule)), maxPostponed)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range late {
+		if isLate(m, policy, now) {
+			retries[m.ID] = m.Retries()
+		}
+	}
+	return retries, nil
 }
 
 // Backlog returns the backlog as counted at most age ago, or a little longer ago if

@@ -42,14 +42,19 @@ func (q *queue) noteWaits(messages []*webhook.Message, p webhook.Policy, now tim
 		return
 	}
 	for _, m := range messages {
-		if m.Status != webhook.RetryPending || m.Attempts == 0 || m.Attempts > p.MaxRetries() {
-			continue
-		}
-		longest := time.Duration(float64(p.Schedule[m.Attempts-1]) * (1 + p.Jitter))
-		if m.Next.Sub(now) > longest {
+		if isLate(m, p, now) {
 			q.addPostponed(m)
 		}
 	}
+}
+
+// isLate reports whether the next attempt of a message is later than by the schedule of a policy.
+func isLate(m *webhook.Message, p webhook.Policy, now time.Time) bool {
+	if m.Status != webhook.RetryPending || m.Attempts == 0 || m.Attempts > p.MaxRetries() {
+		return false
+	}
+	longest := time.Duration(float64(p.Schedule[m.Attempts-1]) * (1 + p.Jitter))
+	return m.Next.Sub(now) > longest
 }
 
 // postponedRetries returns the numbers of retries of the messages that wait as their endpoint has requested,

@@ -97,6 +97,54 @@ func TestRetryAfterOverRestart(t *testing.T) {
 	})
 }
 
+// TestRetryAfterEndsElsewhere checks that a test ends a requested wait, also for the message that was
+// answered, after a restart and at another daemon, in every order.
+func TestRetryAfterEndsElsewhere(t *testing.T) {
+	const messages = 3 // with the test
+	prepare := func(x *simulation, order webhook.Order) webhook.Subscription {
+		x.policy.RetryAfterMax = 24 * time.Hour
+		x.fakeSender.setStatus(inTurn(429))
+		x.fakeSender.retryAfter = 12 * time.Hour
+		sub := x.subscribe("https://shop.example/", "debtor.*", func(s *webhook.Subscription) { s.Order = order })
+		x.advance(5 * time.Second)
+		x.publishAbout("a", "first")
+		x.publishAbout("b", "second")
+		x.advance(time.Minute)
+		return sub
+	}
+	test := func(x *simulation, sub webhook.Subscription) {
+		x.t.Helper()
+		_, err := x.service.SendTest(context.Background(), sub.Subscriber, sub.GUID, admin.TestMessage{})
+		if err != nil {
+			x.t.Fatal(err)
+		}
+	}
+	for name, order := range orders {
+		t.Run(name+", after a restart", func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				sub := prepare(x, order)
+				x.stop(testTimeout)
+				x.startEngine()
+				x.advance(time.Minute)
+				x.fakeSender.setStatus(inTurn(200))
+				test(x, sub)
+				x.advance(5 * time.Second)
+				x.expect("SY_WebhookMessage WHERE Status = 1", messages)
+			})
+		})
+		t.Run(name+", at another daemon", func(t *testing.T) {
+			twoDaemons(t, func(first, second *simulation) {
+				sub := prepare(first, order)
+				first.fakeSender.setStatus(inTurn(200))
+				second.fakeSender.setStatus(inTurn(200))
+				test(second, sub)
+				first.advance(2*peerInterval + 5*time.Second)
+				first.expect("SY_WebhookMessage WHERE Status = 1", messages)
+			})
+		})
+	}
+}
+
 // TestTestIsNotRetriedLater checks that a test message fails if its endpoint requests a longer wait, or if
 // its next retry would be long after.
 func TestTestIsNotRetriedLater(t *testing.T) {

@@ -444,7 +444,7 @@ func (s *queueSet) postponedRetries(subscription int64) map[int64]int {
 	defer s.mu.Unlock()
 	q := s.byID[subscription]
 	if q == nil {
-		return nil
+		return make(map[int64]int)
 	}
 	return q.postponedRetries(s.clock.Now())
 }

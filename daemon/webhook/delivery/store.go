@@ -36,6 +36,9 @@ type Store interface {
 	// OpenMessages returns open messages of one subscription, ordered by due time or, if
 	// requested, by ID. It returns the sizes of their events' bodies, not the bodies.
 	OpenMessages(ctx context.Context, p Page) ([]*webhook.Message, error)
+	// LateRetries returns up to limit messages of a subscription, in the partitions of all daemons,
+	// with a next attempt after a time, the latest first. It returns no bodies.
+	LateRetries(ctx context.Context, subscription int64, after time.Time, limit int) ([]*webhook.Message, error)
 	// MakeDue makes up to limit open messages of a subscription in a partition due now that are due
 	// later and have not been attempted at its URL: they were saved before it moved, or have another
 	// URL. It returns their number.

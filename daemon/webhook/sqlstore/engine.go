@@ -214,6 +214,20 @@ func pageArgs(p delivery.Page) []any {
 	}
 }
 
+func (e *Engine) LateRetries(
+	ctx context.Context, subscription int64, after time.Time, limit int,
+) ([]*webhook.Message, error) {
+	query := `SELECT ` + messageRead + `, ` + e.db.Size + `(e.Body)` + messageTables + `
+WHERE m.PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p) AND m.SubscriptionID = @Subscription
+	AND m.Status = 2 AND m.NextAttemptDateTime > @After ORDER BY m.NextAttemptDateTime DESC` + e.db.Limit
+	messages, err := appdb.QueryAll(ctx, e.db, scanMessage(bodySize), query,
+		sql.Named("Subscription", subscription),
+		sql.Named("After", appdb.Timestamp(after)),
+		sql.Named("Limit", limit),
+	)
+	return messages, e.fault(err, "reading messages that wait for a retry")
+}
+
 // MakeDue searches before it writes: a search that finds nothing, or only a few of many messages
 // that were attempted since, does not block other writers.
 func (e *Engine) MakeDue(

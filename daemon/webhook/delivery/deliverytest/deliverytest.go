@@ -30,6 +30,7 @@ const (
 	Write                Call = "Write"
 	OpenMessages         Call = "OpenMessages"
 	Bodies               Call = "Bodies"
+	LateRetries          Call = "LateRetries"
 	MakeDue              Call = "MakeDue"
 	NextDue              Call = "NextDue"
 	OpenSubscriptions    Call = "OpenSubscriptions"
@@ -297,6 +298,14 @@ func (s *Store) Write(ctx context.Context, b delivery.Batch) error {
 func (s *Store) OpenMessages(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
 	return doResult(ctx, s, OpenMessages, func(ctx context.Context) ([]*webhook.Message, error) {
 		return s.store.OpenMessages(ctx, p)
+	})
+}
+
+func (s *Store) LateRetries(
+	ctx context.Context, subscription int64, after time.Time, limit int,
+) ([]*webhook.Message, error) {
+	return doResult(ctx, s, LateRetries, func(ctx context.Context) ([]*webhook.Message, error) {
+		return s.store.LateRetries(ctx, subscription, after, limit)
 	})
 }
 
