@@ -73,8 +73,8 @@ type Options struct {
 func Parse(text string, o Options) (*Condition, error) {
 	var compact bytes.Buffer
 	members, err := o.members(text)
-	if errors.Is(err, errTwice) {
-		return nil, invalid(fault.Field{Name: Member, Message: "has a member twice"})
+	if twice, ok := errors.AsType[twiceError](err); ok {
+		return nil, invalid(fault.Field{Name: Member + "." + query.Printable(string(twice)), Message: "is there twice"})
 	}
 	if err != nil || json.Compact(&compact, []byte(text)) != nil {
 		return nil, invalid(fault.Field{Name: Member, Message: `must be an object, such as {"StatusIn":[1,2]}`})
@@ -103,8 +103,10 @@ func Parse(text string, o Options) (*Condition, error) {
 	return c, nil
 }
 
-// errTwice is the error for two members of one name.
-var errTwice = errors.New("a member is there twice")
+// twiceError is the error for two members of one name.
+type twiceError string
+
+func (e twiceError) Error() string { return string(e) + " is there twice" }
 
 // members reads the members of a JSON object. A new condition cannot have a name twice; names of
 // fields that differ in letter case are the same.
@@ -118,7 +120,7 @@ func (o Options) members(text string) (query.Members, error) {
 			return previous.Name == m.Name || o.Kind != nil && strings.EqualFold(previous.Name, m.Name)
 		}
 		if slices.ContainsFunc(members, same) {
-			return errTwice
+			return twiceError(m.Name)
 		}
 		members = append(members, m)
 		return nil

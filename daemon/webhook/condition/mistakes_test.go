@@ -92,7 +92,7 @@ var mistakesOfRecords = []mistake{
 	{
 		text: `{"Status":1,"status":2}`,
 		want: []string{
-			"Where has a member twice",
+			"Where.status is there twice",
 		},
 	},
 	{
@@ -262,7 +262,7 @@ var mistakesOfPosted = []mistake{
 	{
 		text: `{"Total":1,"Total":2}`,
 		want: []string{
-			"Where has a member twice",
+			"Where.Total is there twice",
 		},
 	},
 	{
