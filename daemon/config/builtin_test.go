@@ -74,3 +74,24 @@ func TestBuiltin(t *testing.T) {
 		}
 	}
 }
+
+// TestBrokenLinkToKinds checks that the built-in kinds are left out if the directory of their files is
+// a link that leads nowhere: the files may require roles for them.
+func TestBrokenLinkToKinds(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "whd.toml")
+	if err := os.Symlink(filepath.Join(dir, "missing"), filepath.Join(dir, "kinds")); err != nil {
+		t.Skip(err)
+	}
+	conf, err := input{
+		args:  "--config " + path,
+		env:   []string{"WHD_ERP=demo"},
+		files: map[string]string{path: ""},
+	}.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(conf.ERP.Kinds.Registry().Kinds()); n != 0 {
+		t.Errorf("%d kinds are served, want none", n)
+	}
+}

@@ -216,7 +216,8 @@ func (r *loader) kindFiles() (paths []string) {
 	dir := filepath.Dir(c.File)
 	if len(c.ERP.Files) == 0 && c.File != "" {
 		standard := filepath.Join(dir, "kinds")
-		if _, err := os.Stat(standard); !errors.Is(err, fs.ErrNotExist) {
+		// A link to a directory that is missing may stand for files that require roles.
+		if _, err := os.Lstat(standard); !errors.Is(err, fs.ErrNotExist) {
 			paths = append(paths, standard)
 		}
 	}
