@@ -216,7 +216,7 @@ func (r *loader) kindFiles() (paths []string) {
 	dir := filepath.Dir(c.File)
 	if len(c.ERP.Files) == 0 && c.File != "" {
 		standard := filepath.Join(dir, "kinds")
-		// A link to a directory that is missing may stand for files that require roles.
+		// A link to a missing directory is not left out: its files may require roles.
 		if _, err := os.Lstat(standard); !errors.Is(err, fs.ErrNotExist) {
 			paths = append(paths, standard)
 		}

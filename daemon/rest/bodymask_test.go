@@ -112,8 +112,7 @@ func TestBodiesWithAnonymousQueries(t *testing.T) {
 }
 
 // TestReasonsOfHeldMessages checks that the reason why a message is held is shown only for one that
-// meets the conditions as far as the caller sees it: otherwise it tells whether a guess of the body
-// is right.
+// meets the conditions as far as the caller sees it: otherwise it would confirm a guess of the body.
 func TestReasonsOfHeldMessages(t *testing.T) {
 	f := newMaskFixture(t)
 	c := anonymous(t, f.Instance)
