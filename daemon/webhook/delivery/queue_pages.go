@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
@@ -107,6 +108,10 @@ func (q *queue) addPage(p Page, messages []*webhook.Message, whole bool, due tim
 		return
 	}
 
+	if q.byKey() && c.firstEvicted.ID != 0 {
+		messages = upTo(messages, c.firstEvicted.ID)
+		whole = false
+	}
 	for i, m := range messages {
 		loaded := p.loaded(m)
 		isDeleted := !loaded && !q.byKey() // since it was listed
@@ -129,4 +134,14 @@ func (q *queue) addPage(p Page, messages []*webhook.Message, whole bool, due tim
 		c.atEnd = false
 		c.rewindTo(c.firstEvicted, p.InOrder)
 	}
+}
+
+// upTo returns the messages of a page by ID up to one that was evicted while the page was read. Those
+// behind it may have its key, and must not precede it; they are read again.
+func upTo(messages []*webhook.Message, evicted int64) []*webhook.Message {
+	i := slices.IndexFunc(messages, func(m *webhook.Message) bool { return m.ID > evicted })
+	if i < 0 {
+		return messages
+	}
+	return messages[:i]
 }

@@ -99,6 +99,29 @@ func TestMessagePutBackStaysFirst(t *testing.T) {
 	}
 }
 
+// TestMessagePutBackDuringPage puts a message back while a page behind it is read that has another
+// one with its key.
+func TestMessagePutBackDuringPage(t *testing.T) {
+	q := testKeyQueue()
+	q.accept(keyedMessage(5, "a"))
+	inFlight := q.take(noon)
+	q.cursors[0].position = Position{ID: 5}
+	q.cursors[0].atEnd = false
+	p := startPage(t, q, noon)
+	q.endpoint.inFlight = 0
+	q.putBack(inFlight)
+	q.finishPage(p, time.Time{}, keyedMessage(9, "a"))
+	expectNoneTaken(t, q, "message 5 is in the store")
+
+	p = startPage(t, q, noon)
+	if p.After.ID >= 5 {
+		t.Fatalf("the page is %+v, want one with message 5", p)
+	}
+	q.finishPage(p, time.Time{}, keyedMessage(5, "a"), keyedMessage(9, "a"))
+	expectTaken(t, q, 5)
+	expectNoneTaken(t, q, "message 5 is in flight")
+}
+
 // TestLostMessageEndsSequence loses a partition with a message in flight, and leases it
 // again.
 func TestLostMessageEndsSequence(t *testing.T) {
