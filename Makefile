@@ -185,8 +185,7 @@ guards: ## rewrite the files that guard against accidental changes: checksums of
 	$(TESTENV) $(GOCMD) test -vet=off -count=1 $(GUARDS) -update-guards
 
 .PHONY: picture
-picture: ## redraw the images of web pages in the README and the manual (needs chromium and poppler-utils)
-	.ci/picture
+picture: ## redraw the image of a web page in the manual
 	$(TESTENV) $(GOCMD) test -vet=off -count=1 -run TestFeedPicture ./daemon/readmetest -draw-pages
 
 bench: ## run the benchmarks
