@@ -183,6 +183,9 @@ func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result,
 	if kind.Database == record.AppDB { // which has the messages
 		plan = s.Webhooks.Admin.ListPlan(plan)
 	}
+	if kind.Database == record.LogDB && s.log != nil {
+		return s.log.Select(ctx, s.config.Limits, plan)
+	}
 	return executor.Select(ctx, s.database(kind), s.config.Limits, plan)
 }
 

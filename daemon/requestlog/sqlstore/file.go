@@ -29,6 +29,7 @@ type File struct {
 	writing   sync.Mutex
 	conn      *sqlite.Conn // the writer's connection
 	anonymous anonymousRows
+	lags      lags
 }
 
 // NewFile returns a File for a path; connections bounds the concurrent queries. The
@@ -46,7 +47,8 @@ func (f *File) open(ctx context.Context) (*executor.File, error) {
 	if f.readers != nil {
 		return f.readers, nil
 	}
-	if err := appdb.MigrateLog(ctx, f.path); err != nil {
+	// A migration that reads a large log may take longer than a write.
+	if err := appdb.MigrateLog(context.WithoutCancel(ctx), f.path); err != nil {
 		return nil, executor.Unavailable(err, "the request log cannot be opened")
 	}
 	readers, err := appdb.OpenReader(f.path, f.connections, nil)
@@ -123,6 +125,9 @@ func (f *File) Append(ctx context.Context, entries []requestlog.Entry) error {
 		}
 		stmt, err := conn.Prepare(insertFileRow)
 		if err != nil {
+			return err
+		}
+		if err := f.lags.add(conn, entries); err != nil {
 			return err
 		}
 		for i := range entries {
@@ -207,6 +212,7 @@ type anonymousRows struct {
 	measuredTo int64 // ID of the last row that has been measured
 	complete   bool  // all rows have been measured
 	first      int64 // no anonymous row has a lower ID
+	missing    missing
 }
 
 // added counts new rows.
@@ -251,6 +257,7 @@ func (a *anonymousRows) remove(conn *sqlite.Conn, statement string, args ...any)
 		n++
 		id := row.Int(0)
 		last = max(last, id)
+		a.missing.add(id)
 		isAnonymous := row.Int(1) != 0
 		isMeasured := a.complete || id <= a.measuredTo
 		if isAnonymous && isMeasured {
@@ -319,6 +326,10 @@ func (f *File) prune(conn *sqlite.Conn, before time.Time, maxBytes int64) (hasMo
 	if err := conn.Exec(limitWAL(maxPages, size.PageSize) + `; BEGIN IMMEDIATE`); err != nil {
 		return false, err
 	}
+	f.anonymous.missing, err = newMissing(conn)
+	if err != nil {
+		return false, err
+	}
 	hasUnmeasured := false
 	if maxPages > 0 {
 		hasUnmeasured, err = f.anonymous.measure(conn)
@@ -338,6 +349,9 @@ func (f *File) prune(conn *sqlite.Conn, before time.Time, maxBytes int64) (hasMo
 		if err != nil {
 			return false, err
 		}
+	}
+	if err := f.anonymous.missing.store(conn); err != nil {
+		return false, err
 	}
 	if err := conn.Exec("COMMIT"); err != nil {
 		return false, err

@@ -27,6 +27,8 @@ func Run(t *testing.T, open func(*testing.T) *storage.Store) {
 		{"RoundTrip", logRoundTrip},
 		{"Filters", logFilters},
 		{"Order", logOrder},
+		{"Times", logTimes},
+		{"Pages", logPages},
 		{"Batches", logBatches},
 		{"PruneByAge", logPruneByAge},
 		{"PruneBySize", logPruneBySize},

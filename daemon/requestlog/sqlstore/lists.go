@@ -1,0 +1,321 @@
+package sqlstore
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// timeColumn is the time of a request.
+const timeColumn = "DateTime"
+
+// Select starts the statement of a plan. It does not read, sort or count the whole log, if the plan
+// has only conditions on the time, or an order by time.
+func (f *File) Select(
+	ctx context.Context, limits func() executor.Limits, p *query.Plan,
+) (*executor.Result, error) {
+	plan, err := f.ListPlan(ctx, limits, p)
+	if err != nil {
+		return nil, err
+	}
+	return executor.Select(ctx, f, limits, plan)
+}
+
+// ListPlan returns the plan that Select executes. limits apply to the rows that it reads to find
+// the page.
+func (f *File) ListPlan(
+	ctx context.Context, limits func() executor.Limits, p *query.Plan,
+) (*query.Plan, error) {
+	if p.Group != nil || p.Take == 0 && !p.Count {
+		return p, nil
+	}
+	l := newList(p)
+	if err := f.read(ctx, l.findPeriod); err != nil {
+		return nil, err
+	}
+	if !l.isPageByTime() {
+		return &l.plan, nil
+	}
+	keys, err := f.pageKeys(ctx, limits, l)
+	if err != nil || keys == nil {
+		return &l.plan, err
+	}
+	l.setPage(keys)
+	return &l.plan, nil
+}
+
+// read calls work with a connection for queries.
+func (f *File) read(ctx context.Context, work func(*sqlite.Conn) error) error {
+	readers, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	conn, err := readers.Pool.Get(ctx)
+	if err != nil {
+		return executor.Classify(err)
+	}
+	defer readers.Pool.Put(conn)
+	defer conn.InterruptOn(ctx)()
+	return executor.Classify(work(conn))
+}
+
+// list is a list of requests.
+type list struct {
+	plan   query.Plan
+	time   int         // field of the time
+	since  *time.Time  // no row is before it
+	until  *time.Time  // no row is after it
+	isTime bool        // the list has no other conditions
+	onTime []query.Arg // operands of the conditions on the time
+	sql    string      // these conditions, each after AND
+}
+
+func newList(p *query.Plan) *list {
+	l := &list{plan: *p, isTime: true}
+	l.time, _ = p.Kind.Column(timeColumn)
+	for _, c := range p.Where {
+		if !l.add(c) {
+			l.isTime = false
+		}
+	}
+	return l
+}
+
+// add adds a condition on the time. It returns false for another one.
+func (l *list) add(c query.Condition) bool {
+	if !c.IsPlain() || c.Field != l.time {
+		return false
+	}
+	if c.Operator == record.Between {
+		return l.addBound(record.GreaterThanOrEqualTo, c.Operands[0]) &&
+			l.addBound(record.LessThanOrEqualTo, c.Operands[1])
+	}
+	return len(c.Operands) == 1 && l.addBound(c.Operator, c.Operands[0])
+}
+
+// addBound adds a comparison with the time.
+func (l *list) addBound(op record.Operator, operand wire.Value) bool {
+	at, err := time.Parse(wire.DateLayout, operand.Text)
+	if err != nil {
+		return false
+	}
+	comparison := ""
+	switch op {
+	case record.Equal:
+		comparison = "="
+	case record.GreaterThan:
+		comparison = ">"
+	case record.GreaterThanOrEqualTo:
+		comparison = ">="
+	case record.LessThan:
+		comparison = "<"
+	case record.LessThanOrEqualTo:
+		comparison = "<="
+	default:
+		return false
+	}
+	isLower := comparison[0] != '<'
+	if isLower && (l.since == nil || at.After(*l.since)) {
+		l.since = &at
+	}
+	isUpper := comparison[0] != '>'
+	if isUpper && (l.until == nil || at.Before(*l.until)) {
+		l.until = &at
+	}
+	l.sql += " AND DateTime " + comparison + " ?"
+	l.onTime = append(l.onTime, query.Arg{Field: l.time, Type: record.DateTime, Value: operand})
+	return true
+}
+
+// findPeriod limits the plan to the IDs of the period, and counts these if the plan does.
+func (l *list) findPeriod(conn *sqlite.Conn) error {
+	ids, err := newIDsByTime(conn)
+	if err != nil {
+		return err
+	}
+	all, err := ids.period(l.since, l.until)
+	if err != nil {
+		return err
+	}
+	l.limit(all)
+	if !l.plan.Count || !l.isTime || l.plan.Distinct {
+		return nil
+	}
+	return l.count(ids, all)
+}
+
+// limit limits the plan to IDs.
+func (l *list) limit(ids idRange) {
+	key := l.plan.Kind.KeyField()
+	where := slices.Clip(l.plan.Where)
+	if ids.first > 0 {
+		where = append(where, query.Condition{
+			Field:    key,
+			Operator: record.GreaterThanOrEqualTo,
+			Operands: []wire.Value{{Int: ids.first}},
+		})
+	}
+	if ids.end < math.MaxInt64 {
+		where = append(where, query.Condition{
+			Field:    key,
+			Operator: record.LessThan,
+			Operands: []wire.Value{{Int: ids.end}},
+		})
+	}
+	l.plan.Where = where
+}
+
+// count counts the rows of a plan with only conditions on the time, by the difference of their IDs.
+func (l *list) count(ids *idsByTime, all idRange) error {
+	if l.since == nil && l.until == nil {
+		l.plan.Matches = &query.Fragment{SQL: countAll}
+		return nil
+	}
+	sure, err := ids.surePeriod(l.since, l.until)
+	if err != nil {
+		return err
+	}
+	missingTo, _, err := ids.conn.QueryInt(lastMissing)
+	if err != nil || sure.first <= missingTo || sure.first >= sure.end {
+		return err // with few rows, or among missing ones
+	}
+	before := l.countIn(idRange{all.first, sure.first})
+	between := query.Fragment{SQL: countBetween, Args: []query.Arg{idArg(sure.end - 1), idArg(sure.first)}}
+	after := l.countIn(idRange{sure.end, all.end})
+	l.plan.Matches = &query.Fragment{
+		SQL:  "SELECT (" + before.SQL + ") + (" + between.SQL + ") + (" + after.SQL + ")",
+		Args: slices.Concat(before.Args, between.Args, after.Args),
+	}
+	return nil
+}
+
+const (
+	lastMissing = `SELECT COALESCE(MAX(LastId), -1) FROM WH_RequestLogMissing WHERE Number > 0`
+	countAll    = `SELECT COALESCE((SELECT MAX(Id) FROM WH_RequestLog) - (SELECT MIN(Id) FROM WH_RequestLog) + 1
+	- (SELECT Number FROM WH_RequestLogMissing), 0)`
+	countBetween = `SELECT MAX(0, COALESCE(MIN(?, (SELECT MAX(Id) FROM WH_RequestLog))
+	- MAX(?, (SELECT MIN(Id) FROM WH_RequestLog)) + 1, 0))`
+)
+
+// countIn counts the rows of the period among some IDs.
+func (l *list) countIn(ids idRange) query.Fragment {
+	return query.Fragment{
+		SQL:  "SELECT COUNT(*) FROM WH_RequestLog WHERE Id >= ? AND Id < ?" + l.sql,
+		Args: append([]query.Arg{idArg(ids.first), idArg(ids.end)}, l.onTime...),
+	}
+}
+
+func idArg(id int64) query.Arg {
+	return query.Arg{Field: query.NoField, Type: record.Long, Value: wire.Value{Int: id}}
+}
+
+// maxPage is the number of rows up to the end of a page by time that are read to find it.
+const maxPage = 100_000
+
+// isPageByTime reports whether the plan lists a limited number of rows by time, from a limited place
+// on.
+func (l *list) isPageByTime() bool {
+	p := &l.plan
+	isByTime := len(p.Order) > 0 && p.Order[0].Field == l.time
+	isPage := p.Take > 0 && p.Take < maxPage && p.Skip < maxPage
+	return isByTime && isPage && !p.Distinct
+}
+
+// setPage has the plan read only rows with the keys.
+func (l *list) setPage(keys *query.Fragment) {
+	if l.plan.Place == nil {
+		l.plan.PageKeys = keys
+		return
+	}
+	l.plan.FasterPart = func(part *query.Plan) *query.Plan {
+		faster := *part
+		faster.PageKeys = keys
+		return &faster
+	}
+}
+
+// pageKeys selects the keys of the rows of a page by time, and of some others; nil if the page has
+// all rows.
+func (f *File) pageKeys(
+	ctx context.Context, limits func() executor.Limits, l *list,
+) (*query.Fragment, error) {
+	rows := l.plan.Skip + l.plan.Take
+	if place := l.plan.Place; place != nil {
+		parts, _ := place.Parts(l.plan)
+		rows++ // the first one of the next page
+		// The last part has all rows but those at the time of the row before the page.
+		l = newList(&parts[len(parts)-1])
+		l.plan.Count = false
+		if err := f.read(ctx, l.findPeriod); err != nil {
+			return nil, err
+		}
+	}
+	end, ok, err := f.endOfPage(ctx, limits, l, rows)
+	if err != nil || !ok {
+		return nil, err
+	}
+	var ids idRange
+	find := func(conn *sqlite.Conn) (err error) {
+		ids, err = l.idsOfPage(conn, end)
+		return err
+	}
+	if err := f.read(ctx, find); err != nil {
+		return nil, err
+	}
+	return &query.Fragment{
+		SQL:  "SELECT Id FROM WH_RequestLog WHERE Id >= ? AND Id < ?",
+		Args: []query.Arg{idArg(ids.first), idArg(ids.end)},
+	}, nil
+}
+
+// endOfPage returns the time of the last one of the first rows of a list by ID, in the direction of
+// its order; ok is false if there are fewer.
+func (f *File) endOfPage(
+	ctx context.Context, limits func() executor.Limits, l *list, rows int64,
+) (end time.Time, ok bool, err error) {
+	desc := l.plan.Order[0].Desc
+	if !desc {
+		rows += pruneBatch // some of which may be deleted before the page is read
+	}
+	plan := &query.Plan{
+		Kind:    l.plan.Kind,
+		Columns: []int{l.time},
+		Where:   l.plan.Where,
+		Order:   []query.Order{{Field: l.plan.Kind.KeyField(), Desc: desc}},
+		Skip:    rows - 1,
+		Take:    1,
+	}
+	result, err := executor.Select(ctx, f, limits, plan)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	defer result.Close()
+	cells, err := result.Next()
+	if err != nil || cells == nil {
+		return time.Time{}, false, err
+	}
+	end, err = time.Parse(wire.DateLayout, cells[0].Text(record.DateTime))
+	return end, err == nil, err
+}
+
+// idsOfPage returns the IDs among which are the rows of a page. end is the time of the row at which
+// there are enough rows by ID: the times of these are at most the lag beyond it.
+func (l *list) idsOfPage(conn *sqlite.Conn, end time.Time) (idRange, error) {
+	ids, err := newIDsByTime(conn)
+	if err != nil {
+		return idRange{}, err
+	}
+	if l.plan.Order[0].Desc {
+		last := end.Add(-ids.lag)
+		return ids.period(&last, l.until)
+	}
+	last := end.Add(ids.lag)
+	return ids.period(l.since, &last)
+}
