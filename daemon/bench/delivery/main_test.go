@@ -70,6 +70,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"changes", latencyDuringChanges},
 		{"D20", history},
 		{"D20-server", historyOnServer},
+		{"D20-requests", requestLists},
 		{"D21", connectionsOpened},
 		{"Disk-answers", rejectionsOnDisk},
 		{"Disk-requestlog", requestLogOnDisk},
