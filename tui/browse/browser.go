@@ -165,6 +165,10 @@ func (b *Browser) reload() tea.Cmd {
 	b.Grid.Columns.SetSort(b.Selection.order)
 	b.Grid.Follow(b.Selection.followsNewest())
 	b.Grid.GoTo(0)
+	if g := b.Selection.options.groups; g != nil {
+		g.total = 0
+		g.largest = 0
+	}
 	return tea.Batch(b.fetchVisible(), b.count())
 }
 
@@ -205,12 +209,16 @@ func (b *Browser) fetchVisible() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// count fetches the number of matching rows.
+// count fetches the number of matching rows, and that of the rows that are grouped.
 func (b *Browser) count() tea.Cmd {
+	var countRows tea.Cmd
+	if g := b.Selection.options.groups; g != nil {
+		countRows = g.countRows(b)
+	}
 	generation := b.Rows.Pages.Generation()
 	q := b.Selection.query()
 	fetch := func(ctx context.Context, c *client.Client) (int64, error) { return c.Count(ctx, q) }
-	return ui.Fetch(b.Ctx, b, fetch, func(total int64, err error) tea.Cmd {
+	countMatches := ui.Fetch(b.Ctx, b, fetch, func(total int64, err error) tea.Cmd {
 		if err != nil {
 			b.Host.ShowFetchError("counting "+b.Selection.options.Name, err)
 			return nil
@@ -218,6 +226,7 @@ func (b *Browser) count() tea.Cmd {
 		b.Rows.setTotal(generation, int(total))
 		return nil
 	})
+	return tea.Batch(countMatches, countRows)
 }
 
 // SetSize sets the size of the screen, which the list with its head and its preview fill.
@@ -261,8 +270,15 @@ func (b *Browser) Put(generation, number int, page FetchedRows, err error) tea.C
 		}
 		return nil
 	}
+	grows := false
+	if g := b.Selection.options.groups; g != nil && generation == b.Rows.Pages.Generation() {
+		grows = g.measure(page.Rows)
+	}
 	if !b.Rows.put(generation, number, page) {
 		return nil
+	}
+	if grows {
+		b.Rows.redraw()
 	}
 	if number == 0 && b.Selection.options.Head != nil {
 		b.head = b.Selection.options.Head(page.Rows)

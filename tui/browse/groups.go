@@ -1,17 +1,21 @@
 package browse
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -23,6 +27,8 @@ type grouping struct {
 	field   string
 	period  int      // index of periods
 	sums    []string // fields
+	total   int64    // number of all rows that are grouped; 0 until they are counted
+	largest int64    // number of rows of the largest group that was fetched
 }
 
 // periods are the parts of a date that rows can be grouped by; the first one is the whole
@@ -60,6 +66,7 @@ func group(name string, b *Browser) tea.Cmd {
 		Name:      s.options.Name + " by " + name,
 		Scopes:    []keymap.Scope{keymap.InGroups},
 		Temporary: true,
+		Paint:     func(fields []string, rows []*grid.Row) { g.paint(b.Session.Theme, fields, rows) },
 		rows:      s.Kind,
 		groups:    g,
 	})
@@ -93,7 +100,7 @@ func (g *grouping) kind() (*record.Kind, error) {
 	case record.DateTime:
 		field.Type = record.Text // a period, such as 2026-07
 	}
-	fields := []record.Field{field, {Name: record.GroupColumn("COUNT", ""), Type: record.Long}}
+	fields := []record.Field{field, {Name: countColumn, Type: record.Long}}
 	for _, name := range g.sums {
 		fields = append(fields, record.Field{
 			Name: record.GroupColumn("SUM", name),
@@ -106,6 +113,68 @@ func (g *grouping) kind() (*record.Kind, error) {
 	}
 	return kinds.Kinds()[0], nil
 }
+
+// countColumn is the column of the number of rows of groups.
+var countColumn = record.GroupColumn("COUNT", "")
+
+// measure notes the largest group of a page, and reports whether it is larger than all before.
+func (g *grouping) measure(page []client.Row) bool {
+	grows := false
+	for _, row := range page {
+		count, err := strconv.ParseInt(row.Text(countColumn), 10, 64)
+		if err == nil && count > g.largest {
+			g.largest = count
+			grows = true
+		}
+	}
+	return grows
+}
+
+// shareBarWidth is the width of the bar of the largest group.
+const shareBarWidth = 8
+
+// paint draws a bar before the number of rows of each group, in proportion to the largest one, and
+// the share of all rows after it. The parts have fixed widths, so that they form columns.
+func (g *grouping) paint(t *theme.Theme, fields []string, rows []*grid.Row) {
+	column := slices.Index(fields, countColumn)
+	if column < 0 || g.largest == 0 {
+		return
+	}
+	width := len(display.Thousands(g.largest))
+	for _, row := range rows {
+		cell := &row.Cells[column]
+		count, err := strconv.ParseInt(cell.Text, 10, 64)
+		if err != nil {
+			continue
+		}
+		length := max(1, int(count*shareBarWidth/g.largest))
+		bar := strings.Repeat(t.FullBar(), length) + theme.Spaces(shareBarWidth-length)
+		cell.Text = fmt.Sprintf("%s %*s", bar, width, display.Thousands(count))
+		if g.total > 0 {
+			cell.Text += fmt.Sprintf("  %6s", ui.Percent(float64(count)/float64(g.total)))
+		}
+	}
+}
+
+// countRows fetches the number of the rows that are grouped, for the shares.
+func (g *grouping) countRows(b *Browser) tea.Cmd {
+	generation := b.Rows.Pages.Generation()
+	q := client.Query{Kind: g.rows.Kind, Where: b.Selection.filters, Strict: true}
+	fetch := func(ctx context.Context, c *client.Client) (rowCount, error) {
+		n, err := c.Count(ctx, q)
+		return rowCount(n), err
+	}
+	return ui.Fetch(b.Ctx, b, fetch, func(n rowCount, err error) tea.Cmd {
+		if err == nil && generation == b.Rows.Pages.Generation() {
+			g.total = int64(n)
+			b.Rows.redraw()
+		}
+		return nil // without the number, the shares are missing
+	})
+}
+
+// rowCount is the number of grouped rows: fetches of a screen differ in their types.
+type rowCount int64
 
 // by returns the field, with the period of a date, as in requests and whctl query --by.
 func (g *grouping) by() string { return strings.TrimSuffix(g.field+":"+periods[g.period].name, ":") }
