@@ -65,6 +65,8 @@ func TestRecordGoldens(t *testing.T) {
 		d.App.SetJobs()
 		d.Press(":", "'INMGT020POQty", "enter", "$", "t", "l", "s", "s")
 		d.Golden("S03-groups", appearance)
+		d.Press(":", "'so_tot", "enter", "F", "0", "l", "i")
+		d.Golden("S03-statistics", appearance)
 	})
 }
 

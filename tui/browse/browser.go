@@ -25,6 +25,8 @@ type Browser struct {
 	Selection *selection
 	Rows      *Rows
 	head      []theme.Span // above the list
+
+	statistics statistics // of columns, below the list
 }
 
 // Options customizes a Browser for kinds other than business records.
@@ -161,6 +163,7 @@ func (b *Browser) Scopes() []keymap.Scope {
 // reload starts a new query and cancels requests in progress.
 func (b *Browser) reload() tea.Cmd {
 	b.Reset()
+	b.statistics.stop()
 	b.Rows.reset()
 	b.Grid.Columns.SetSort(b.Selection.order)
 	b.Grid.Follow(b.Selection.followsNewest())
@@ -229,10 +232,10 @@ func (b *Browser) count() tea.Cmd {
 	return tea.Batch(countMatches, countRows)
 }
 
-// SetSize sets the size of the screen, which the list with its head and its preview fill.
+// SetSize sets the size of the screen, which the list with its head, its foot and its preview fill.
 func (b *Browser) SetSize(width, height int) {
 	b.Table.SetSize(width, height)
-	if n := b.headLines(); n > 0 {
+	if n := b.headLines() + b.footLines(); n > 0 {
 		b.Grid.SetSize(b.Grid.Width(), height-n)
 	}
 }
@@ -246,10 +249,10 @@ func (b *Browser) headLines() int {
 	return 1
 }
 
-// View draws the list with its head.
+// View draws the list with its head and its foot.
 func (b *Browser) View() string { return strings.Join(b.Panels()[0].Lines, "\n") }
 
-// Panels returns the list with its head, and its preview.
+// Panels returns the list with its head and its foot, and its preview.
 func (b *Browser) Panels() []theme.Panel {
 	panels := b.Table.Panels()
 	list := &panels[0]
@@ -257,6 +260,10 @@ func (b *Browser) Panels() []theme.Panel {
 		head := append([]theme.Span{{Text: "   "}}, b.head...)
 		line := b.Session.Theme.Compose(list.Width, head, nil)
 		list.Lines = append([]string{line}, list.Lines...)
+		list.Height++
+	}
+	for _, line := range b.foot() {
+		list.Lines = append(list.Lines, b.Session.Theme.Compose(list.Width, line, nil))
 		list.Height++
 	}
 	return panels
@@ -290,6 +297,7 @@ func (b *Browser) Put(generation, number int, page FetchedRows, err error) tea.C
 // Do moves the selection, or changes the shown rows of the kind.
 func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	if b.Move(k) {
+		b.cancelOtherStatistics()
 		switch k.Action {
 		case keymap.GoTop:
 			b.Grid.Follow(b.Selection.followsNewest())
@@ -331,6 +339,8 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 		if hasColumn && row != nil {
 			return b.Host.Open(ui.WhyTarget{Key: rowKey(b.Selection.Kind, cached.Row, column.Name)})
 		}
+	case keymap.ShowInfo:
+		return b.showStatistics()
 	case keymap.ShowChanges:
 		return b.Host.Open(ui.ChangesTarget{Kind: b.Selection.Kind})
 	case keymap.CopyCell:
@@ -410,10 +420,15 @@ func (b *Browser) Step(n int) tea.Cmd {
 // Status returns the position, and the sum of the marked values of a numeric column.
 func (b *Browser) Status() string { return b.Rows.status() }
 
-// Click selects a cell; a double click opens its row, and a click on a title sorts by that
-// column.
+// Click selects a cell; a double click opens its row, a click on a title sorts by that column, and
+// one on the foot computes the statistics of the selected column.
 func (b *Browser) Click(x, y int, double bool) tea.Cmd {
+	isFoot := y >= b.Height-b.footLines() && x < b.Grid.Width()
+	if isFoot {
+		return b.showStatistics()
+	}
 	row, title := b.Grid.SelectAt(x, y-b.headLines())
+	b.cancelOtherStatistics()
 	if title {
 		return b.sort()
 	}

@@ -202,9 +202,12 @@ type location struct {
 	stack []ui.Screen
 }
 
-// rememberPlace stores the current location as the previous one.
+// rememberPlace stores the current location, which is left, as the previous one.
 func (t *Tabs) rememberPlace() {
 	if stack := t.stacks[t.tab]; len(stack) > 0 {
+		if front, ok := t.Front().(ui.Leaver); ok {
+			front.Leave()
+		}
 		t.previous = location{tab: t.tab, stack: slices.Clone(stack)}
 	}
 }

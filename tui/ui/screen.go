@@ -58,6 +58,8 @@ type (
 		UpdatePreview() tea.Cmd
 		Previewed() Screen // nil for none
 	}
+	// Leaver is notified when another screen comes to the front.
+	Leaver interface{ Leave() }
 	// Unmarker removes marks; esc then does not close the screen.
 	Unmarker interface{ Unmark() bool }
 )

@@ -1,0 +1,253 @@
+package browse
+
+import (
+	"context"
+	"math/big"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// statisticsTimeout limits how long a service computes for a line at the foot of a list.
+const statisticsTimeout = 2 * time.Second
+
+// statistics are the figures of columns over all rows that match the filters, which the service
+// computes. They are kept until the filters change.
+type statistics struct {
+	shown   bool               // the list has a line for them
+	filters string             // of the results
+	results map[string]figures // by column
+	pending string             // column of the request in progress; empty for none
+	cancel  context.CancelFunc // cancels the request in progress
+}
+
+// figures are the figures of a column. A figure without a value is left out.
+type figures struct {
+	count, sum, average, smallest, largest string
+	failure                                string // why there are none
+}
+
+// statisticFunctions returns the functions that the service has for fields of a type.
+func statisticFunctions(t record.Type) []string {
+	switch {
+	case t.Number():
+		return []string{"COUNT", "SUM", "AVG", "MIN", "MAX"}
+	case t == record.Bytes || t == record.Bool || t == record.Guid:
+		return []string{"COUNT"}
+	}
+	return []string{"COUNT", "MIN", "MAX"}
+}
+
+// stop cancels the request in progress.
+func (s *statistics) stop() {
+	if s.cancel != nil {
+		s.cancel()
+	}
+	s.pending = ""
+}
+
+// cancelOtherStatistics cancels a request for a column that is no longer selected.
+func (b *Browser) cancelOtherStatistics() {
+	column, ok := b.Grid.Columns.Selected()
+	if !ok || column.Name != b.statistics.pending {
+		b.statistics.stop()
+	}
+}
+
+// showStatistics fetches the figures of the selected column, again if they are known: the rows may
+// have changed.
+func (b *Browser) showStatistics() tea.Cmd {
+	column, ok := b.Grid.Columns.Selected()
+	if !ok {
+		return nil
+	}
+	if b.Selection.options.groups != nil {
+		b.Host.Notify(ui.Warning, "groups have no statistics; open the rows of a group")
+		return nil
+	}
+	s := &b.statistics
+	s.shown = true
+	b.SetSize(b.Width, b.Height)
+	s.keep(b.Selection.filterText())
+	return b.fetchStatistics(column.Name)
+}
+
+// keep drops the results of other filters.
+func (s *statistics) keep(filters string) {
+	if s.results == nil || s.filters != filters {
+		s.filters = filters
+		s.results = make(map[string]figures)
+	}
+}
+
+// fetchStatistics fetches the figures of a column. It cancels a request for another column.
+func (b *Browser) fetchStatistics(name string) tea.Cmd {
+	s := &b.statistics
+	s.stop()
+	s.pending = name
+	var ctx context.Context
+	ctx, s.cancel = context.WithCancel(b.Session.Context) // that of the screen ends when rows are polled
+
+	field := b.Selection.Kind.Field(name)
+	q := client.Query{
+		Kind:      b.Selection.Kind,
+		Where:     b.Selection.filters,
+		Strict:    true,
+		Unchecked: b.Selection.options.Members,
+		Take:      new(int64),
+		Include:   []string{"NoTotal"},
+	}
+	for _, function := range statisticFunctions(field.Type) {
+		q.Include = append(q.Include, function+"("+name+")")
+	}
+	fetch := func(ctx context.Context, c *client.Client) (figures, error) {
+		limited, cancel := context.WithTimeout(ctx, statisticsTimeout)
+		defer cancel()
+		page, err := c.Page(limited, q)
+		if err == nil {
+			return newFigures(field, page.Meta), nil
+		}
+		if limited.Err() != nil && ctx.Err() == nil {
+			return figures{failure: "not within " + ui.Took(statisticsTimeout)}, nil
+		}
+		return figures{failure: "not available"}, err
+	}
+	return ui.Fetch(ctx, b, fetch, func(result figures, err error) tea.Cmd {
+		if ctx.Err() != nil {
+			return nil // cancelled
+		}
+		s.stop()
+		s.results[name] = result
+		if err != nil {
+			b.Host.ShowFetchError("computing the statistics of "+name, err)
+		}
+		return nil
+	})
+}
+
+// newFigures returns the figures of a field from the results of its functions.
+func newFigures(field record.Field, results map[string]string) figures {
+	result := func(function string) string { return results[function+"("+field.Name+")"] }
+	format := func(text string) string {
+		if text != "" && field.Type == record.TimeSpan {
+			return ui.Milliseconds(text)
+		}
+		return valueText(field.Type, text)
+	}
+	sum := result("SUM")
+	return figures{
+		count:    display.Grouped(result("COUNT")),
+		sum:      groupedNumber(sum),
+		average:  roundedAverage(result("AVG"), sum),
+		smallest: format(result("MIN")),
+		largest:  format(result("MAX")),
+	}
+}
+
+// groupedNumber groups the digits of a number unless it has an exponent.
+func groupedNumber(text string) string {
+	if strings.ContainsAny(text, "eE") {
+		return text
+	}
+	return display.Grouped(text)
+}
+
+// roundedAverage rounds an average to the fractional digits of the sum, at least to two.
+func roundedAverage(text, sum string) string {
+	n, ok := new(big.Rat).SetString(text)
+	if !ok || strings.ContainsAny(text+sum, "eE") {
+		return text
+	}
+	_, fraction, _ := strings.Cut(sum, ".")
+	return display.Grouped(n.FloatString(max(2, len(fraction))))
+}
+
+// spans returns the figures in two parts, for the lines at the foot of a list.
+func (f figures) spans() (totals, values []theme.Span) {
+	if f.failure != "" {
+		return []theme.Span{{Text: f.failure, Role: theme.Warning}}, nil
+	}
+	add := func(spans []theme.Span, name, value string) []theme.Span {
+		if value == "" {
+			return spans
+		}
+		return append(spans, theme.Span{Text: name + " ", Role: theme.Dim}, theme.Span{Text: value + "  "})
+	}
+	totals = add(totals, "count", f.count)
+	totals = add(totals, "sum", f.sum)
+	values = add(values, "average", f.average)
+	values = add(values, "smallest", f.smallest)
+	values = add(values, "largest", f.largest)
+	return totals, values
+}
+
+// footLines returns the number of lines below the list.
+func (b *Browser) footLines() int {
+	const (
+		minHeight    = 8
+		oneLineWidth = 110
+	)
+	if !b.statistics.shown || b.Height < minHeight {
+		return 0
+	}
+	if b.Grid.Width() >= oneLineWidth {
+		return 1
+	}
+	return 2
+}
+
+// foot returns the lines below the list: the figures of the selected column, or the key that
+// fetches them.
+func (b *Browser) foot() [][]theme.Span {
+	margin := theme.Span{Text: "   "}
+	totals, values := b.figures()
+	line := append([]theme.Span{margin}, totals...)
+	switch b.footLines() {
+	case 0:
+		return nil
+	case 1:
+		return [][]theme.Span{append(line, values...)}
+	}
+	return [][]theme.Span{line, append([]theme.Span{margin}, values...)}
+}
+
+// figures returns the figures of the selected column in two parts, the first one with its name.
+func (b *Browser) figures() (totals, values []theme.Span) {
+	column, ok := b.Grid.Columns.Selected()
+	if !ok {
+		return nil, nil
+	}
+	s := &b.statistics
+	name := theme.Span{Text: column.Name + "  ", Role: theme.Column}
+	if s.pending == column.Name {
+		return []theme.Span{name, {Text: "...", Role: theme.Dim}}, nil
+	}
+	result, known := s.results[column.Name]
+	if !known || s.filters != b.Selection.filterText() {
+		key := keymap.KeyFor(keymap.InBrowser, keymap.ShowInfo)
+		return []theme.Span{
+			name,
+			{Text: key, Role: theme.Key},
+			{Text: " statistics", Role: theme.Dim},
+		}, nil
+	}
+	totals, values = result.spans()
+	return append([]theme.Span{name}, totals...), values
+}
+
+// Stop cancels the requests of the screen.
+func (b *Browser) Stop() {
+	b.statistics.stop()
+	b.Table.Stop()
+}
+
+// Leave cancels a request for statistics, since another screen is shown.
+func (b *Browser) Leave() { b.statistics.stop() }
