@@ -227,9 +227,28 @@ func (b *Browser) count() tea.Cmd {
 			return nil
 		}
 		b.Rows.setTotal(generation, int(total))
+		if total == 0 && len(q.Where) > 0 {
+			return b.countWithout(generation, q)
+		}
 		return nil
 	})
 	return tea.Batch(countMatches, countRows)
+}
+
+// countWithout fetches the number of rows without the filters of a query that no row matches.
+func (b *Browser) countWithout(generation int, q client.Query) tea.Cmd {
+	q.Where = nil
+	q.GroupBy = ""
+	fetch := func(ctx context.Context, c *client.Client) (rowCount, error) {
+		n, err := c.Count(ctx, q)
+		return rowCount(n), err
+	}
+	return ui.Fetch(b.Ctx, b, fetch, func(n rowCount, err error) tea.Cmd {
+		if err == nil && generation == b.Rows.Pages.Generation() {
+			b.Rows.without = int64(n)
+		}
+		return nil // the text is complete without the number
+	})
 }
 
 // SetSize sets the size of the screen, which the list with its head, its foot and its preview fill.

@@ -173,7 +173,8 @@ func (g *grouping) countRows(b *Browser) tea.Cmd {
 	})
 }
 
-// rowCount is the number of grouped rows: fetches of a screen differ in their types.
+// rowCount is a number of rows other than the matching ones: fetches of a screen differ in their
+// types.
 type rowCount int64
 
 // by returns the field, with the period of a date, as in requests and whctl query --by.

@@ -254,7 +254,7 @@ func TestGroupsKeepFiltersAndOrder(t *testing.T) {
 	d.WantText("Count cannot be filtered")
 	d.Press("/", "backspace", "'5  Class=x", "enter")
 	d.Wait(10 * time.Second)
-	d.WantText("No row matches ", "F clears the filters.")
+	d.WantText("No row matches ", "F clears the filters (7 without them).")
 	d.Press("enter", "=", "space")
 	d.WantText("by Ordered:year", "No row matches")
 

@@ -24,6 +24,7 @@ type Rows struct {
 	selection *selection
 	grid      *grid.Grid
 	counted   bool   // the number of matching rows is known
+	without   int64  // number of rows without the filters if none matches; 0 if it is not known
 	asOf      string // time of day of the last fetch
 }
 
@@ -56,7 +57,12 @@ func (r *Rows) emptyText() string {
 		return "No rows."
 	}
 	key := keymap.KeyFor(keymap.InBrowser, keymap.ClearFilters)
-	return ui.NoMatch("row", r.selection.filterTexts(), key+" clears the filters.")
+	conditions := r.selection.filterTexts()
+	remedy := key + " clears the filter"
+	if len(conditions) > 1 {
+		remedy += "s"
+	}
+	return ui.NoMatch("row", conditions, remedy, r.without)
 }
 
 // SetFields sets the displayed fields. The first one is frozen, except in lists with
@@ -94,6 +100,7 @@ func (r *Rows) reset() {
 	r.Pages.Reset()
 	clear(r.Records)
 	r.counted = false
+	r.without = 0
 }
 
 // put stores a page of rows and reports whether it was still wanted.

@@ -171,13 +171,14 @@ func NewSearchTable(h ui.Host, name, help string) SearchTable {
 	return SearchTable{Table: NewTable(h, true), name: name, help: help}
 }
 
-// NoMatch returns the text of the list if nothing matches its search, "" without a search.
-func (t *SearchTable) NoMatch(noun string) string {
+// NoMatch returns the text of the list if nothing matches its search, "" without a search. count is
+// the number of rows without it.
+func (t *SearchTable) NoMatch(noun string, count int) string {
 	if t.Search == "" {
 		return ""
 	}
 	key := keymap.KeyFor(keymap.Everywhere, keymap.OpenFilter)
-	return ui.NoMatch(noun, []string{t.Search}, key+" changes the search.")
+	return ui.NoMatch(noun, []string{t.Search}, key+" changes the search", int64(count))
 }
 
 func (t *SearchTable) Badges() []string {

@@ -25,10 +25,18 @@ var (
 	ShortURL = display.ShortURL
 )
 
-// NoMatch returns the text of a list in which nothing matches conditions, and the key that clears
-// them.
-func NoMatch(noun string, conditions []string, key string) string {
-	return "No " + noun + " matches " + strings.Join(conditions, "  ") + ". " + key
+// NoMatch returns the text of a list in which nothing matches conditions, with the remedy, such as
+// a key and what it does, and the number of rows without the conditions if it is known.
+func NoMatch(noun string, conditions []string, remedy string, without int64) string {
+	text := "No " + noun + " matches " + strings.Join(conditions, "  ") + ". " + remedy
+	if without == 0 {
+		return text + "."
+	}
+	pronoun := "it"
+	if len(conditions) > 1 {
+		pronoun = "them"
+	}
+	return fmt.Sprintf("%s (%s without %s).", text, display.Thousands(without), pronoun)
 }
 
 // EndpointName returns the host of a URL, and its path after a space.

@@ -338,3 +338,15 @@ func TestEmptyListShowsFirstMessages(t *testing.T) {
 		})
 	}
 }
+
+// An empty list shows the key that clears its filter, and the number of messages without it.
+func TestEmptyListCountsMessagesWithoutFilter(t *testing.T) {
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
+	s.Subscribe(t, "salesorder.created", s.Receiver+"/erp")
+	s.Publish(t, "salesorder.created", `{"InvoiceNo":"D1"}`, 1)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "/", "'EventName=nope", "enter")
+	d.WantText("No message matches EventName=nope. F clears the filter (1 without it).")
+	d.Press("F")
+	d.WantText("1 of 1")
+}

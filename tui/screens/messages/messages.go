@@ -188,6 +188,7 @@ func (s *List) Waiting() bool {
 // Reload fetches the list from the start after a change of filter or order.
 func (s *List) Reload() tea.Cmd {
 	s.Reset()
+	s.Query.without = 0
 	s.Pages.Reset()
 	clear(s.Rows.Known)
 	s.Rows.fetching()
@@ -220,10 +221,34 @@ func (s *List) FetchVisible() tea.Cmd {
 			if err != nil {
 				return s.PageFailed(generation, number, err)
 			}
-			return s.Put(generation, number, page.Results, int(page.Total))
+			cmd := s.Put(generation, number, page.Results, int(page.Total))
+			return tea.Batch(cmd, s.countWithout(generation, page.Total))
 		}))
 	}
 	return tea.Batch(cmds...)
+}
+
+// messageCount is a number of messages that is fetched.
+type messageCount int64
+
+// countWithout fetches the number of messages without the filter, if no message matches it.
+func (s *List) countWithout(generation int, matches int64) tea.Cmd {
+	if matches > 0 || len(s.Badges()) == 0 {
+		return nil
+	}
+	read := func(ctx context.Context, c *client.Client) (messageCount, error) {
+		page, err := c.AllMessages(ctx, url.Values{"Take": {"0"}, "Include": {"Total"}})
+		if err != nil {
+			return 0, err
+		}
+		return messageCount(page.Total), nil
+	}
+	return ui.Fetch(s.Ctx, s, read, func(n messageCount, err error) tea.Cmd {
+		if err == nil && generation == s.Pages.Generation() {
+			s.Query.without = int64(n)
+		}
+		return nil // the text is complete without the number
+	})
 }
 
 // fetchPage returns a function that fetches a page of messages without bodies.

@@ -24,6 +24,8 @@ type query struct {
 	Order  grid.Sort              // by a column; newest first if empty
 	Typed  browse.TypedConditions // the conditions as typed
 	saved  string                 // name of the view; empty for none
+
+	without int64 // number of messages without the filter if none matches; 0 if it is not known
 }
 
 // title returns the title of the list, with the name of the view.
@@ -160,7 +162,8 @@ func (q *query) emptyText(queues *ui.Queues) string {
 	if len(badges) == 0 {
 		return "No message yet."
 	}
-	return ui.NoMatch("message", badges, keymap.KeyFor(keymap.InMessages, keymap.ClearFilters)+" clears the filter.")
+	key := keymap.KeyFor(keymap.InMessages, keymap.ClearFilters)
+	return ui.NoMatch("message", badges, key+" clears the filter", q.without)
 }
 
 // scope returns the label of the subscription or subscriber, empty for all.

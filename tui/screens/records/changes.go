@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,12 @@ func NewChanges(h ui.Host, kind *record.Kind) *Changes {
 		kind:        kind,
 	}
 	s.Refill = s.fill
+	s.Grid.Empty = func() string {
+		if s.token == "" {
+			return ""
+		}
+		return cmp.Or(s.NoMatch("change", len(s.all)), "No change yet. New ones appear by themselves.")
+	}
 	s.Grid.Columns.Set([]grid.Column{
 		{Name: "Time", Min: 5},
 		{Name: "Change", Min: 8},

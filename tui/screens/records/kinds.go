@@ -54,6 +54,7 @@ func NewKinds(h ui.Host) *Kinds {
 		counts:      newCounts(),
 	}
 	k.Refill = k.fill
+	k.Grid.Empty = func() string { return k.NoMatch("record kind", len(k.all)) }
 	k.read()
 	k.setColumns()
 	k.fill()

@@ -47,7 +47,7 @@ const hiddenText = "?"
 func NewEvents(h ui.Host) *Events {
 	e := &Events{SearchTable: browse.NewSearchTable(h, "events", "part of a name or description")}
 	e.Refill = e.fill
-	e.Grid.Empty = func() string { return e.NoMatch("event") }
+	e.Grid.Empty = func() string { return e.NoMatch("event", len(e.Session.Events)) }
 	e.Grid.Columns.Set([]grid.Column{
 		{Name: "Event", Min: 30},
 		{Name: "Subscriptions", Right: true},

@@ -41,18 +41,23 @@ func NewSubscribers(h ui.Host) *Subscribers {
 	}
 	s.Refill = s.fill
 	s.OnSearch = s.showDetail
-	s.Grid.Empty = func() string { return emptyText(&s.SearchTable, s.loaded, "subscriber", keymap.InSubscribers) }
+	s.Grid.Empty = func() string {
+		return emptyText(&s.SearchTable, s.loaded, len(s.List), "subscriber", keymap.InSubscribers)
+	}
 	s.columns.fit(s.Grid, ui.MinWidth)
 	return s
 }
 
-// emptyText returns why a list has no rows, "" before it is loaded.
-func emptyText(list *browse.SearchTable, isLoaded bool, noun string, scope keymap.Scope) string {
+// emptyText returns why a list has no rows, "" before it is loaded. count is the number of rows
+// without a search.
+func emptyText(
+	list *browse.SearchTable, isLoaded bool, count int, noun string, scope keymap.Scope,
+) string {
 	if !isLoaded {
 		return ""
 	}
 	key := keymap.KeyFor(scope, keymap.AddNew)
-	return cmp.Or(list.NoMatch(noun), "No "+noun+" yet. "+key+" creates one.")
+	return cmp.Or(list.NoMatch(noun, count), "No "+noun+" yet. "+key+" creates one.")
 }
 
 func (s *Subscribers) Shown() tea.Cmd {

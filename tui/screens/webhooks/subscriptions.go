@@ -58,7 +58,7 @@ func newSubscriptions(h ui.Host, subscriber wire.Subscriber, left leftList) *Sub
 	}
 	s.Refill = s.fill
 	s.Grid.Empty = func() string {
-		return emptyText(&s.SearchTable, s.loaded, "subscription", keymap.InSubscriptions)
+		return emptyText(&s.SearchTable, s.loaded, len(s.List), "subscription", keymap.InSubscriptions)
 	}
 	s.Preview.ShowBelow(s, stateLines)
 	s.columns.fit(s.Grid, ui.MinWidth)
