@@ -84,26 +84,40 @@ func (f *tomlFile) readKey(path []string, origin Origin) {
 		if f.seen[name] {
 			return
 		}
-		g, isKnown := f.known[name]
-		_, isTable := f.lookup(name).(map[string]any)
-		isNamedGroup := isTable && isGroup(name) // such as [store], which is also a setting
-		if isKnown && !isNamedGroup {
+		g, ok := f.known[name]
+		if ok && !f.isGroupTable(name) {
 			f.seen[name] = true
 			g.origin = origin
 			f.add(name, g)
 			return
 		}
 	}
-	if name := strings.Join(path, "."); !isGroup(name) {
+	name := strings.Join(path, ".")
+	if !isGroup(name) {
 		f.seen[name] = true
-		near := record.Suggest(name, tomlNames())
-		dsn := path[0] + ".dsn"
-		if _, hasDSN := f.known[dsn]; hasDSN && name == path[0]+"."+path[0] { // the setting erp in the table erp
-			near = []string{dsn}
-		}
-		suggestion := record.DidYouMean(near)
-		f.problems = append(f.problems, fmt.Sprintf("%s: unknown key %q%s", origin, name, suggestion))
+		f.addUnknown(path, origin)
 	}
+}
+
+// isGroupTable reports whether name is a table of settings in the file. A group such as store may
+// have the name of a setting: [store] is the group, and store = ".." is the setting.
+func (f *tomlFile) isGroupTable(name string) bool {
+	_, isTable := f.lookup(name).(map[string]any)
+	return isTable && isGroup(name)
+}
+
+// addUnknown adds the problem of a key that names no setting.
+func (f *tomlFile) addUnknown(path []string, origin Origin) {
+	name := strings.Join(path, ".")
+	near := record.Suggest(name, tomlNames())
+
+	// The setting erp is written as dsn in the table erp.
+	dsn := path[0] + ".dsn"
+	if _, ok := f.known[dsn]; ok && name == path[0]+"."+path[0] {
+		near = []string{dsn}
+	}
+	f.problems = append(f.problems,
+		fmt.Sprintf("%s: unknown key %q%s", origin, name, record.DidYouMean(near)))
 }
 
 // add adds a setting's value as text.
