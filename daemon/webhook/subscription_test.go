@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 )
 
 // TestSnapshotWithChanges compares snapshots that were changed incrementally with new
@@ -98,6 +99,19 @@ func TestSameOrigin(t *testing.T) {
 	} {
 		if SameOrigin(tt.a, tt.b) != tt.same || SameOrigin(tt.b, tt.a) != tt.same {
 			t.Errorf("%s and %s: want %v", tt.a, tt.b, tt.same)
+		}
+	}
+}
+
+func TestCheckKeepFor(t *testing.T) {
+	for _, d := range []time.Duration{0, time.Second, DefaultKeepFor, MaxKeepFor} {
+		if err := CheckKeepFor(d); err != nil {
+			t.Errorf("%v: %v", d, err)
+		}
+	}
+	for _, d := range []time.Duration{-1, MaxKeepFor + 1} {
+		if CheckKeepFor(d) == nil {
+			t.Errorf("%v is accepted, want it refused", d)
 		}
 	}
 }
