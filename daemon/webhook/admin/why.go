@@ -107,7 +107,7 @@ func (t *Trace) Explain(s Situation) []wire.WhyStep {
 		e.notCaptured()
 	}
 	if len(t.Changes)+len(t.Events) == 0 {
-		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNoEvent},
+		e.addPresent(wire.WhyStep{Step: wire.WhyNoEvent},
 			"no event with this key is stored: none was published, no subscription received it, or its messages were deleted")
 	}
 
@@ -135,8 +135,13 @@ func (e *explanation) add(at time.Time, step wire.WhyStep, format string, args .
 	e.steps = append(e.steps, step)
 }
 
-// notCaptured names the kinds of which changes would be known, and those that are not captured
-// although they could be.
+// addPresent adds a step about the present, which has no time.
+func (e *explanation) addPresent(step wire.WhyStep, format string, args ...any) {
+	e.add(time.Time{}, step, format, args...)
+}
+
+// notCaptured adds which kinds are captured, so that their changes would be known, and which could
+// be captured but are not.
 func (e *explanation) notCaptured() {
 	var names []string
 	var notRequested []*record.Kind
@@ -150,15 +155,15 @@ func (e *explanation) notCaptured() {
 		}
 	}
 	if len(names) > 0 {
-		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNoChange},
+		e.addPresent(wire.WhyStep{Step: wire.WhyNoChange},
 			"no change of a record with this key is known; changes are captured of %s", strings.Join(names, ", "))
 	}
 	for _, k := range notRequested {
-		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNotCaptured, Kind: k.Name},
+		e.addPresent(wire.WhyStep{Step: wire.WhyNotCaptured, Kind: k.Name},
 			"changes of %s are not captured, because nothing requests them: %s", k.Name, webhook.HowToRequest(k))
 	}
 	if len(names)+len(notRequested) == 0 {
-		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNotCaptured}, "changes of records are not captured")
+		e.addPresent(wire.WhyStep{Step: wire.WhyNotCaptured}, "changes of records are not captured")
 	}
 }
 
@@ -287,9 +292,9 @@ func (e *explanation) receivers(event string) []*webhook.Subscription {
 	return slices.DeleteFunc(subs, func(sub *webhook.Subscription) bool { return !e.Receives(sub, event) })
 }
 
-// unmatched adds why subscriptions that match an event have no message of it. The reason is that
-// of a subscription if neither its age nor its condition explains it. Those that were created or
-// changed after the event are counted, because there can be thousands of them.
+// unmatched adds why subscriptions that match an event have no message of it: they are newer than
+// the event, have a condition, or else the reason applies. Newer ones are counted, because there
+// can be thousands of them.
 func (e *explanation) unmatched(subs []*webhook.Subscription, step wire.WhyStep, at time.Time, reason string) {
 	var later []*webhook.Subscription
 	for _, sub := range subs {
@@ -326,11 +331,17 @@ func (e *explanation) unmet(sub *webhook.Subscription, step wire.WhyStep, at tim
 
 // addFor adds a step about a subscription without a message.
 func (e *explanation) addFor(sub *webhook.Subscription, step wire.WhyStep, at time.Time, reason string) {
+	setSubscription(&step, sub, sub.URL)
+	e.add(at, step, "%s, %s: %s", step.Subscriber, step.URL, reason)
+}
+
+// setSubscription sets the subscription of a step, and the URL of its endpoint, which in a message
+// may be an earlier one.
+func setSubscription(step *wire.WhyStep, sub *webhook.Subscription, url string) {
 	step.SubscriberID = sub.Subscriber
 	step.SubscriptionID = sub.GUID
 	step.Subscriber = sub.SubscriberInfo.Name
-	step.URL = target(sub.URL)
-	e.add(at, step, "%s, %s: %s", step.Subscriber, step.URL, reason)
+	step.URL = target(url)
 }
 
 // message adds a message with its attempts and its result.
@@ -340,10 +351,7 @@ func (e *explanation) message(m *webhook.Message) {
 	if sub == nil || !e.addKind(&step) {
 		return
 	}
-	step.SubscriberID = sub.Subscriber
-	step.SubscriptionID = sub.GUID
-	step.Subscriber = sub.SubscriberInfo.Name
-	step.URL = target(m.URL)
+	setSubscription(&step, sub, m.URL)
 	e.add(m.Event.AddedAt, step, "for %s, %s", step.Subscriber, step.URL)
 	e.attempts(m, step)
 
@@ -362,7 +370,7 @@ func (e *explanation) message(m *webhook.Message) {
 		reason := e.waitsFor(m, sub)
 		step.Step = reason.step
 		step.Due = wire.Timestamp(reason.due)
-		e.add(time.Time{}, step, "%s, %s: %s", step.Subscriber, step.URL, reason.text)
+		e.addPresent(step, "%s, %s: %s", step.Subscriber, step.URL, reason.text)
 	}
 }
 
@@ -406,12 +414,12 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) wa
 	}
 	probe, open := e.Breaker(sub.ID)
 	if open {
-		text := "its endpoint fails; it is probed next at " + probe.UTC().Format(time.RFC3339)
+		text := "its endpoint fails; it is probed next at " + utc(probe)
 		return waitReason{step: wire.WhyBreakerOpen, due: probe, text: text}
 	}
 	wait := e.RequestedWait(sub.ID)
 	if !wait.IsZero() {
-		text := "its endpoint requested a wait (Retry-After) until " + wait.UTC().Format(time.RFC3339)
+		text := "its endpoint requested a wait (Retry-After) until " + utc(wait)
 		return waitReason{step: wire.WhyWaiting, due: wait, text: text}
 	}
 	if sub.Order != (webhook.Order{}) {
@@ -425,7 +433,7 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) wa
 		return waitReason{step: wire.WhyWaiting, text: "rate limit, next in " + wholeSeconds(delay)}
 	}
 	if m.Status == webhook.RetryPending {
-		text := "the next attempt is due at " + m.Next.UTC().Format(time.RFC3339)
+		text := "the next attempt is due at " + utc(m.Next)
 		return waitReason{step: wire.WhyRetrying, due: m.Next, text: text}
 	}
 	if sub.Order.All {
@@ -433,6 +441,9 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) wa
 	}
 	return waitReason{step: wire.WhyWaiting, text: "it is due"}
 }
+
+// utc returns a time as text.
+func utc(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // wholeSeconds returns a duration in seconds, rounded up, such as 3 s.
 func wholeSeconds(d time.Duration) string {
