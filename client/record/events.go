@@ -80,24 +80,24 @@ func CapturedEvents(k *Kind) (all []Event) {
 	}
 }
 
-// SubscriptionDisabled is the event that the service has disabled a subscription because
-// of the responses of its endpoint, or because there were none.
-const SubscriptionDisabled = "webhooks.subscription.disabled"
-
-// Events about the delivery of messages: that one has failed for good, that the circuit breaker of an
-// endpoint has opened, and that it accepts messages again.
-const (
-	MessageFailed     = "webhooks.message.failed"
-	EndpointFailing   = "webhooks.endpoint.failing"
-	EndpointRecovered = "webhooks.endpoint.recovered"
-)
-
 // servicePrefix starts the names of the events that the service publishes about itself.
 const servicePrefix = "webhooks."
 
-// IsServiceEvent reports whether an event, or a pattern, is of those that the service publishes about
-// itself: they are about the endpoints of all subscribers. Only subscriptions of admins receive them,
-// and only those that name them or their family: * does not match them.
+// SubscriptionDisabled is the event that the service has disabled a subscription because
+// of the responses of its endpoint, or because there were none.
+const SubscriptionDisabled = servicePrefix + "subscription.disabled"
+
+// Events about the delivery of messages: a message has failed for good, the circuit breaker of an
+// endpoint has opened, and the endpoint accepts messages again.
+const (
+	MessageFailed     = servicePrefix + "message.failed"
+	EndpointFailing   = servicePrefix + "endpoint.failing"
+	EndpointRecovered = servicePrefix + "endpoint.recovered"
+)
+
+// IsServiceEvent reports whether the service publishes an event about itself, or whether a pattern
+// matches only such events. They are about the endpoints of all subscribers, so only admins can
+// subscribe to them, and only by their name or family: the pattern * does not match them.
 func IsServiceEvent(name string) bool {
 	return len(name) > len(servicePrefix) && strings.EqualFold(name[:len(servicePrefix)], servicePrefix)
 }
@@ -115,13 +115,13 @@ func ServiceEvents() []Event {
 
 // TestEvent is the event of a test message. Clients can neither publish nor subscribe to
 // it.
-const TestEvent = "webhooks.test"
+const TestEvent = servicePrefix + "test"
 
 // TestEventFor returns the name of a test event that receivers get as event.
 func TestEventFor(event string) string { return TestEvent + ":" + event }
 
-// SentEvent returns the event name that receivers get for the name in a message, and whether
-// the message is marked as a test.
+// SentEvent returns the event name that receivers get for the name in a message, which in a test
+// message has a prefix, and whether the message is such a test.
 func SentEvent(name string) (sent string, test bool) {
 	if name == TestEvent {
 		return name, true
