@@ -13,16 +13,22 @@ type remedies struct {
 	trust   string
 }
 
+// Remedies on all platforms.
+const (
+	checkVariables = "check the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
+	trustIssuer    = "whctl config update ca_file FILE, with the certificate of its issuer"
+)
+
 var unixRemedies = remedies{
-	proxy: "check the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
+	proxy: checkVariables,
 	connect: func(*url.URL) string {
 		return "check that the service is running and that no firewall blocks it; set HTTPS_PROXY to use a proxy"
 	},
-	trust: "whctl config update ca_file FILE, with the certificate of its issuer",
+	trust: trustIssuer,
 }
 
 var windowsRemedies = remedies{
-	proxy: "check the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY; the proxy in the settings of Windows is not used",
+	proxy: checkVariables + "; the proxy in the settings of Windows is not used",
 	connect: func(u *url.URL) string {
 		host, port, err := net.SplitHostPort(hostPort(u))
 		if err != nil {
@@ -32,8 +38,7 @@ var windowsRemedies = remedies{
 			" firewall lets others connect: Test-NetConnection " + host + " -Port " + port +
 			"; set $env:HTTPS_PROXY to use a proxy"
 	},
-	trust: "whctl config update ca_file FILE, with the certificate of its issuer;" +
-		" or trust the issuer on this machine, as administrator: certutil -addstore Root FILE",
+	trust: trustIssuer + "; or trust the issuer on this machine, as administrator: certutil -addstore Root FILE",
 }
 
 // remediesOn returns the remedies on a platform.
