@@ -48,9 +48,9 @@ func (t *Text) Do(b keymap.Binding) tea.Cmd {
 	case keymap.GoDown:
 		t.top++
 	case keymap.PageUp:
-		t.top -= max(1, t.Session.Rows-4)
+		t.top -= t.pageRows()
 	case keymap.PageDown:
-		t.top += max(1, t.Session.Rows-4)
+		t.top += t.pageRows()
 	case keymap.GoTop:
 		t.top = 0
 	case keymap.GoBottom:
@@ -62,17 +62,26 @@ func (t *Text) Do(b keymap.Binding) tea.Cmd {
 	case keymap.GoBack:
 		t.Host.ShowOverlay(nil)
 	}
-	t.top = max(0, min(t.top, len(t.WrappedLines())-(t.Session.Rows-2)))
+	t.top = max(0, min(t.top, len(t.WrappedLines())-(t.Session.Rows-frameRows)))
 	return nil
 }
+
+// pageRows returns the number of lines by which a page is scrolled: those in the frame but two, so
+// that the reader sees where the page before it ended.
+func (t *Text) pageRows() int { return max(1, t.Session.Rows-frameRows-2) }
+
+// frameRows is the number of rows of a frame, above and below the lines in it.
+const frameRows = 2
 
 // Find opens a search that filters the lines while the user types.
 func (t *Text) Find() *InputLine {
 	l := NewInputLine(t.Host, "find", "/", t.search)
 	l.Help = "show only matching lines; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies, " +
 		keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
+	// Check is called after each change of the text.
 	l.Check = func(text string) error {
-		t.search, t.top = text, 0
+		t.search = text
+		t.top = 0
 		return nil
 	}
 	l.Accept = func(string) tea.Cmd { return nil }
@@ -117,15 +126,23 @@ func (t *Text) matching() []theme.Span {
 // maxTextWidth is the maximum width of a text overlay, including the frame.
 const maxTextWidth = 96
 
+// The columns of a frame, and those of the screen that stay visible around it, both sides together.
+const (
+	frameColumns  = 4
+	marginColumns = 4
+)
+
 // InnerWidth returns the width of the lines in cells.
-func (t *Text) InnerWidth() int { return min(t.Session.Columns-4, maxTextWidth) - 4 }
+func (t *Text) InnerWidth() int {
+	return min(t.Session.Columns-marginColumns, maxTextWidth) - frameColumns
+}
 
 func (t *Text) Box(_, height int) []string {
 	width := t.InnerWidth()
 	painter := t.Session.Theme
 	wrapped := t.WrappedLines()
 	var lines []string
-	for i := t.top; i < len(wrapped) && len(lines) < height-2; i++ {
+	for i := t.top; i < len(wrapped) && len(lines) < height-frameRows; i++ {
 		lines = append(lines, painter.Paint(wrapped[i].Role, painter.Fit(wrapped[i].Text, width, false)))
 	}
 	if len(wrapped) == 0 {
