@@ -91,8 +91,10 @@ func (l *liveSettings) current() *config.Config { return &l.state.Load().config 
 // level returns the level of the log.
 func (l *liveSettings) level() slog.Level { return l.state.Load().level }
 
+// rest returns the options of the HTTP edge.
 func (l *liveSettings) rest() *edge.Options { return &l.state.Load().rest }
 
+// limits returns the limits of queries.
 func (l *liveSettings) limits() executor.Limits {
 	c := l.current()
 	return executor.Limits{
@@ -103,6 +105,7 @@ func (l *liveSettings) limits() executor.Limits {
 	}
 }
 
+// lifetimes returns how long sessions last.
 func (l *liveSettings) lifetimes() account.Lifetimes {
 	c := l.current().Auth
 	return account.Lifetimes{Session: c.Session, Remember: c.Remember}
@@ -114,8 +117,10 @@ func (l *liveSettings) eventRoles() map[string]string {
 	return webhook.RequiredRoles(s.events, s.captured)
 }
 
+// attemptTimeout returns the time limit of an attempt to deliver a message.
 func (l *liveSettings) attemptTimeout() time.Duration { return l.current().Webhooks.AttemptTimeout }
 
+// requestRetention returns how much of the request log is kept.
 func (l *liveSettings) requestRetention() requestlog.Retention {
 	c := l.current().RequestLog
 	return requestlog.Retention{MaxAge: c.Retention(), MaxSize: int64(c.MaxSize)}
@@ -138,7 +143,7 @@ func (l *liveSettings) reload(read config.Config) (changed, needRestart []string
 // not seen.
 func (l *liveSettings) readKinds() *kinds.Set { return l.state.Load().read }
 
-// configured returns the settings in effect with all kinds of readKinds.
+// configured returns a copy of the settings in effect, with all kinds of readKinds.
 func (l *liveSettings) configured() *config.Config {
 	state := l.state.Load()
 	c := state.config
