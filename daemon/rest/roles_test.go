@@ -31,9 +31,9 @@ var roleOf = map[string]string{
 	"EndSession":   "reader",
 	"Users":        "admin",
 	"AddUser":      "admin",
-	"GetUser":      "reader",
+	"GetUser":      "reader", // only their own user, as in ChangeUser
 	"ChangeUser":   "reader",
-	"RemoveUser":   "admin", // own data only for the last two
+	"RemoveUser":   "admin",
 	"ApiKeys":      "admin",
 	"AddApiKey":    "admin",
 	"GetApiKey":    "admin",
@@ -103,20 +103,22 @@ var roleOf = map[string]string{
 
 // TestRolesOfOperations compares the documented roles with roleOf.
 func TestRolesOfOperations(t *testing.T) {
-	said := make(map[string]string)
+	documented := make(map[string]bool)
 	for _, o := range metadataOf(t, anonymous(t, demo.start(t))).Operations {
-		said[o.Name] = o.Role
-		want, known := roleOf[o.Name]
+		documented[o.Name] = true
+		want, ok := roleOf[o.Name]
 		if _, isKind := record.Builtin().Lookup(o.Name); isKind {
-			want, known = "reader", true
+			want, ok = "reader", true
 		}
-		if o.Role != want || !known {
-			t.Errorf("%s requires the role %q, want %q (listed: %v)", o.Name, o.Role, want, known)
+		if !ok {
+			t.Errorf("%s requires the role %q and is not listed in roleOf", o.Name, o.Role)
+		} else if o.Role != want {
+			t.Errorf("%s requires the role %q, want %q", o.Name, o.Role, want)
 		}
 	}
 	for name := range roleOf {
-		if _, there := said[name]; !there {
-			t.Errorf("unknown operation %s", name)
+		if !documented[name] {
+			t.Errorf("%s is listed in roleOf, but is not an operation", name)
 		}
 	}
 }
@@ -127,25 +129,28 @@ type roleClient struct {
 	role string
 }
 
-// includes reports whether the client's role includes another.
+// includes reports whether the client's role includes the rights of another.
 func (a roleClient) includes(role string) bool {
 	order := []string{"", "reader", "publisher", "writer", "admin"}
 	return slices.Index(order, a.role) >= slices.Index(order, role)
 }
 
-// roleClients returns a client for each role, and one without credentials. Users are
-// named like their role.
+// roleClients adds a user for each role but admin, named like it, and returns a client for each
+// role and one without credentials.
 func roleClients(t *testing.T, i *daemontest.Instance) []roleClient {
-	all := []roleClient{{anonymous(t, i), ""}, {asAdmin(t, i), "admin"}}
+	t.Helper()
+	admin := asAdmin(t, i)
+	clients := []roleClient{{anonymous(t, i), ""}, {admin, "admin"}}
 	for _, role := range []string{"reader", "publisher", "writer"} {
-		asAdmin(t, i).do("POST /Users", `{"UserName":"`+role+`","Password":"`+annPassword+`","Role":"`+role+`"}`).want(t, 201)
-		all = append(all, roleClient{anonymous(t, i).with(basic(role, annPassword)), role})
+		user := `{"UserName":"` + role + `","Password":"` + annPassword + `","Role":"` + role + `"}`
+		admin.do("POST /Users", user).want(t, 201)
+		clients = append(clients, roleClient{anonymous(t, i).with(basic(role, annPassword)), role})
 	}
-	return all
+	return clients
 }
 
-// pathFor fills in the parameters of a path: ids that do not exist, except for the
-// client's own user name, since users may read themselves.
+// pathFor fills in the parameters of a path. The records that they name do not exist, except for
+// the client's user: users may read themselves, but a request must not delete one.
 func (a roleClient) pathFor(path, method string) string {
 	name := a.role
 	if name == "" || method == http.MethodDelete {
@@ -171,24 +176,33 @@ func (a roleClient) pathFor(path, method string) string {
 	).Replace(path)
 }
 
-// oneInSome returns all operations except most of the queries of record kinds, which differ in
-// their kind only: of these it returns every third, from n on. If the test is exhaustive, it
-// returns all operations.
-func oneInSome(all []wire.Operation, n int) []wire.Operation {
+// sampleOf returns the operations without two thirds of the queries of record kinds, which differ
+// only in their kinds. Offsets 0 to 2 select different thirds. An exhaustive test gets all.
+func sampleOf(operations []wire.Operation, offset int) []wire.Operation {
 	if daemontest.Exhaustive() {
-		return all
+		return operations
 	}
-	var some []wire.Operation
-	for _, o := range all {
+	var sample []wire.Operation
+	index := offset
+	for _, o := range operations {
 		_, isKind := record.Builtin().Lookup(o.Name)
-		if isKind {
-			n++
+		if !isKind {
+			sample = append(sample, o)
+			continue
 		}
-		if !isKind || n%3 == 0 {
-			some = append(some, o)
+		index++
+		if index%3 == 0 {
+			sample = append(sample, o)
 		}
 	}
-	return some
+	return sample
+}
+
+// takesList reports whether a list of requests of an operation reaches the check of access: those
+// of some are rejected before it, or are empty, and OData has no paths for lists.
+func takesList(operation string) bool {
+	exceptions := []string{"Stream", "Authenticate", "GetManual", rest.MCPOperation}
+	return !slices.Contains(exceptions, operation) && !strings.HasPrefix(operation, "OData")
 }
 
 // TestEveryRouteForEveryRole sends each method of each route with each role and
@@ -198,33 +212,37 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 	i := daemontest.Start(t, "--mcp-enabled")
 	operations := metadataOf(t, anonymous(t, i)).Operations
 	for n, a := range roleClients(t, i) {
-		for _, o := range oneInSome(operations, n) {
-			for _, r := range o.Routes {
-				for _, method := range r.Methods {
-					a.checkAccess(t, o, method, r.Path)
-				}
-			}
+		for _, o := range sampleOf(operations, n) {
+			a.checkRoutes(t, o)
 			for _, name := range o.Aliases {
 				a.checkAccess(t, o, "GET", "/api/"+name)
 			}
-			// Lists of these are rejected, or empty, before access is checked. OData has no names.
-			hasNoLists := o.Name == "Stream" || o.Name == "Authenticate" || o.Name == rest.MCPOperation || o.Name == "GetManual" ||
-				strings.HasPrefix(o.Name, "OData")
-			if hasNoLists {
+			if !takesList(o.Name) {
 				continue
 			}
 			for _, path := range []string{"/json/reply/", "/xml/oneway/", "/api/"} {
-				a.checkAccess(t, o, "POST", path+o.Name+"[]") // without a list
+				a.checkAccess(t, o, "POST", path+o.Name+"[]") // the body, which would be the list, is empty
 			}
 		}
 	}
 	users := read[[]wire.User](t, asAdmin(t, i).do("GET /Users", "").want(t, 200))
 	if len(users) != 4 {
-		t.Errorf("the requests have changed the users: %+v", users)
+		t.Errorf("after the requests the users are %+v, want the admin and the three of roleClients", users)
 	}
 }
 
-// checkAccess sends one request.
+// checkRoutes checks the access to all routes of an operation.
+func (a roleClient) checkRoutes(t *testing.T, o wire.Operation) {
+	t.Helper()
+	for _, r := range o.Routes {
+		for _, method := range r.Methods {
+			a.checkAccess(t, o, method, r.Path)
+		}
+	}
+}
+
+// checkAccess sends a request and checks that it is refused if, and only if, the client lacks the
+// role of the operation.
 func (a roleClient) checkAccess(t *testing.T, o wire.Operation, method, path string) {
 	t.Helper()
 	line := method + " " + a.pathFor(path, method)
@@ -232,30 +250,36 @@ func (a roleClient) checkAccess(t *testing.T, o wire.Operation, method, path str
 		t.Fatalf("%s %s: the test has no value for a parameter", method, path)
 	}
 	status := a.statusOf(line)
-	want := 0 // any status that is not a refusal
-	switch {
-	case o.Name == "Authenticate" && a.role == "": // returns the current session
-		want = http.StatusUnauthorized
-	case a.includes(o.Role):
-	case a.role == "":
-		want = http.StatusUnauthorized
-	default:
-		want = http.StatusForbidden
-	}
-	if want != 0 {
-		if status != want {
-			t.Errorf("%s (%s) as %q: status %d, want %d", line, o.Name, a.role, status, want)
+	if refusal := a.refusalOf(o); refusal != 0 {
+		if status != refusal {
+			t.Errorf("%s (%s) as %q: status %d, want %d", line, o.Name, a.role, status, refusal)
 		}
 		return
 	}
-	isRefused := status == http.StatusUnauthorized || status == http.StatusForbidden
-	if isRefused || status >= 500 || status == http.StatusMethodNotAllowed {
+	if isRefusal(status) || status >= 500 || status == http.StatusMethodNotAllowed {
 		t.Errorf("%s (%s) as %q: status %d, want one of the handler", line, o.Name, a.role, status)
 	}
 }
 
-// statusOf returns the status. It does not wait for the end of the body, since live streams do
-// not end, but reads short ones, so that the connection is used again.
+// refusalOf returns the status with which an operation is refused to the client, 0 if it is not.
+func (a roleClient) refusalOf(o wire.Operation) int {
+	returnsSession := o.Name == "Authenticate" && a.role == "" // there is none, which is status 401
+	if a.includes(o.Role) && !returnsSession {
+		return 0
+	}
+	if a.role == "" {
+		return http.StatusUnauthorized
+	}
+	return http.StatusForbidden
+}
+
+// isRefusal reports whether a status is that of a request without the necessary role.
+func isRefusal(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// statusOf returns the status of a response. It reads at most a short body, so that the connection
+// can be used again, and none of a live stream, which does not end.
 func (c client) statusOf(line string) (status int) {
 	c.t.Helper()
 	reply, err := transport.RoundTrip(c.request(line, ""))
@@ -277,9 +301,9 @@ func TestUsersSeeOnlyThemselves(t *testing.T) {
 		for _, method := range []string{"GET", "HEAD", "PATCH"} {
 			for _, name := range []string{"admin", "reader", "no such user"} {
 				status := a.do(method+" /Users/"+strings.ReplaceAll(name, " ", "%20"), "").status
-				refused := status == http.StatusUnauthorized || status == http.StatusForbidden
-				if want := a.role != "admin" && a.role != name; refused != want {
-					t.Errorf("%s /Users/%s as %q: status %d", method, name, a.role, status)
+				want := a.role != "admin" && a.role != name
+				if isRefusal(status) != want {
+					t.Errorf("%s /Users/%s as %q: status %d, want it refused: %v", method, name, a.role, status, want)
 				}
 			}
 		}
@@ -292,22 +316,18 @@ func TestAnonymousSettings(t *testing.T) {
 	personal := []string{"KeepAlive", "GetSession", "EndSession", "GetUser", "ChangeUser"}
 	for flag, opens := range map[string]func(wire.Operation) bool{
 		"--auth-queries": func(o wire.Operation) bool {
-			return o.Role == "reader" &&
-				!slices.Contains(personal, o.Name)
+			return o.Role == "reader" && !slices.Contains(personal, o.Name)
 		},
 		"--webhooks-publish": func(o wire.Operation) bool { return o.Name == "RaiseEvent" },
 	} {
 		i := daemontest.Start(t, flag, "anonymous", "--webhooks-publish-from", "127.0.0.0/8", "--mcp-enabled")
-		operations := metadataOf(t, anonymous(t, demo.start(t))).Operations // as without the setting
-		for _, o := range oneInSome(operations, 0) {
+		// The demo instance has the roles without the setting; those that it opens are changed here.
+		operations := metadataOf(t, anonymous(t, demo.start(t))).Operations
+		for _, o := range sampleOf(operations, 0) {
 			if opens(o) {
 				o.Role = ""
 			}
-			for _, r := range o.Routes {
-				for _, method := range r.Methods {
-					roleClient{anonymous(t, i), ""}.checkAccess(t, o, method, r.Path)
-				}
-			}
+			roleClient{anonymous(t, i), ""}.checkRoutes(t, o)
 		}
 	}
 }
