@@ -133,7 +133,8 @@ func TestWriteStallDisconnects(t *testing.T) {
 }
 
 // TestWriteStallWithPipelinedRequests sends requests without reading the responses, so that the
-// server's writes block between two requests, until it disconnects.
+// server's writes block between two requests, until it disconnects. A server that does not
+// disconnect blocks the test until its time limit.
 func TestWriteStallWithPipelinedRequests(t *testing.T) {
 	i := daemontest.Start(t, "--http-write-stall", "150ms")
 	w := dial(t, i)
@@ -153,9 +154,9 @@ func TestWriteStallWithPipelinedRequests(t *testing.T) {
 	}
 }
 
-// TestWriteStallDoesNotLimitKeepAlive checks that the time before the first byte of a response does
+// TestWriteStallDoesNotIncludeTheWait checks that the time before the first byte of a response does
 // not count.
-func TestWriteStallDoesNotLimitKeepAlive(t *testing.T) {
+func TestWriteStallDoesNotIncludeTheWait(t *testing.T) {
 	i := startWithView(t, "SY_Filters", noRows, "--http-write-stall", "500ms", "--query-timeout", "700ms")
 	w := dial(t, i)
 	for range 2 { // each takes longer than the stall
