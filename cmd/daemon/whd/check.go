@@ -108,7 +108,7 @@ const proveMaxAge = time.Hour
 
 // prove runs the checks of package prove and prints their report. It does not open the
 // service's own tables.
-func (p checking) prove(c *urfave.Context, conf config.Config) (err error) {
+func (p checking) prove(c *urfave.Context, conf config.Config) error {
 	store := daemon.StoreConfig(conf, 1)
 	options := prove.Options{
 		Kinds:   conf.ERP.Kinds.Registry().Kinds(),
@@ -119,13 +119,16 @@ func (p checking) prove(c *urfave.Context, conf config.Config) (err error) {
 	}
 	if store.ERP.DSN != "" {
 		store.ERP.Registry = store.Registry
-		options.ERP, err = erp.Open(prove.Limited(store.ERP))
+		records, err := erp.Open(prove.Limited(store.ERP))
 		if err != nil {
 			return err
 		}
-		defer options.ERP.Close()
+		defer records.Close()
+		options.ERP = records
 	}
+
 	report, err := prove.Run(c.Context, options)
+	// An incomplete report is printed, too.
 	err = errors.Join(err, p.writeProof(c.String("format"), report))
 	if err != nil {
 		return err
@@ -142,8 +145,8 @@ func (p checking) prove(c *urfave.Context, conf config.Config) (err error) {
 var (
 	// errUnproved is returned if a check of --prove failed.
 	errUnproved = errors.New("a check failed; see the report")
-	// errNothingProved is returned if no check could be run, for example because a line is
-	// slower than the time limits.
+	// errNothingProved is returned if no check succeeded, for example because the network is
+	// too slow for the time limits.
 	errNothingProved = errors.New("nothing was proven: no check succeeded; see the report for the reasons")
 )
 
@@ -159,8 +162,7 @@ func (p checking) writeProof(format string, r prove.Report) error {
 	}{cli.Version(), r})
 }
 
-// writeReport writes the report as text. It leaves out the store if the store
-// could not be opened.
+// writeReport writes the report as text, without the checks that were skipped.
 func writeReport(w io.Writer, r preflight.Report) error {
 	err := writeFindings(w, r.Findings)
 	if err != nil {
@@ -219,15 +221,15 @@ func summary(r preflight.Report) string {
 	return text.String()
 }
 
-// incomplete returns the numbers of record kinds and of tables of bills with findings that
-// are not only warnings.
+// incomplete counts the record kinds and the tables of bills with at least one finding that is not
+// a warning.
 func incomplete(findings []erp.Finding) (kinds, bills int) {
-	seen := make(map[string]bool)
+	counted := make(map[string]bool) // by kind or table
 	for _, f := range findings {
-		if f.Warning || seen[f.Kind] {
+		if f.Warning || counted[f.Kind] {
 			continue
 		}
-		seen[f.Kind] = true
+		counted[f.Kind] = true
 		if _, isBill := erp.BillTables().Lookup(f.Kind); isBill {
 			bills++
 		} else {
@@ -257,44 +259,49 @@ func migrationState(m appdb.Migration) string {
 	return fmt.Sprintf("version %d, up to date", m.After)
 }
 
-// writeReportJSON writes the report as JSON. Its members are documented in
-// ../docs/verify.md.
-func writeReportJSON(w io.Writer, r preflight.Report) error {
-	type tables struct {
+// ownTables and reportJSON are the report in JSON. Its members are documented in
+// ../docs/operate.md.
+type (
+	ownTables struct {
 		Name            string
 		Version, Needed int64
 		Problems        []string
 	}
-	type report struct {
+	reportJSON struct {
 		Complete bool
 		Records  int
 		Bills    int
-		Own      tables
+		Own      ownTables
 		Host     *erp.Version `json:",omitempty"`
 		Findings []erp.Finding
 		Grants   []string
 		Checks   []check.Result
 		Warnings []string
 	}
+)
 
-	// An empty list is [], not null.
-	return writeJSON(w, report{
+// writeReportJSON writes the report as JSON.
+func writeReportJSON(w io.Writer, r preflight.Report) error {
+	return writeJSON(w, reportJSON{
 		Complete: !r.Failed(),
 		Records:  r.Kinds,
 		Bills:    r.Bills,
-		Own: tables{
+		Own: ownTables{
 			Name:     r.Migration.Name,
 			Version:  r.Migration.After,
 			Needed:   r.Migration.Latest,
-			Problems: append([]string{}, r.Rights...),
+			Problems: notNil(r.Rights),
 		},
 		Host:     r.ERP,
-		Findings: append([]erp.Finding{}, r.Findings...),
-		Grants:   append([]string{}, r.Grants()...),
+		Findings: notNil(r.Findings),
+		Grants:   notNil(r.Grants()),
 		Checks:   r.Results,
-		Warnings: append([]string{}, r.Warnings...),
+		Warnings: notNil(r.Warnings),
 	})
 }
+
+// notNil returns a list that is [] in JSON if it is empty, not null.
+func notNil[T any](list []T) []T { return append([]T{}, list...) }
 
 func writeJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
