@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
@@ -32,7 +31,7 @@ func TestLongReadsYieldToCheckpoints(t *testing.T) {
 		{"Attempt", "", ""},
 		{"Attempt", "MessageResponseID", ""},
 	} {
-		plan := planOfQuery(t, q.kind, q.columns, q.take)
+		plan := planOfQuery(t, q.kind, pageOf(q.columns, q.take)...)
 		want := readRows(t, w, plan, func(int) {})
 
 		// The restart waits for the read, which continues with another snapshot after a few rows.
@@ -81,18 +80,22 @@ func writeRetried(t *testing.T, w *Store, r webhook.Subscription, l delivery.Lea
 	}
 }
 
-// planOfQuery returns the plan of a query for some columns, and a number of rows.
-func planOfQuery(t *testing.T, kindName, columns, take string) *query.Plan {
-	t.Helper()
-	kind, _ := record.System().Lookup(kindName)
-	members := query.Members{}
+// pageOf returns the members of a query for some columns, "" for all, and a number of rows, "" for all.
+func pageOf(columns, take string) query.Members {
+	var members query.Members
 	if columns != "" {
 		members = append(members, query.Member{Name: "Fields", Texts: strings.Split(columns, ","), List: true})
 	}
 	if take != "" {
 		members = append(members, query.Member{Name: "Take", Texts: []string{take}})
 	}
-	request, err := query.Parse(kind, members, query.Options{Zone: time.UTC})
+	return members
+}
+
+// planOfQuery returns the plan of a query of the service's own records.
+func planOfQuery(t *testing.T, kindName string, members ...query.Member) *query.Plan {
+	t.Helper()
+	request, err := query.Parse(systemKind(t, kindName), members, query.Options{Zone: time.UTC})
 	if err != nil {
 		t.Fatal(err)
 	}
