@@ -84,7 +84,7 @@ func (p *keySender) Send(ctx context.Context, m *webhook.Message, sub *webhook.S
 	if key == "" {
 		return p.fakeSender.Send(ctx, m, sub, at)
 	}
-	p.start(key, m.ID)
+	p.begin(key, m.ID)
 	o := p.fakeSender.Send(ctx, m, sub, at)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,8 +92,9 @@ func (p *keySender) Send(ctx context.Context, m *webhook.Message, sub *webhook.S
 	return o
 }
 
-// start checks that no message with the key is in flight, and that later ones were not sent before.
-func (p *keySender) start(key string, id int64) {
+// begin records the start of an attempt. It fails the test if a message with the key is in flight,
+// or if a later one was sent before.
+func (p *keySender) begin(key string, id int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	last := p.last[key]
@@ -110,7 +111,8 @@ func (p *keySender) start(key string, id int64) {
 // use makes an engine send with p.
 func (p *keySender) use(c *delivery.Config) { c.Sender = p }
 
-// failing fails each fifth attempt, and all for the key "poisoned".
+// failing fails every fifth attempt of a message, first at a number that depends on its ID, and all
+// for the key "poisoned".
 func failing(n int, m *webhook.Message) int {
 	isFifth := (m.ID+int64(7*n))%5 == 0
 	if m.Event.Key == "poisoned" || isFifth {
@@ -169,7 +171,8 @@ func TestOrderedByKey(t *testing.T) {
 	})
 }
 
-// TestKeysBeyondLimit has more failing keys than a queue may have in memory.
+// TestKeysBeyondLimit checks that all messages are delivered although more keys fail than a queue
+// may have in memory.
 func TestKeysBeyondLimit(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		const messages, limit = 1500, 1000
