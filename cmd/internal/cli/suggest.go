@@ -16,33 +16,36 @@ func unknownCommand(app *cli.App, path []string, word string) error {
 	if len(path) == 0 {
 		return Usagef("unknown command %q%s", word, record.DidYouMean(SuggestCommands(app.Commands, word)))
 	}
-	group := strings.Join(path, " ")
-	commands := FindCommand(app.Commands, path).Subcommands
-	suggested := suggestPhrases(app, group, word)
+	groupPath := strings.Join(path, " ")
+	group := FindCommand(app.Commands, path)
+	suggested := suggestPhrases(app, group, groupPath, word)
 	if suggested == nil {
-		suggested = SuggestCommands(commands, word)
+		suggested = SuggestCommands(group.Subcommands, word)
 	}
 	hint := record.DidYouMean(suggested)
 	if hint == "" {
 		var names []string
-		for _, c := range visible(commands) {
+		for _, c := range visible(group.Subcommands) {
 			names = append(names, c.Name)
 		}
 		hint = "; it has " + strings.Join(names, ", ")
 	}
-	return Usagef("%s has no command %q%s", group, word, hint)
+	return Usagef("%s has no command %q%s", groupPath, word, hint)
 }
 
-// suggestPhrases returns the commands for a group and a word of another program, or for a word
-// that is the argument of another command.
-func suggestPhrases(app *cli.App, group, word string) []string {
+// suggestPhrases returns the commands that a word after a group suggests: those for the same words
+// of another program, and, if the word is like no command of the group, those that take it as an
+// argument.
+func suggestPhrases(app *cli.App, group *cli.Command, path, word string) []string {
+	isArgument := SuggestCommands(group.Subcommands, word) == nil
 	var suggested []string
 	for _, f := range familiar {
-		if f.has(group + " " + word) {
-			suggested = append(suggested, app.Name+" "+f.own)
+		command := app.Name + " " + f.own
+		if f.has(path + " " + word) {
+			suggested = append(suggested, command)
 		}
-		if f.has(group+" *") && SuggestCommands(FindCommand(app.Commands, strings.Fields(group)).Subcommands, word) == nil {
-			suggested = append(suggested, app.Name+" "+f.own+" "+word)
+		if isArgument && f.has(path+" *") {
+			suggested = append(suggested, command+" "+word)
 		}
 	}
 	return suggested
