@@ -217,6 +217,7 @@ const publishers = 3
 
 // publishEvents publishes events until ctx is done and returns their number.
 func publishEvents(ctx context.Context, t *testing.T, s *tuitest.Deliveries) <-chan int {
+	t.Helper()
 	const interval = publishers * 2 * time.Second / changesASecond // an event makes two changes
 	var published atomic.Int64
 	var running sync.WaitGroup

@@ -34,6 +34,7 @@ var totalsRow = streamedRow{
 // serveRows streams count rows of SO_Totals, also in pages by cursor: the number of rows
 // before the page.
 func serveRows(t *testing.T, count int) (url string) {
+	t.Helper()
 	const piece = 1000
 	server := httptest.NewServer(withoutKinds(func(w http.ResponseWriter, r *http.Request) {
 		var page struct {

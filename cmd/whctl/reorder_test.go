@@ -267,6 +267,7 @@ func lacks(flags cmdline.FlagTable) func(flag string) bool {
 // runAndCollect returns the exit code, the output and the configuration file after a
 // run, without parts that vary.
 func runAndCollect(t *testing.T, args []string) string {
+	t.Helper()
 	dir := t.TempDir()
 	text := "profile = \"main\"\n[profiles.main]\n[profiles.other]\nurl = \"http://other\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {

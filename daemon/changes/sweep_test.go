@@ -25,6 +25,7 @@ func TestAnEmptyTableStopsTheKind(t *testing.T) {
 // emptied empties a table of 1200 rows, which stops the capture, adds a changed row, and resumes the
 // capture.
 func emptied(t *testing.T, r *rig, how changes.Resumption) {
+	t.Helper()
 	token := r.now()
 	r.empty()
 	r.until("it has stopped", func() bool { return r.status().Phase == changes.Stopped })

@@ -268,6 +268,7 @@ var required = map[string]string{
 
 // checkEverySource sets a setting to a text in each source that can have it.
 func checkEverySource(t *testing.T, s Setting, text string) {
+	t.Helper()
 	var want Config
 	if err := s.assign(&want, text); err != nil {
 		t.Fatal(err)

@@ -58,6 +58,7 @@ func upgrades(t *testing.T, folder string, newConfig func(*testing.T) Config) {
 
 // upgrade migrates the tables of a version.
 func upgrade(t *testing.T, c Config, from int64) {
+	t.Helper()
 	c.Registry = record.Builtin()
 	c.Connections = 2
 	var saved []appdb.StoredSetting
