@@ -233,11 +233,12 @@ func (o *Operation) document(serviceURL string) wire.Operation {
 }
 
 // conventions returns the implicit conventions, which apply to all fields of all kinds.
-func conventions() (all []wire.OperationConvention) {
+func conventions() []wire.OperationConvention {
+	var list []wire.OperationConvention
 	for _, c := range record.Conventions() {
-		all = append(all, wire.OperationConvention{Suffix: c.Operator.Suffix(), Names: c.Names})
+		list = append(list, wire.OperationConvention{Suffix: c.Operator.Suffix(), Names: c.Names})
 	}
-	return all
+	return list
 }
 
 // parameters returns all request members: those of the operation, the fields of its

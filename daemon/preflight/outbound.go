@@ -92,7 +92,7 @@ type receiver struct {
 
 // receivers returns the receivers of active subscriptions, each once. There are none if the store
 // cannot be read, which has a check of its own.
-func (r *run) receivers(ctx context.Context) (all []receiver) {
+func (r *run) receivers(ctx context.Context) []receiver {
 	if r.store == nil || r.store.AppDB.Ready(ctx) != nil {
 		return nil
 	}
@@ -100,6 +100,8 @@ func (r *run) receivers(ctx context.Context) (all []receiver) {
 	if err != nil {
 		return nil
 	}
+
+	var receivers []receiver
 	byID := func(a, b *webhook.Subscription) int { return cmp.Compare(a.ID, b.ID) }
 	for _, sub := range slices.SortedFunc(snapshot.Subscriptions, byID) {
 		u, err := url.Parse(sub.URL)
@@ -109,11 +111,11 @@ func (r *run) receivers(ctx context.Context) (all []receiver) {
 		isSame := func(other receiver) bool {
 			return other.byAdmin == sub.MadeByAdmin && other.url.Scheme == u.Scheme && other.url.Host == u.Host
 		}
-		if !slices.ContainsFunc(all, isSame) {
-			all = append(all, receiver{url: u, byAdmin: sub.MadeByAdmin})
+		if !slices.ContainsFunc(receivers, isSame) {
+			receivers = append(receivers, receiver{url: u, byAdmin: sub.MadeByAdmin})
 		}
 	}
-	return all
+	return receivers
 }
 
 // checkClientCertificate checks the client certificate, and makes a TLS handshake with the
@@ -150,18 +152,19 @@ func checkClientCertificate(ctx context.Context, r *run) []check.Result {
 
 // certified returns the receivers that get the client certificate: those of subscriptions, and for
 // a host without one its standard port.
-func (r *run) certified(ctx context.Context) (all []receiver) {
+func (r *run) certified(ctx context.Context) []receiver {
+	var certified []receiver
 	subscribed := r.receivers(ctx)
 	for _, host := range r.config.Webhooks.Way.ClientCertHosts {
-		before := len(all)
+		before := len(certified)
 		for _, receiver := range subscribed {
 			if receiver.url.Scheme == "https" && webhook.SameHost(receiver.url.Hostname(), host) {
-				all = append(all, receiver)
+				certified = append(certified, receiver)
 			}
 		}
-		if len(all) == before {
-			all = append(all, receiver{url: &url.URL{Scheme: "https", Host: host}, byAdmin: true})
+		if len(certified) == before {
+			certified = append(certified, receiver{url: &url.URL{Scheme: "https", Host: host}, byAdmin: true})
 		}
 	}
-	return all[:min(len(all), maxTried)]
+	return certified[:min(len(certified), maxTried)]
 }

@@ -215,9 +215,10 @@ func serviceOperations(h *handlers) []operation {
 }
 
 // typesOperations are the operations that return the types of one language.
-func typesOperations(h *handlers) (all []operation) {
+func typesOperations(h *handlers) []operation {
+	var operations []operation
 	for _, l := range metadata.Languages() {
-		all = append(all, operation{
+		operations = append(operations, operation{
 			name:    l.Operation,
 			group:   groupService,
 			summary: l.Summary,
@@ -230,5 +231,5 @@ func typesOperations(h *handlers) (all []operation) {
 			},
 		})
 	}
-	return all
+	return operations
 }
