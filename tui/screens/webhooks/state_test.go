@@ -70,6 +70,17 @@ func TestSplitViewUpdatesSubscriberState(t *testing.T) {
 	}
 }
 
+// openSubscription opens the screen of a new subscription.
+func openSubscription(t *testing.T) *tuitest.Driver {
+	t.Helper()
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
+	s.Subscribe(t, "debtor.*", s.Receiver+"/erp")
+	s.Latest = time.Now() // the clock of the screen starts from it
+	d := s.OpenSubscriptions(t)
+	d.Press("i")
+	return d
+}
+
 // setStats sets the queue statistics of the screen of a subscription.
 func setStats(d *tuitest.Driver, stats wire.Stats) {
 	d.T.Helper()
@@ -83,14 +94,16 @@ func setStats(d *tuitest.Driver, stats wire.Stats) {
 // An endpoint that works again is not shown as failing, even if the subscription was
 // fetched before.
 func TestFailingSinceIsCleared(t *testing.T) {
-	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
-	id := s.Subscribe(t, "debtor.*", s.Receiver+"/erp")
-	s.Latest = time.Now()
-	d := s.OpenSubscriptions(t)
-	d.Press("i")
+	d := openSubscription(t)
 	subscription := &d.App.Front().(*webhooks.Subscription).One
 	subscription.FailingSince = wire.Timestamp(d.Clock.Add(-time.Hour))
-	queue := wire.Queue{SubscriptionID: id, SubscriberID: s.Subscriber, IsEnabled: true, Delivered: 9, Limit: 8}
+	queue := wire.Queue{
+		SubscriptionID: subscription.RecID,
+		SubscriberID:   subscription.SubscriberID,
+		IsEnabled:      true,
+		Delivered:      9,
+		Limit:          8,
+	}
 	setStats(d, wire.Stats{Queues: []wire.Queue{queue}})
 	d.WantText("9 delivered, 0 failed")
 	d.WantNoText("Failing since")
@@ -107,25 +120,23 @@ func TestFailingSinceIsCleared(t *testing.T) {
 // The statistics of a daemon that runs for less than an hour are labelled with its
 // start.
 func TestStatisticsAreLabelledWithStart(t *testing.T) {
-	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
-	s.Subscribe(t, "debtor.*", s.Receiver+"/erp")
-	s.Latest = time.Now()
-	d := s.OpenSubscriptions(t)
-	d.Press("i")
+	d := openSubscription(t)
 	started := time.Date(2026, 7, 1, 14, 2, 30, 0, time.UTC)
-	for after, want := range map[time.Duration]string{time.Minute: "Since 14:02 ", 61 * time.Minute: "Last hour "} {
-		setStats(d, wire.Stats{SinceDateTime: wire.Timestamp(started), ServerDateTime: wire.Timestamp(started.Add(after))})
-		d.WantText(want + strings.Repeat(" ", 16-len(want)) + "0 delivered")
+	for age, want := range map[time.Duration]string{
+		time.Minute:      "Since 14:02     0 delivered",
+		61 * time.Minute: "Last hour       0 delivered",
+	} {
+		setStats(d, wire.Stats{
+			SinceDateTime:  wire.Timestamp(started),
+			ServerDateTime: wire.Timestamp(started.Add(age)),
+		})
+		d.WantText(want)
 	}
 }
 
 // A fetch error is cleared by the next successful fetch.
 func TestFetchErrorIsCleared(t *testing.T) {
-	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
-	s.Subscribe(t, "debtor.*", s.Receiver+"/erp")
-	s.Latest = time.Now()
-	d := s.OpenSubscriptions(t)
-	d.Press("i")
+	d := openSubscription(t)
 	screen := d.App.Front().(*webhooks.Subscription)
 	unreachable := &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}
 	d.Respond(screen, unreachable, func(err error) tea.Cmd { return screen.OnFetched(nil, err) })
