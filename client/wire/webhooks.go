@@ -202,6 +202,9 @@ type SubscriptionRequest struct {
 	Where json.RawMessage `json:",omitempty"`
 }
 
+// FormatCloudEvents is the Format of a subscription that adds the headers of CloudEvents to messages.
+const FormatCloudEvents = "cloudevents"
+
 // Page is the envelope of a query with rows of type T.
 type Page[T any] struct {
 	Offset         int64

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -22,6 +23,7 @@ const (
 	MemberRecID    = "RecID"
 	MemberSchedule = "RetrySchedule"
 	MemberRate     = "MaxPerMinute"
+	MemberFormat   = "Format"
 
 	// MemberRequestHeaders is another name of MemberHeaders.
 	MemberRequestHeaders = "RequestHeaders"
@@ -262,6 +264,20 @@ func isToken(c rune) bool {
 	isLetter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 	isDigit := '0' <= c && c <= '9'
 	return isLetter || isDigit || strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+}
+
+// FormatCloudEvents is the format of a subscription that adds the headers of CloudEvents to messages.
+const FormatCloudEvents = wire.FormatCloudEvents
+
+// ParseFormat parses the format of messages. An empty text is the default.
+func ParseFormat(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	if !strings.EqualFold(text, FormatCloudEvents) {
+		return "", errors.New("must be " + FormatCloudEvents + ", or empty for messages without its headers")
+	}
+	return FormatCloudEvents, nil
 }
 
 // MaxRate is the highest limit of attempts in a minute.

@@ -42,6 +42,7 @@ type Subscription struct {
 	Order          Order
 	Schedule       []time.Duration // overrides the settings; nil for their schedule
 	MaxPerMinute   int             // attempts that may start in a minute; 0 for the default of the settings
+	Format         string          // FormatCloudEvents; empty for the headers of Standard Webhooks only
 	Headers        []Header
 	Secret         string
 	Replaced       ReplacedSecret   // the last one

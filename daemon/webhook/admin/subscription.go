@@ -38,9 +38,10 @@ type SubscriptionChange struct {
 	Ordered      *bool // Order.All of the subscription
 	ByKey        *bool // Order.ByKey; false if Ordered is true
 	MadeByAdmin  *bool
-	Owner        *string           // empty for a caller with only a SubscriberID
-	Schedule     *[]time.Duration  // a nil slice removes the schedule of the subscription
-	MaxPerMinute *int              // 0 removes the rate limit of the subscription
+	Owner        *string          // empty for a caller with only a SubscriberID
+	Schedule     *[]time.Duration // a nil slice removes the schedule of the subscription
+	MaxPerMinute *int             // 0 removes the rate limit of the subscription
+	Format       *string
 	Headers      *[]webhook.Header // replace all headers
 	Limits       *webhook.Limits   // limits of callers with only a SubscriberID; nil for administrators
 	Secret       *Rotation
@@ -61,10 +62,10 @@ func (c *SubscriptionChange) isNoop(s *webhook.Subscription) bool {
 	sameState := c.Enabled == nil || *c.Enabled == s.Enabled && isWell
 	sameSchedule := c.Schedule == nil ||
 		slices.Equal(*c.Schedule, s.Schedule) && (*c.Schedule == nil) == (s.Schedule == nil)
-	sameRate := unchanged(c.MaxPerMinute, s.MaxPerMinute)
+	sameMessages := unchanged(c.MaxPerMinute, s.MaxPerMinute) && unchanged(c.Format, s.Format)
 	sameRow := c.RowHash == nil || bytes.Equal(c.RowHash, s.RowHash)
 
-	return sameEvents && sameTarget && sameOrder && sameOwner && sameState && sameSchedule && sameRate && sameRow
+	return sameEvents && sameTarget && sameOrder && sameOwner && sameState && sameSchedule && sameMessages && sameRow
 }
 
 func unchanged[T comparable](requested *T, current T) bool {

@@ -157,7 +157,7 @@ func (s *Sender) routeTo(u *url.URL, byAdmin bool) *route {
 }
 
 // request builds the POST request of Standard Webhooks. The subscription's headers are
-// applied last: they may replace the content type.
+// applied last: they may replace the content type and the attributes of CloudEvents.
 func (s *Sender) request(
 	ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time,
 ) (*http.Request, error) {
@@ -181,6 +181,9 @@ func (s *Sender) request(
 	}
 	if m.Replay {
 		h[headerReplay] = []string{"true"}
+	}
+	if sub.Format == webhook.FormatCloudEvents {
+		addCloudEvent(h, m.Event)
 	}
 	for i, header := range sub.Headers {
 		sameName := func(before webhook.Header) bool { return strings.EqualFold(before.Name, header.Name) }

@@ -440,6 +440,9 @@ func (a *Admin) changesOf(c admin.SubscriptionChange) *changes {
 	if c.MaxPerMinute != nil {
 		u.set("MaxPerMinute", optionalInt(*c.MaxPerMinute).stored())
 	}
+	if c.Format != nil {
+		u.set("Format", optional(*c.Format).stored())
+	}
 	if c.Secret != nil {
 		u.setSecret(c.Secret)
 	}

@@ -27,6 +27,7 @@ var subscriptionAdded = []subscriptionColumn{
 	{"OrderedByKey", func(s *webhook.Subscription) any { return (*optionalBool)(&s.Order.ByKey) }},
 	{"RetrySchedule", func(s *webhook.Subscription) any { return (*schedule)(&s.Schedule) }},
 	{"MaxPerMinute", func(s *webhook.Subscription) any { return (*optionalInt)(&s.MaxPerMinute) }},
+	{"Format", func(s *webhook.Subscription) any { return (*optional)(&s.Format) }},
 	{"Secret", func(s *webhook.Subscription) any { return &s.Secret }},
 	{"MadeByAdmin", func(s *webhook.Subscription) any { return &s.MadeByAdmin }},
 	{"Owner", func(s *webhook.Subscription) any { return (*optional)(&s.Owner.Name) }},

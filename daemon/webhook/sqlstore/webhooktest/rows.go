@@ -197,6 +197,7 @@ func subscriptionRows(h hooks) {
 		MadeByAdmin:    true,
 		Schedule:       []time.Duration{time.Second, 90 * time.Minute},
 		MaxPerMinute:   600,
+		Format:         webhook.FormatCloudEvents,
 		Headers:        []webhook.Header{{Name: "X-B", Value: "2", ID: guid(2)}, {Name: "X-A", Value: "", ID: guid(3)}},
 		Secret:         "whsec_abc",
 		SavedAt:        noon,
@@ -293,6 +294,7 @@ func (r adminRows) changeSubscription(sub webhook.Subscription) {
 		MadeByAdmin:  &no,
 		Schedule:     &settings,
 		MaxPerMinute: new(30),
+		Format:       new(""),
 		Headers:      &headers,
 		RowHash:      sub.RowHash,
 		Owner:        new(string),
@@ -307,6 +309,7 @@ func (r adminRows) changeSubscription(sub webhook.Subscription) {
 	want.Owner.Name = ""
 	want.Schedule = nil
 	want.MaxPerMinute = 30
+	want.Format = ""
 	want.Headers = headers
 	want.SavedAt = later
 	want.MovedAt = later
