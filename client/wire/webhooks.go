@@ -126,6 +126,7 @@ type Subscription struct {
 	OrderBy       string   `json:",omitempty"`
 	RetrySchedule string   `json:",omitempty"` // waits such as 5s, 30s, 2m; empty: the schedule of the settings
 	MaxPerMinute  int      `json:",omitempty"` // attempts that may start in a minute; 0: the default of the settings
+	Format        string   `json:",omitempty"` // cloudevents or empty; lists of all subscriptions lack it
 	Headers       []Header `json:",omitempty"`
 	Secret        string   `json:",omitempty"` // only in the reply to its creation
 
@@ -196,6 +197,7 @@ type SubscriptionRequest struct {
 	OrderBy       *string   `json:",omitempty"` // none, subscription or key; Ordered is true for subscription
 	RetrySchedule *string   `json:",omitempty"`
 	MaxPerMinute  *int      `json:",omitempty"` // 0 for the default of the settings
+	Format        *string   `json:",omitempty"` // cloudevents adds its headers; empty for none
 	RowHash       []byte    `json:",omitempty"`
 
 	// Where is an object with a condition on the body of events; {} for all events.

@@ -40,11 +40,28 @@ func Events(published []record.Event, kinds *record.Registry, mayRead func(*reco
 const changeSchema = "Change_"
 
 // webhookHeaders are the headers of a delivery.
-var webhookHeaders = []struct{ name, help string }{
-	{"webhook-id", "the ID of the message, the same in every attempt"},
-	{"webhook-timestamp", "the time of the attempt, in seconds since 1970-01-01"},
-	{"webhook-signature", "v1, and the base64 of the HMAC-SHA256 of ID, time and body, separated by dots"},
-	{"x-event-name", "the name of the event"},
+var webhookHeaders = []webhookHeader{
+	{name: "webhook-id", help: "the ID of the message, the same in every attempt"},
+	{name: "webhook-timestamp", help: "the time of the attempt, in seconds since 1970-01-01"},
+	{
+		name:     "webhook-signature",
+		help:     "v1, and the base64 of the HMAC-SHA256 of ID, time and body, separated by dots",
+		optional: true,
+	},
+	{name: "x-event-name", help: "the name of the event"},
+	{name: "ce-specversion", help: "1.0; this header and the following, if Format is cloudevents", optional: true},
+	{name: "ce-id", help: "the EventID, the same in all messages of the event", optional: true},
+	{name: "ce-source", help: "the address of the events, relative to the service", optional: true},
+	{name: "ce-type", help: "the name of the event, percent-encoded", optional: true},
+	{name: "ce-time", help: "the time of the event (RFC 3339)", optional: true},
+	{name: "ce-subject", help: "the Key of the event, percent-encoded, if it has one", optional: true},
+}
+
+// webhookHeader is a header of deliveries.
+type webhookHeader struct {
+	name     string
+	help     string
+	optional bool
 }
 
 // webhooks describes the deliveries of events, by the name of the event.
@@ -54,7 +71,7 @@ func (d *description) webhooks(events []Event) object {
 		headers = append(headers, object{
 			"name":        h.name,
 			"in":          "header",
-			"required":    h.name != "webhook-signature",
+			"required":    !h.optional,
 			"description": h.help,
 			"schema":      object{"type": "string"},
 		})

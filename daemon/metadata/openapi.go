@@ -298,6 +298,9 @@ func parameter(name, in string, required bool, schema any, help string) object {
 		p["description"] = help
 	}
 	example := examples[name]
+	if in == "path" && "{"+name+"}" == formatMember {
+		example = examples[formatMember]
+	}
 	isDocumented := required || help != "" // filters of kinds are not
 	switch {
 	case example != nil && isDocumented:

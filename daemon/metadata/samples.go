@@ -156,7 +156,8 @@ var examples = map[string]any{
 	"KeepFor":        "12h",
 	"Skip":           0,
 	"Take":           5,
-	"Format":         "json",
+	formatMember:     "json",
+	"Format":         "cloudevents", // of subscriptions
 	"op":             "SO_TotalsQuery",
 	"Topics":         "stats",
 	"bool":           true,

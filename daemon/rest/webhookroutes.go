@@ -631,6 +631,11 @@ var (
 			Help: "attempts that may start in a minute; 0 for the default of the settings",
 		},
 		{
+			Name: webhook.MemberFormat,
+			Type: "string",
+			Help: "cloudevents adds the headers of CloudEvents to each message; read from the body only",
+		},
+		{
 			Name: webhook.MemberWhere,
 			Type: "object",
 			Help: "condition on the events: members of queries over the Record of a change, Changed and Before.MEMBER, " +

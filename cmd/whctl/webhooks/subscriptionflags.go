@@ -36,6 +36,7 @@ func subscriptionCreateFlags() []cli.Flag {
 			Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; default: the service's schedule",
 		},
 		rateFlag,
+		cloudEventsFlag,
 		whenFlag("send only events that meet `CONDITION`, such as \"Status: 1 -> 2\" or " +
 			"\"CreditLimit > 1000\", repeatable"),
 		&cli.BoolFlag{Name: "disabled", Usage: "start with delivery paused; messages are queued"},
@@ -65,6 +66,7 @@ func subscriptionUpdateFlags() []cli.Flag {
 			Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; empty: the service's schedule",
 		},
 		rateFlag,
+		cloudEventsFlag,
 		whenFlag("send only events that meet `CONDITION`, such as \"Status: 1 -> 2\", repeatable; " +
 			"replaces all present conditions"),
 		&cli.BoolFlag{Name: "no-conditions", Usage: "send all events, without conditions"},
@@ -107,7 +109,7 @@ func checkUpdate(c *cli.Context) error {
 			"--to that of the subscription")
 	}
 	return cmdline.Usagef("nothing to update; give --to, --event, --header, --no-headers, " +
-		"--ordered, --order, --retry-schedule, --max-per-minute, --when or --no-conditions")
+		"--ordered, --order, --retry-schedule, --max-per-minute, --cloudevents, --when or --no-conditions")
 }
 
 // whenOf reads --when for the new or the present event of a subscription.
@@ -154,6 +156,23 @@ func readRate(c *cli.Context, request *wire.SubscriptionRequest) {
 	}
 }
 
+// cloudEventsFlag selects the format of messages. It is no --format, which is that of the output.
+var cloudEventsFlag = &cli.BoolFlag{
+	Name:  "cloudevents",
+	Usage: "add the headers of CloudEvents 1.0 to each message; --cloudevents=false leaves them out",
+}
+
+// readCloudEvents reads --cloudevents.
+func readCloudEvents(c *cli.Context, request *wire.SubscriptionRequest) {
+	if !c.IsSet(cloudEventsFlag.Name) {
+		return
+	}
+	request.Format = new("")
+	if c.Bool(cloudEventsFlag.Name) {
+		request.Format = new(wire.FormatCloudEvents)
+	}
+}
+
 // readHeaders reads --header; nil if the flag is not set.
 func readHeaders(c *cli.Context) (*[]wire.Header, error) {
 	var headers []wire.Header
@@ -184,6 +203,7 @@ var memberFlags = map[string]string{
 	"RetrySchedule": "--retry-schedule",
 	"OrderBy":       "--order",
 	"MaxPerMinute":  "--max-per-minute",
+	"Format":        "--cloudevents",
 }
 
 // withFlags names the flags instead of the members in an error of the service.

@@ -155,11 +155,12 @@ func subscriptionView(q *queueStates, names *subscriberNames, full bool) []outpu
 	}
 }
 
-// noticeColumns has the columns of a single subscription about events that it does not receive, and
-// messages that it does not send.
+// noticeColumns has the columns of a single subscription about events that it does not receive,
+// messages that it does not send, and the format of messages, which lists do not have.
 var noticeColumns = []output.Column{
 	{Name: "Notice", Type: record.Text},
 	{Name: "HeldMessages", Type: record.Int},
+	{Name: "Format", Type: record.Text},
 }
 
 // noticeViews returns the columns on a terminal for those of noticeColumns that have a value.
@@ -178,6 +179,14 @@ func noticeViews(s wire.Subscription) []output.ViewColumn {
 			Title:  "Notice",
 			Fields: "Notice",
 			As:     output.Lines,
+			Rank:   output.DetailOnly,
+		})
+	}
+	if s.Format != "" {
+		views = append(views, output.ViewColumn{
+			Title:  "Format",
+			Fields: "Format",
+			As:     output.Words,
 			Rank:   output.DetailOnly,
 		})
 	}
@@ -332,6 +341,7 @@ func newSubscription(c *cli.Context) (wire.SubscriptionRequest, error) {
 		request.RetrySchedule = new(c.String("retry-schedule"))
 	}
 	readRate(c, &request)
+	readCloudEvents(c, &request)
 	var err error
 	request.Headers, err = readHeaders(c)
 	return request, err
@@ -416,6 +426,7 @@ func changedMembers(c *cli.Context) (wire.SubscriptionRequest, error) {
 	}
 	readOrder(c, &request)
 	readRate(c, &request)
+	readCloudEvents(c, &request)
 	headers, err := readHeaders(c)
 	if err != nil {
 		return request, err

@@ -59,6 +59,7 @@ func (h *subscriptions) document(x *edge.Context, r webhook.Subscription) wire.S
 		OrderBy:           orderNames[r.Order],
 		RetrySchedule:     scheduleText(r.Schedule),
 		MaxPerMinute:      r.MaxPerMinute,
+		Format:            r.Format,
 	}
 	for _, header := range r.Headers {
 		d.Headers = append(d.Headers, wire.Header{
@@ -182,6 +183,7 @@ func (h *subscriptions) Add(x *edge.Context) error {
 	enabled := form.Value(f, MemberEnabled, form.Bool)
 	schedule := form.Value(f, webhook.MemberSchedule, parseSchedule)
 	rate := form.Value(f, webhook.MemberRate, webhook.ParseRate)
+	format := formatOf(x, f)
 	where := whereOf(f)
 	recID := form.Or(form.Value(f, webhook.MemberRecID, parseRecID), "")
 	secret := form.Or(form.Value(f, webhook.MemberSecret, form.Text), "")
@@ -207,6 +209,7 @@ func (h *subscriptions) Add(x *edge.Context) error {
 		Order:        webhook.Order{All: form.Or(ordered, false), ByKey: form.Or(byKey, false)},
 		Schedule:     form.Or(schedule, nil),
 		MaxPerMinute: form.Or(rate, 0),
+		Format:       form.Or(format, ""),
 		Where:        webhook.Where{Text: form.Or(where, "")},
 		Secret:       secret,
 	})
@@ -264,6 +267,7 @@ func (h *subscriptions) Change(x *edge.Context) error {
 	enabled := form.Value(f, MemberEnabled, form.Bool)
 	schedule := form.Value(f, webhook.MemberSchedule, parseSchedule)
 	rate := form.Value(f, webhook.MemberRate, webhook.ParseRate)
+	format := formatOf(x, f)
 	headers := headersOf(f)
 	where := whereOf(f)
 	rowHash := form.Value(f, MemberRowHash, parseRowHash)
@@ -279,6 +283,7 @@ func (h *subscriptions) Change(x *edge.Context) error {
 		ByKey:        byKey,
 		Schedule:     schedule,
 		MaxPerMinute: rate,
+		Format:       format,
 		Headers:      headers,
 		Where:        where,
 		RowHash:      form.Or(rowHash, nil),
@@ -288,6 +293,15 @@ func (h *subscriptions) Change(x *edge.Context) error {
 		return err
 	}
 	return x.Respond("Subscription", h.noticed(x).document(r), nil)
+}
+
+// formatOf reads the format of messages. It reads the body only: in the query string and in paths,
+// the member of this name selects the format of the response.
+func formatOf(x *edge.Context, f *form.Form) *string {
+	body := &form.Form{Members: x.Logged.InBody}
+	format := form.Value(body, webhook.MemberFormat, webhook.ParseFormat)
+	f.Wrong = append(f.Wrong, body.Wrong...)
+	return format
 }
 
 // orderNames are the values of OrderBy.

@@ -99,6 +99,9 @@ func (s *Subscription) details() []detailLine {
 	if n := subscription.MaxPerMinute; n > 0 {
 		lines = append(lines, detailLine{"Rate limit", display.Count(n, "attempt", "attempts") + " a minute", theme.Plain})
 	}
+	if subscription.Format != "" {
+		lines = append(lines, detailLine{"Format", subscription.Format, theme.Plain})
+	}
 	return append(lines, []detailLine{
 		{"Ordered", orderTexts[orderOf(subscription)], theme.Plain},
 		{"Retry schedule", schedule, theme.Plain},
