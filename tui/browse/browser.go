@@ -281,7 +281,8 @@ func (b *Browser) Panels() []theme.Panel {
 		list.Lines = append([]string{line}, list.Lines...)
 		list.Height++
 	}
-	for _, line := range b.foot() {
+	filters := b.Selection.filterText()
+	for _, line := range b.statistics.foot(b.footLines(), &b.Grid.Columns, filters) {
 		list.Lines = append(list.Lines, b.Session.Theme.Compose(list.Width, line, nil))
 		list.Height++
 	}
@@ -316,7 +317,7 @@ func (b *Browser) Put(generation, number int, page FetchedRows, err error) tea.C
 // Do moves the selection, or changes the shown rows of the kind.
 func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	if b.Move(k) {
-		b.cancelOtherStatistics()
+		b.statistics.leaveColumn(&b.Grid.Columns)
 		switch k.Action {
 		case keymap.GoTop:
 			b.Grid.Follow(b.Selection.followsNewest())
@@ -447,7 +448,7 @@ func (b *Browser) Click(x, y int, double bool) tea.Cmd {
 		return b.showStatistics()
 	}
 	row, title := b.Grid.SelectAt(x, y-b.headLines())
-	b.cancelOtherStatistics()
+	b.statistics.leaveColumn(&b.Grid.Columns)
 	if title {
 		return b.sort()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -37,10 +38,10 @@ type figures struct {
 
 // statisticFunctions returns the functions that the service has for fields of a type.
 func statisticFunctions(t record.Type) []string {
-	switch {
-	case t.Number():
+	if t.Number() {
 		return []string{"COUNT", "SUM", "AVG", "MIN", "MAX"}
-	case t == record.Bytes || t == record.Bool || t == record.Guid:
+	}
+	if t == record.Bytes || t == record.Bool || t == record.Guid {
 		return []string{"COUNT"}
 	}
 	return []string{"COUNT", "MIN", "MAX"}
@@ -54,11 +55,11 @@ func (s *statistics) stop() {
 	s.pending = ""
 }
 
-// cancelOtherStatistics cancels a request for a column that is no longer selected.
-func (b *Browser) cancelOtherStatistics() {
-	column, ok := b.Grid.Columns.Selected()
-	if !ok || column.Name != b.statistics.pending {
-		b.statistics.stop()
+// leaveColumn cancels a request for a column other than the selected one.
+func (s *statistics) leaveColumn(columns *grid.Layout) {
+	column, ok := columns.Selected()
+	if !ok || column.Name != s.pending {
+		s.stop()
 	}
 }
 
@@ -76,12 +77,12 @@ func (b *Browser) showStatistics() tea.Cmd {
 	s := &b.statistics
 	s.shown = true
 	b.SetSize(b.Width, b.Height)
-	s.keep(b.Selection.filterText())
+	s.setFilters(b.Selection.filterText())
 	return b.fetchStatistics(column.Name)
 }
 
-// keep drops the results of other filters.
-func (s *statistics) keep(filters string) {
+// setFilters drops the results of other filters.
+func (s *statistics) setFilters(filters string) {
 	if s.results == nil || s.filters != filters {
 		s.filters = filters
 		s.results = make(map[string]figures)
@@ -206,11 +207,11 @@ func (b *Browser) footLines() int {
 
 // foot returns the lines below the list: the figures of the selected column, or the key that
 // fetches them.
-func (b *Browser) foot() [][]theme.Span {
+func (s *statistics) foot(lines int, columns *grid.Layout, filters string) [][]theme.Span {
 	margin := theme.Span{Text: "   "}
-	totals, values := b.figures()
+	totals, values := s.figures(columns, filters)
 	line := append([]theme.Span{margin}, totals...)
-	switch b.footLines() {
+	switch lines {
 	case 0:
 		return nil
 	case 1:
@@ -220,18 +221,17 @@ func (b *Browser) foot() [][]theme.Span {
 }
 
 // figures returns the figures of the selected column in two parts, the first one with its name.
-func (b *Browser) figures() (totals, values []theme.Span) {
-	column, ok := b.Grid.Columns.Selected()
+func (s *statistics) figures(columns *grid.Layout, filters string) (totals, values []theme.Span) {
+	column, ok := columns.Selected()
 	if !ok {
 		return nil, nil
 	}
-	s := &b.statistics
 	name := theme.Span{Text: column.Name + "  ", Role: theme.Column}
 	if s.pending == column.Name {
 		return []theme.Span{name, {Text: "...", Role: theme.Dim}}, nil
 	}
 	result, known := s.results[column.Name]
-	if !known || s.filters != b.Selection.filterText() {
+	if !known || s.filters != filters {
 		key := keymap.KeyFor(keymap.InBrowser, keymap.ShowInfo)
 		return []theme.Span{
 			name,
