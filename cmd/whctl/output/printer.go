@@ -36,6 +36,7 @@ type layout struct {
 	choosable bool     // the command has --fields
 	null      string   // text of a null
 	excel     bool
+	headless  bool // names of columns are not printed
 	notice    func(format string, args ...any)
 }
 
@@ -128,6 +129,7 @@ func FlagsWithout(excluded ...string) []cli.Flag {
 			Name:  "excel",
 			Usage: "write csv for Excel: with BOM and CRLF, cells that look like formulas escaped",
 		},
+		&cli.BoolFlag{Name: "no-headers", Usage: "print no names of columns in table, csv and tsv"},
 		&cli.StringFlag{Name: "jq", Usage: jq},
 	}
 	for _, name := range Shorthands {
@@ -192,6 +194,8 @@ func checkFormat(c *cli.Context, f Format) error {
 		return cmdline.Usagef("--excel requires --format csv")
 	case c.IsSet("null") && !f.cells:
 		return cmdline.Usagef("--null requires --format table, vertical, csv or tsv")
+	case c.Bool("no-headers") && (!f.cells || f.Name == "vertical"):
+		return cmdline.Usagef("--no-headers requires --format table, csv or tsv")
 	case c.IsSet("jq") && !isJSON:
 		return cmdline.Usagef("--jq requires --format json or ndjson")
 	case slices.Contains([]string{f.Name, f.RawFormat}, "xlsx") && !toFile(c):
@@ -294,7 +298,9 @@ func (p *Printer) width() int {
 }
 
 // chosenTable reports whether a table was requested explicitly.
-func chosenTable(c *cli.Context) bool { return c.IsSet("format") || c.Bool("table") }
+func chosenTable(c *cli.Context) bool {
+	return c.IsSet("format") || c.Bool("table") || c.Bool("no-headers")
+}
 
 // OnScreen reports whether the output goes to a terminal.
 func (p *Printer) OnScreen() bool { return p.Terminal.IsTerminal && !toFile(p.Context) }
@@ -310,6 +316,7 @@ func (p *Printer) RowWriter(f Format, out *Sink, name string, t Table) (RowWrite
 		null:      c.String("null"),
 		excel:     c.Bool("excel"),
 		single:    p.One || len(t.View) == 0,
+		headless:  c.Bool("no-headers"),
 		vertical:  p.OnScreen() && !chosenTable(c),
 		choosable: (cmdline.FlagTable{}).Add(c.Command.Flags).Has("fields"),
 		notice:    p.Notice,

@@ -94,7 +94,10 @@ func (p *tableWriter) choose() error {
 	if p.isTurned(len(sample)) {
 		return p.turn()
 	}
-	err := p.line(titles)
+	var err error
+	if !p.headless {
+		err = p.line(titles)
+	}
 	for _, cells := range sample {
 		err = errors.Join(err, p.line(cells))
 	}

@@ -21,7 +21,25 @@ func newFile(f rowfile.Format, l layout) RowWriter {
 	if f.Name == "xlsx" {
 		return xlsxWriter{w}
 	}
+	text, isText := w.(rowfile.TextWriter)
+	switch {
+	case l.headless && isText:
+		return headlessText{headless{w}, text}
+	case l.headless:
+		return headless{w}
+	}
 	return w
+}
+
+// headless writes rows without a header.
+type headless struct{ RowWriter }
+
+func (headless) Begin() error { return nil }
+
+// headlessText is headless for a TextWriter.
+type headlessText struct {
+	headless
+	rowfile.TextWriter
 }
 
 // xlsxWriter writes a workbook. Its errors name the flags that make the rows fit.
