@@ -297,7 +297,30 @@ func (j *job) emptySummary() string {
 	if j.query.Kind.Name == "Message" && j.context.String("status") == "failed" {
 		return "0 rows: " + NoneGivenUp
 	}
-	return "0 rows"
+	if len(j.query.Where) == 0 {
+		return "0 rows"
+	}
+	conditions := record.Texts(j.query.Where, conditionText)
+	return "0 rows with " + strings.Join(conditions, " and ")
+}
+
+// conditionText returns a condition as text, without a secret and with statuses in words.
+func conditionText(f client.Filter) string {
+	switch f.Field {
+	case "SubscriberID": // grants access
+		return "this subscriber"
+	case "Status":
+		f.Values = record.Texts(f.Values, statusText)
+	}
+	return filter.Text(f)
+}
+
+// statusText returns the status of a message as a word.
+func statusText(value string) string {
+	if n, err := filter.StatusNumber(value); err == nil {
+		return filter.StatusNames()[n]
+	}
+	return value
 }
 
 // likely returns the filter that is probably intended by one that no row matches, if its

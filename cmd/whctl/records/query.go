@@ -3,6 +3,7 @@
 package records
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -45,6 +46,8 @@ func QueryFlags(examples ConditionExamples) []cli.Flag {
 		&cli.BoolFlag{Name: "unchecked", Usage: "with --filter-json, also send parameters unknown to whctl"},
 		&cli.StringSliceFlag{Name: "fields", Usage: "print only the fields `A,B`, in this order"},
 		&cli.StringSliceFlag{Name: "order-by", Usage: "sort by the fields `A,-B`; a leading - means descending"},
+		&cli.BoolFlag{Name: "desc", Usage: "with --order-by, sort in descending order"},
+		&cli.StringFlag{Name: "order", Usage: "`asc|desc`  the direction of --order-by, as in gh", Hidden: true},
 		&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "at most `N` rows"},
 		&cli.Int64Flag{Name: "skip", Usage: "skip the first `N` rows"},
 		&cli.BoolFlag{
@@ -160,9 +163,18 @@ func listKinds(c *cli.Context, s *command.Session) error {
 	}
 	kind, err := KindNamed(registry, name)
 	if err != nil {
-		return err
+		return keyHint(err, name)
 	}
 	return printFields(c, s, kind)
+}
+
+// keyHint adds to the error of an unknown kind what explains a key: with digits, the name is
+// probably that of a row.
+func keyHint(err error, name string) error {
+	if _, ok := errors.AsType[*cmdline.UsageError](err); !ok || !strings.ContainsAny(name, "0123456789") {
+		return err
+	}
+	return cmdline.Usagef("%s; if it is a key, its history is whctl why %s", err, name)
 }
 
 func printKinds(c *cli.Context, s *command.Session, registry *record.Registry) error {
@@ -315,7 +327,10 @@ func readQuery(
 	if err != nil {
 		return q, nil, err
 	}
-	order := c.StringSlice("order-by")
+	order, err := orderTerms(c)
+	if err != nil {
+		return q, nil, err
+	}
 	switch {
 	case groups == nil:
 		q.OrderBy, err = readOrder(q.Kind, order)
@@ -379,6 +394,40 @@ func readFields(kind *record.Kind, flag string, lists []string) ([]string, error
 	return fields, nil
 }
 
+// orderTerms returns the terms of --order-by, with the direction of --desc or --order. The latter can
+// also have the terms.
+func orderTerms(c *cli.Context) ([]string, error) {
+	terms := c.StringSlice("order-by")
+	isDescending := c.Bool("desc")
+	direction := strings.ToLower(c.String("order"))
+	switch {
+	case strings.HasPrefix("ascending", direction) && direction != "" && isDescending:
+		return nil, fmt.Errorf("--order %s and --desc cannot be combined", direction)
+	case direction == "" || strings.HasPrefix("ascending", direction):
+	case strings.HasPrefix("descending", direction):
+		isDescending = true
+	case len(terms) == 0:
+		terms = []string{c.String("order")}
+	default:
+		return nil, fmt.Errorf("--order is asc or desc; the fields are those of --order-by")
+	}
+	if len(terms) == 0 && (isDescending || direction != "") {
+		return nil, fmt.Errorf("--desc and --order need the fields to sort by: --order-by FIELD")
+	}
+	if !isDescending {
+		return terms, nil
+	}
+	terms = names(terms, ",;")
+	for i, term := range terms {
+		if name, prefix := splitOrder(term); prefix == "" && name == strings.TrimPrefix(term, ".") {
+			terms[i] = "-" + name
+		} else if prefix == "" {
+			return nil, fmt.Errorf("--order-by %q and --desc contradict each other", term)
+		}
+	}
+	return terms, nil
+}
+
 // readOrder returns the terms of --order-by in canonical letter case.
 func readOrder(kind *record.Kind, lists []string) ([]string, error) {
 	var terms []string
@@ -435,6 +484,8 @@ func fieldName(kind *record.Kind, flag, name string) (string, error) {
 		hint := record.DidYouMean(near)
 		if kind.Database == record.RecordsDB {
 			hint = record.DidYouMeanOr(near, "list them with whctl records "+kind.Name)
+		} else if len(near) == 0 {
+			hint = "; it has " + strings.Join(kind.FieldNames(), ", ")
 		}
 		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, hint)
 	}
