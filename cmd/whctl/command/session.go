@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -264,4 +265,15 @@ func (s *Session) coloured(c *cli.Context, able bool) bool {
 		return true
 	}
 	return able && s.Env("TERM") != "dumb" && s.Env("CLICOLOR") != "0"
+}
+
+// HasInput reports whether standard input is a pipe with data. It does not wait for any, and reads
+// nothing: the data can be meant for another program.
+func (s *Session) HasInput() bool {
+	file, ok := s.Stdin.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0 && hasData(file)
 }

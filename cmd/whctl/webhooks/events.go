@@ -45,14 +45,14 @@ whctl events show debtor.updated --jq '.[].Schema'`,
 			{
 				Name:      "publish",
 				Aliases:   []string{"raise"},
-				ArgsUsage: "EVENT",
+				ArgsUsage: "EVENT [BODY]",
 				Usage:     "publish an event to its subscriptions and print its ID",
 				Action:    command.Changes(publishEvent),
 				Flags: command.ResultFlags(
 					"print the event's ID and number of messages as JSON; a body that starts like JSON must be JSON",
 					&cli.StringFlag{
 						Name:  "body",
-						Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input",
+						Usage: "the `TEXT` to deliver unchanged, instead of BODY; @FILE reads a file, - or @- standard input",
 					},
 					&cli.StringFlag{
 						Name: "event-key",
@@ -79,11 +79,26 @@ func WhyCommands() []*cli.Command {
 		Usage: "show the history of a key or of a message: changes, events, messages and attempts, " +
 			"and the reasons for those that are missing",
 		Flags:  output.Flags(),
-		Action: command.Shows(output.Table{Columns: whyColumns, View: whyView}, historySteps),
+		Action: command.Reads(showHistory),
 		Description: `whctl why D100512
 whctl why 01a1..7fa4
 whctl why D100512 --jq '.[] | select(.Step == "failed") | .MessageID'`,
 	}}
+}
+
+// showHistory runs whctl why.
+func showHistory(c *cli.Context, out *output.Printer, service *client.Client) error {
+	steps, err := historySteps(c, service)
+	if err != nil {
+		return err
+	}
+	err = output.Documents(out, output.Table{Columns: whyColumns, View: whyView}, steps...)
+	isUnknown := func(s wire.WhyStep) bool { return s.Step == wire.WhyNoEvent }
+	if err == nil && slices.ContainsFunc(steps, isUnknown) {
+		out.Notice("events that were published without a key are not found by it; to search their bodies: "+
+			"whctl messages list --where %q", "Body *= "+c.Args().First())
+	}
+	return err
 }
 
 // historySteps returns the history of the key or message that is the argument.
@@ -193,7 +208,11 @@ func publishEvent(c *cli.Context, s *command.Session) (command.Change, error) {
 		return command.Change{}, err
 	}
 	post := wire.EventPost{EventName: c.Args().First(), Key: c.String("event-key"), Body: body}
-	return publication(c, post, c.String("key")), nil
+	planned := publication(c, post, c.String("key"))
+	if body == "" && s.HasInput() {
+		s.Notice(c, "warning: standard input was not read: to publish it, add --body -")
+	}
+	return planned, nil
 }
 
 // publication plans to publish an event to its subscriptions, only once for calls with the same
@@ -207,6 +226,9 @@ func publication(c *cli.Context, e wire.EventPost, key string) command.Change {
 				return withEventHint(c, service, e.EventName, err)
 			}
 			published := "published"
+			if e.Body == "" {
+				published = "published without a body"
+			}
 			if receipt.Replayed {
 				published = "was already published with this idempotency key"
 			}
@@ -246,6 +268,12 @@ func withEventHint(c *cli.Context, service *client.Client, name string, err erro
 // readBody reads --body. A text that is probably meant to be JSON is checked.
 func readBody(c *cli.Context, s *command.Session) (string, error) {
 	text := c.String("body")
+	if c.Command.Name == "publish" && c.Args().Len() > 1 {
+		if c.IsSet("body") {
+			return "", cmdline.Usagef("events publish has two bodies, BODY and --body; use one")
+		}
+		text = c.Args().Get(1)
+	}
 	if text == "-" {
 		text = "@-"
 	}

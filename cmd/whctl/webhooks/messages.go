@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/cmd/whctl/command"
@@ -244,7 +245,11 @@ func showMessage(c *cli.Context, out *output.Printer, service *client.Client) er
 	format, err := out.Format()
 	isForReading := err == nil && format.HumanReadable() && out.OnScreen()
 	if !isForReading {
-		return output.Documents(out, table, shown)
+		err = output.Documents(out, table, shown)
+		if !c.IsSet("format") && format.Name != "json" && format.Name != "ndjson" {
+			noteAttempts(c, service, out, shown.MessageID)
+		}
+		return err
 	}
 
 	out.One = true
@@ -257,7 +262,20 @@ func showMessage(c *cli.Context, out *output.Printer, service *client.Client) er
 		table.View[slices.IndexFunc(table.View, isNext)] = heldView
 	}
 	addLastAttempt(c, service, &shown)
-	return output.Documents(out, table, shown)
+	err = output.Documents(out, table, shown)
+	noteAttempts(c, service, out, shown.MessageID)
+	return err
+}
+
+// noteAttempts prints a notice with the number of attempts of a message and how to list them. There
+// is none without attempts, or without the permission to read them.
+func noteAttempts(c *cli.Context, service *client.Client, out *output.Printer, id string) {
+	attempts, err := service.Attempts(c.Context, url.Values{"MessageID": {id}, "Fields": {"ItemNo"}})
+	if err != nil || len(attempts.Results) == 0 {
+		return
+	}
+	n := len(attempts.Results)
+	out.Notice("%s: whctl messages show %s --attempts", display.Count(n, "attempt", "attempts"), id)
 }
 
 // showAttempts prints the delivery attempts of a message.

@@ -1,0 +1,9 @@
+package command
+
+import "os"
+
+// hasData reports whether a pipe has data. Windows tells the size of what waits.
+func hasData(pipe *os.File) bool {
+	info, err := pipe.Stat()
+	return err == nil && info.Size() > 0
+}
