@@ -24,6 +24,27 @@ func TestFamiliarWordsAreUnderstood(t *testing.T) {
 		"create subscriber shop":                   "subscribers create shop",
 		"edit subscription 1f0c --to x":            "subscriptions update 1f0c --to x",
 		"get SO_Totals":                            "query SO_Totals",
+		"explain SO_Totals":                        "records SO_Totals",
+		"kind view SO_Totals":                      "records SO_Totals",
+		"record list SO_Totals":                    "query SO_Totals",
+		"records SO_Totals --limit 5":              "query SO_Totals --take 5",
+		"kind list":                                "records",
+		"requests --since 1h":                      "requests list --since 1h",
+		"requests --errors":                        "requests list --errors",
+		"requests --level error":                   "requests list --errors",
+		"messages --status failed":                 "messages list --status failed",
+		"logs":                                     "requests list",
+		"logs --since=1h":                          "requests list --since 1h",
+		"log list --level error":                   "requests list --errors",
+		"logs tail":                                "requests tail",
+		"get attempts 01a1":                        "messages show 01a1 --attempts",
+		"messages attempts 01a1":                   "messages show 01a1 --attempts",
+		"create event invoice.paid {}":             "events publish invoice.paid {}",
+		"health":                                   "doctor",
+		"healthz":                                  "doctor",
+		"status":                                   "doctor",
+		"query SO_Totals --descending":             "query SO_Totals --desc",
+		"query SO_Totals --noheader":               "query SO_Totals --no-headers",
 		"describe SO_Totals":                       "records SO_Totals",
 		"records ls":                               "records",
 		"records describe SO_Totals":               "records SO_Totals",
@@ -97,27 +118,32 @@ func TestFamiliarWordsAreUnderstood(t *testing.T) {
 // Words of other programs with several meanings suggest the commands or flags here.
 func TestFamiliarWordsLeadToOwn(t *testing.T) {
 	for line, want := range map[string]string{
-		"changes SO_Totals":                      "whctl follow SO_Totals?",
-		"config set-context prod":                "whctl profile create?",
-		"logs":                                   "requests or messages tail?",
-		"send":                                   "events publish or trigger?",
-		"messages list --json MessageID -q .[0]": "--jq '.[0]'?",
-		"help ls":                                "records?",
-		"ls":                                     "records?",
-		"health":                                 "doctor or stats?",
-		"pause 1f0c":                             "subscriptions disable?",
-		"resume 1f0c":                            "subscriptions enable?",
-		"watch":                                  "listen or messages tail?",
-		"trace D100512":                          "why?",
-		"sync SO_Totals":                         "mirror?",
-		"changes status":                         "list?",
-		"query SO_Totals -l InvoiceID=1":         "--where?",
-		"query SO_Totals --follow":               "whctl follow?",
-		"messages list --follow":                 "whctl messages tail?",
-		"subscriptions update 1f0c --disable":    "whctl subscriptions disable?",
-		"subscriptions update 1f0c --enable":     "whctl subscriptions enable?",
-		"subscriptions delete 1f0c --force":      "--yes?",
-		"mirror SO_Totals -o copy.db":            "--to?",
+		"changes SO_Totals":                        "whctl follow SO_Totals?",
+		"config set-context prod":                  "whctl profile create?",
+		"send":                                     "events publish or trigger?",
+		"messages list --json MessageID -q .[0]":   "--jq '.[0]'?",
+		"help ls":                                  "records?",
+		"ls":                                       "records?",
+		"pause 1f0c":                               "subscriptions disable?",
+		"resume 1f0c":                              "subscriptions enable?",
+		"watch":                                    "listen or messages tail?",
+		"trace D100512":                            "why?",
+		"sync SO_Totals":                           "mirror?",
+		"changes status":                           "list?",
+		"query SO_Totals -l InvoiceID=1":           "--where?",
+		"query SO_Totals --follow":                 "whctl follow?",
+		"messages list --follow":                   "whctl messages tail?",
+		"subscriptions update 1f0c --disable":      "whctl subscriptions disable?",
+		"subscriptions update 1f0c --enable":       "whctl subscriptions enable?",
+		"subscriptions delete 1f0c --force":        "--yes?",
+		"requests --follow":                        "whctl requests tail?",
+		"messages --attempts":                      "whctl messages show --attempts?",
+		"requests list --level warn":               "--errors?",
+		"records debtor 0001":                      "whctl why 0001?",
+		"why debtor 0001":                          "whctl why 0001?",
+		"query SO_Totals -t":                       "--no-headers?",
+		"events publish invoice.paid -f -":         "--body?",
+		"mirror SO_Totals -o copy.db":              "--to?",
 		"keys create shop --role reader -o secret": "--secret-file?",
 		"subscriptions update 1f0c http://x":       "--to http://x?",
 	} {
@@ -125,6 +151,34 @@ func TestFamiliarWordsLeadToOwn(t *testing.T) {
 		hint := "; did you mean " + want + " (see: "
 		if got.code != 2 || got.stdout != "" || !strings.Contains(got.stderr, hint) {
 			t.Errorf("whctl %s: got %v; want exit code 2, stderr with %q", line, got, hint)
+		}
+	}
+}
+
+// Flags that cannot be understood lead to the whole command line in one error.
+func TestFamiliarFlagsLeadToLine(t *testing.T) {
+	for line, want := range map[string]string{
+		"users update ann --password X": "whctl users update ann --new-password prompts for it, " +
+			"whctl users update ann --new-password-file FILE reads it (- is standard input)",
+		"users create ann --new-password X":         "whctl users create ann --new-password-file FILE reads it",
+		"users update ann --new-password X":         "--new-password alone prompts for it",
+		"users update ann --new-password=X":         "--new-password alone prompts for it",
+		"users update ann --password-stdin":         "whctl users update ann --new-password-file FILE",
+		"patch subscription 1f0c -p {}":             "no flag -p; it has --to, --event,",
+		"subscriptions update 1f0c --url http://x":  "whctl subscriptions update 1f0c --to http://x",
+		"subscriptions update 1f0c --url http://@x": "whctl subscriptions update 1f0c --to URL",
+		"messages list --limit 1 --take 2":          `--limit and --take have the same meaning, but different values, "1" and "2"`,
+		"messages list --sort-by=Foo":               "--sort-by: Message has no field Foo; it has SubscriberID,",
+		"messages list --sort Key --order-by -Key":  `--sort and --order-by have the same meaning`,
+		"messages list --desc":                      "--order-by FIELD",
+		"messages list --order asc --desc":          "--order asc and --desc cannot be combined",
+		"messages list --sort Key --order up":       "--order is asc or desc",
+		"messages list --json --no-headers":         "--no-headers requires --format table, csv or tsv",
+		"events publish invoice.paid {} --body {}":  "two bodies",
+	} {
+		got := invocation{}.run(t, strings.Fields(line)...)
+		if got.code != 2 || got.stdout != "" || !strings.Contains(got.stderr, want) {
+			t.Errorf("whctl %s: got %v; want exit code 2, stderr with %q", line, got, want)
 		}
 	}
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
@@ -56,7 +59,15 @@ whctl completion fish >~/.config/fish/completions/whctl.fish
 whctl completion powershell | Out-String | Invoke-Expression`,
 		},
 		{Name: "man", Usage: "print the manual page", Action: man, Description: "whctl man >whctl.1"},
-		{Name: "version", Usage: "show the version", Action: printVersion},
+		{
+			Name:   "version",
+			Usage:  "show the version, and that of the service if it can be reached within a second",
+			Action: command.With(printVersion),
+			Flags: []cli.Flag{&cli.BoolFlag{
+				Name:  cmdline.ProgramOnlyFlag,
+				Usage: "without the version of the service",
+			}},
+		},
 		{Name: "help", ArgsUsage: "[COMMAND|TOPIC...]", Usage: "show help for a command or a topic", Action: help},
 	}
 }
@@ -259,5 +270,31 @@ removes double quotes inside arguments. Use -o FILE, and files for JSON:
 `)
 }
 
-// printVersion runs whctl version.
-func printVersion(c *cli.Context) error { return cmdline.PrintVersion(c.App.Writer, "whctl") }
+// serviceTimeout limits the request of whctl version.
+const serviceTimeout = time.Second
+
+// printVersion runs whctl version. The version of a service that cannot be reached, or that requires
+// a login, is left out.
+func printVersion(c *cli.Context, s *command.Session) error {
+	err := cmdline.PrintVersion(c.App.Writer, "whctl")
+	if err != nil || c.Bool(cmdline.ProgramOnlyFlag) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Context, serviceTimeout)
+	defer cancel()
+	c.Context = ctx
+	s.Stderr = io.Discard // of notices about the connection
+	s.Prompter.Keyboard = nil
+	s.Vault.Timeout = serviceTimeout
+	service, err := s.ReadClient(c)
+	if err != nil {
+		return nil
+	}
+	defer service.Close()
+	info, err := service.Info(ctx)
+	if err != nil {
+		return nil
+	}
+	_, err = fmt.Fprintf(c.App.Writer, "service %s\n", display.Sanitize(info.Version))
+	return err
+}

@@ -343,7 +343,7 @@ func commandNames() []string {
 }
 
 func TestVersion(t *testing.T) {
-	want := invocation{}.run(t, "version")
+	want := invocation{}.run(t, "version", "--program-only")
 	if want.code != 0 || !strings.HasPrefix(want.stdout, "whctl ") {
 		t.Errorf("whctl version: got %v; want exit code 0 and the version", want)
 	}

@@ -177,6 +177,7 @@ var sampleArguments = map[string]string{
 	"[MESSAGE...]":       guid,
 	"EVENT":              "debtor.created",
 	"[EVENT]":            "debtor.created",
+	"[BODY]":             "{}",
 	"URL":                "https://hooks.example",
 	"USER":               "ann",
 	"USER...":            "ann",

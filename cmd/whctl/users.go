@@ -180,7 +180,7 @@ func checkGenerate(c *cli.Context) error {
 func promptForNewPassword(c *cli.Context, s *command.Session, name string) (string, error) {
 	if !s.MayPrompt(c) {
 		return "", cmdline.Usagef("cannot prompt for the password of %s without a terminal; "+
-			"use --generate or --new-password-file", name)
+			"use --generate or --new-password-file FILE (- is standard input)", name)
 	}
 	password, err := s.Prompter.ReadTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
 	if errors.Is(err, cmdline.ErrDiffer) {
@@ -232,6 +232,12 @@ func updateUser(c *cli.Context, s *command.Session) (command.Change, error) {
 		return command.Change{}, err
 	}
 	if request == (wire.UserRequest{}) {
+		for _, login := range []string{"password-stdin", "password-file"} {
+			if c.IsSet(login) {
+				return command.Change{}, cmdline.Usagef("--%s is the password to log in with; a new one is read by "+
+					"whctl users update %s --new-password-file FILE, and with - from standard input", login, name)
+			}
+		}
 		return command.Change{}, cmdline.Usagef(
 			"users update needs --role, --display-name, --new-password, --new-password-file or --generate")
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,9 @@ const (
 	HelpFlag    = "help"
 	VersionFlag = "version"
 )
+
+// ProgramOnlyFlag is a flag of a version command that also asks a service. --version does not.
+const ProgramOnlyFlag = "program-only"
 
 // Decorate sets the properties that all commands of a program share. It turns off the
 // help, version and suggestions of urfave/cli, which write to standard output.
@@ -46,11 +50,15 @@ func decorate(commands []*cli.Command, path string) {
 // --version take precedence over everything else on the line. A group of commands
 // without a subcommand prints its help.
 func Run(ctx context.Context, app *cli.App, args []string) error {
-	line, err := ReorderArgs(app, args)
+	r := reorder(app, args)
+	line, err := r.Line, r.mistake
 	words := line.Argv(app.Name)
 	isVersion := line.has(VersionFlag)
 	if isVersion {
 		words = []string{app.Name, "version"}
+		if command := FindCommand(app.Commands, words[1:]); len(command.Flags) > 0 {
+			words = append(words, "--"+ProgramOnlyFlag)
+		}
 	}
 	lacksCommand := line.IsGroup && !isVersion
 	if line.has(HelpFlag) || lacksCommand {
@@ -59,6 +67,9 @@ func Run(ctx context.Context, app *cli.App, args []string) error {
 	}
 	if err == nil {
 		err = app.RunContext(ctx, words)
+		if usage, ok := errors.AsType[*UsageError](err); ok {
+			usage.Message = r.asTyped(usage.Message)
+		}
 	}
 
 	if usage, ok := errors.AsType[*UsageError](err); ok {
@@ -88,10 +99,48 @@ func withArity(name, usage string, action cli.ActionFunc) cli.ActionFunc {
 		case n < minimum || isTooMany:
 			count := display.Count(n, "argument", "arguments")
 			hint := flagFor(c, c.Args().Get(max(0, maximum)))
+			if isTooMany {
+				hint = cmp.Or(passwordHint(c), hint, otherCommand(c, name))
+			}
 			return Usagef("%s takes %s, got %s%s", name, usage, count, hint)
 		}
 		return action(c)
 	}
+}
+
+// newPassword is the flag of commands that set a password.
+const newPassword = "new-password"
+
+// passwordHint returns secretHint for a command with a new password, empty for any other.
+func passwordHint(c *cli.Context) string {
+	if !c.IsSet(newPassword) {
+		return ""
+	}
+	return secretHint(FlagTable{}.Add(c.Command.Flags), newPassword)
+}
+
+// secretHint returns how a secret is given to a flag: no argument is one, because other users of
+// the machine can read it. It is empty if the command does not read the secret from a file.
+func secretHint(flags FlagTable, name string) string {
+	file := name + "-file"
+	if !flags.Has(file) {
+		return ""
+	}
+	return fmt.Sprintf("; other users can read a command line, so that no secret is written there: "+
+		"--%s alone prompts for it, --%s FILE reads it (- is standard input)", name, file)
+}
+
+// otherCommand returns a suggestion of the command that takes the last argument of a command with
+// too many.
+func otherCommand(c *cli.Context, name string) string {
+	written := name + strings.Repeat(" *", c.Args().Len())
+	for _, f := range familiar {
+		if f.has(written) {
+			last := c.Args().Get(c.Args().Len() - 1)
+			return record.DidYouMean([]string{c.App.Name + " " + f.own + " " + last})
+		}
+	}
+	return ""
 }
 
 // flagFor returns a suggestion of the flag that an argument too many may belong to.

@@ -27,8 +27,8 @@ var familiar = []familiarRow{
 	{
 		own:   "--order-by",
 		works: "--sort, --sort-by, --orderby",
-		hints: "--order, --desc, --reverse",
 	},
+	{own: "--desc", works: "--descending, --reverse"},
 	{own: "--by", works: "--group-by, --groupby, --group", hints: "--count-by"},
 	{own: "--fields", works: "--select, --columns, --cols, --column"},
 	{
@@ -37,18 +37,21 @@ var familiar = []familiarRow{
 		hints: "--search, --selector, -l, --id, --key",
 	},
 	{own: "--when", works: "--filter, --condition", hints: "--if"},
-	{own: "--errors", works: "--failed"},
+	{own: "--errors", works: "--failed, --level error", hints: "--level"},
 	{own: "--status failed", works: "--failed"},
 	{own: "--since", works: "--after", hints: "--from"},
 	{own: "--window", works: "--since, --last, --period"},
 	{own: "--until", works: "--before"},
 	{own: "--all", works: "--paginate, --no-limit"},
 	{own: "--format", hints: "--output-format"},
+	{own: "--format raw", hints: "--raw"},
 	{own: "--format vertical", works: "--vertical, --expanded, -x, -G"},
 	{own: "--full", hints: "--no-trunc"},
+	{own: "--no-headers", works: "--no-header, --noheader", hints: "--tuples-only, -t"},
+	{own: "--new-password-file", hints: "--password, --pass, --passwd, --new-password"},
 	{own: "--client", works: "--ip, --address"},
 	{own: "--contents", works: "--value, --text"},
-	{own: "--body", works: "--data, --data-raw, -d, --payload"},
+	{own: "--body", works: "--data, --data-raw, -d, --payload", hints: "-f, --file, --from-file"},
 	{own: "--header", works: "-H"},
 	{own: "--event", works: "--events"},
 	{own: "--forward-to", works: "--forward"},
@@ -61,13 +64,14 @@ var familiar = []familiarRow{
 	{own: "--yes", hints: "--assume-yes, --force, -f"},
 	{own: "SHELL", works: "-s, --shell"},
 
+	{own: "query", works: "records list, records ls, records get"},
 	{
 		own: "records",
 		works: `tables, table, kinds, kind, types, schema, api-resources, describe, \dt, \d, dt, ` +
-			"records ls, records show, records describe, records get, " +
+			"explain, records list, records ls, records show, records view, records describe, " +
 			"list records, ls records, get records, show records, describe records, " +
 			"list tables, show tables, list kinds",
-		hints: "list, ls, explain",
+		hints: "list, ls",
 	},
 	{own: "query", works: "get, queries, search, find, export", hints: "select, sql, -c"},
 	{own: "query --count", works: "count"},
@@ -77,12 +81,20 @@ var familiar = []familiarRow{
 	{own: "subscriptions", works: "webhooks, webhook, hooks, hook, subs, sub"},
 	{own: "subscriptions disable", hints: "disable, pause"},
 	{own: "subscriptions enable", hints: "enable, resume"},
-	{own: "requests", hints: "logs, log"},
+	{
+		own:   "requests list",
+		works: "logs, log, logs list, log list, logs ls, log ls, get logs, list logs, show logs",
+	},
+	{own: "requests tail", works: "logs tail, log tail, logs follow, logs watch, tail logs, watch logs"},
 	{own: "listen", hints: "watch, tail"},
-	{own: "messages tail", hints: "watch, tail, logs"},
+	{own: "messages tail", hints: "watch, tail"},
+	{
+		own:   "messages show --attempts",
+		works: "attempts, get attempts, list attempts, show attempts, describe attempts, messages attempts",
+	},
 	{own: "events publish", works: "publish, emit", hints: "send"},
 	{own: "trigger", hints: "send"},
-	{own: "why", works: "history", hints: "trace, explain"},
+	{own: "why", works: "history", hints: "trace, records * *, why * *"},
 	{own: "follow", works: "changes follow, changes tail, changes watch", hints: "changes *"},
 	{own: "mirror", hints: "sync, replicate, copy, sqlite"},
 	{own: "keys", works: "tokens, token, apikeys, api-keys"},
@@ -98,19 +110,19 @@ var familiar = []familiarRow{
 	{own: "profile create", hints: "config set-context, config set-cluster"},
 	{own: "config show", works: "config view, config list, config ls"},
 	{own: "info", works: "cluster-info, server-info, show info, get info"},
-	{own: "doctor", hints: "health, healthz, status, ping, check"},
-	{own: "stats", works: "show stats, get stats", hints: "health, healthz, status, metrics, top"},
+	{own: "doctor", works: "health, healthz, livez, readyz, status, ping, get health", hints: "check"},
+	{own: "stats", works: "show stats, get stats", hints: "metrics, top"},
 	{own: "tui", works: "ui, dashboard", hints: "top"},
 
 	{own: "list", works: "ls, get", hints: "status"},
-	{own: "show", works: "get, describe, view", hints: "attempts, list"},
+	{own: "show", works: "get, describe, view", hints: "list"},
 	{own: "create", works: "add, new"},
 	{own: "update", works: "edit, set, patch"},
 	{own: "delete", works: "remove, rm, revoke"},
 	{own: "enable", works: "resume, unpause", hints: "--enable, --enabled"},
 	{own: "disable", works: "pause, suspend", hints: "--disable, --enabled"},
 	{own: "retry", works: "resend, replay, redeliver, rerun"},
-	{own: "publish", works: "emit, send"},
+	{own: "publish", works: "emit, send, create, new"},
 	{own: "tail", works: "watch, follow", hints: "--watch, -w, --follow, -f"},
 	{own: "follow", hints: "--watch, --follow, -f"},
 }
@@ -168,6 +180,10 @@ func (f familiarRow) translate(written writtenFlag) writtenFlag {
 		written.value = value
 		written.hasValue = true
 	}
+	if f.understands(written.typed + " " + strings.ToLower(written.typedValue)) { // a part of the word
+		written.value = value
+		written.hasValue = value != ""
+	}
 	return written
 }
 
@@ -191,6 +207,15 @@ func familiarFlag(written string, isKnown func(f familiarRow) bool) (familiarRow
 		return familiarRow{}, false
 	}
 	return familiar[i], true
+}
+
+// takesFamiliarValue reports whether a flag is a word of another program together with its value,
+// such as --level error.
+func takesFamiliarValue(written string) bool {
+	return slices.ContainsFunc(familiar, func(f familiarRow) bool {
+		isStart := func(word string) bool { return strings.HasPrefix(word, written+" ") }
+		return slices.ContainsFunc(splitList(f.works), isStart)
+	})
 }
 
 // dashed returns a flag as written, by its name.
@@ -334,20 +359,36 @@ func verbThenNoun(app *cli.App, path, args []string) (meaning, bool) {
 }
 
 // phraseMeaning returns the command of a word of several parts: the last parts of the path and the
-// first arguments.
+// first arguments. Of several, it is the first that takes as many arguments as follow.
 func phraseMeaning(app *cli.App, path, args []string) (meaning, bool) {
 	for words := 1; words <= min(2, len(args)); words++ {
 		phrase := strings.Join(slices.Concat(path, args[:words]), " ")
 		if !strings.Contains(phrase, " ") {
 			continue
 		}
+		var meanings []meaning
 		for _, f := range familiar {
-			if f.understands(phrase) && FindCommand(app.Commands, f.command()) != nil {
-				return meaning{path: f.command(), words: words, row: f}, true
+			command := FindCommand(app.Commands, f.command())
+			if !f.understands(phrase) || command == nil {
+				continue
 			}
+			m := meaning{path: f.command(), words: words, row: f}
+			if takes(command, len(args)-words) {
+				return m, true
+			}
+			meanings = append(meanings, m)
+		}
+		if len(meanings) > 0 {
+			return meanings[0], true
 		}
 	}
 	return meaning{}, false
+}
+
+// takes reports whether a command takes a number of arguments.
+func takes(command *cli.Command, arguments int) bool {
+	minimum, maximum := arity(command.ArgsUsage)
+	return arguments >= minimum && (maximum < 0 || arguments <= maximum)
 }
 
 // wordMeaning returns the row of the command that a word stands for in a group. Of several, it is
@@ -360,8 +401,7 @@ func wordMeaning(commands []*cli.Command, word string, arguments int) (familiarR
 			continue
 		}
 		rows = append(rows, f)
-		minimum, maximum := arity(command.ArgsUsage)
-		if arguments >= minimum && (maximum < 0 || arguments <= maximum) {
+		if takes(command, arguments) {
 			fitting = append(fitting, f)
 		}
 	}

@@ -110,6 +110,8 @@ type writtenFlag struct {
 	value    string
 	hasValue bool
 	position int // position of the word on the line
+
+	typed, typedValue string // as on the line, with dashes
 }
 
 // word returns the flag as one word, with its long name and its value, so that no later
@@ -133,13 +135,22 @@ type reorderer struct {
 	lastWord int   // position of the last word that names the command
 	mistake  error // the first one on the line
 	wrong    int   // position of the mistake
+
+	typed map[string]writtenFlag // flags of other programs, by the flag that they stand for
 }
 
 // ReorderArgs splits a command line into its parts. Every error is a *UsageError, of the first
 // mistake on the line. The line that is returned with an error still shows whether help is
 // requested.
 func ReorderArgs(app *cli.App, args []string) (Line, error) {
-	r := reorderer{
+	r := reorder(app, args)
+	return r.Line, r.mistake
+}
+
+// reorder is ReorderArgs, with the state.
+func reorder(app *cli.App, args []string) *reorderer {
+	r := &reorderer{
+		typed:    make(map[string]writtenFlag),
 		app:      app,
 		globals:  FlagTable{}.Add(app.Flags),
 		local:    FlagTable{},
@@ -147,6 +158,7 @@ func ReorderArgs(app *cli.App, args []string) (Line, error) {
 	}
 	r.readWords(args)
 	r.resolve()
+	r.followFlags()
 	r.placeFlags()
 	r.moveFields()
 	isGroup := len(r.commands) > 0
@@ -154,7 +166,7 @@ func ReorderArgs(app *cli.App, args []string) (Line, error) {
 		r.report(r.places[0], unknownCommand(r.app, r.Path, r.Args[0]))
 	}
 	r.IsGroup = isGroup && r.mistake == nil
-	return r.Line, r.mistake
+	return r
 }
 
 // report records the mistake of a word, unless an earlier word has one.
@@ -218,18 +230,72 @@ func (r *reorderer) resolve() {
 		flag.position = r.places[0]
 		r.flags = append(r.flags, flag)
 	}
-	r.Path = command.path
 	r.Args = slices.Clip(command.args)
 	if len(r.Args) == 0 {
 		r.Args = nil
 	}
 	r.lastWord = r.places[replaced-1]
 	r.places = r.places[replaced:]
+	r.enter(command.path)
+}
+
+// enter makes the command at a path that of the line.
+func (r *reorderer) enter(path []string) {
+	r.Path = path
 	for i := range r.Path {
 		command := FindCommand(r.app.Commands, r.Path[:i+1])
 		r.local.Add(command.Flags)
 		r.commands = command.Subcommands
 	}
+}
+
+// followFlags replaces a command that lacks a flag of the line by the one that is meant if it has
+// all of them: a group by its list, and records RECORD by the query of its rows. Both only read.
+func (r *reorderer) followFlags() {
+	path := r.Path
+	isGroup := len(path) > 0 && len(r.commands) > 0 && len(r.Args) == 0
+	isRecord := r.command() == "records" && len(r.Args) == 1
+	switch {
+	case isGroup:
+		path = append(slices.Clone(path), "list")
+	case isRecord:
+		path = []string{"query"}
+	default:
+		return
+	}
+	command := FindCommand(r.app.Commands, path)
+	if command == nil {
+		return
+	}
+	lacksFlag := func(w writtenFlag) bool { return !r.hasFlag(w) }
+	if !slices.ContainsFunc(r.flags, lacksFlag) {
+		return
+	}
+	meant := &reorderer{app: r.app, globals: r.globals, local: FlagTable{}.Add(command.Flags)}
+	meant.Path = path
+	if !slices.ContainsFunc(r.flags, func(w writtenFlag) bool { return !meant.hasFlag(w) }) {
+		r.local = FlagTable{}
+		r.enter(path)
+	}
+}
+
+// hasFlag reports whether the command or the program has a flag that is written on the line, or
+// understands it.
+func (r *reorderer) hasFlag(w writtenFlag) bool {
+	_, isFamiliar := r.familiarFlag(w)
+	return r.local.Has(w.name) || r.globals.Has(w.name) || isFamiliar
+}
+
+// familiarFlag returns the row of a flag of another program, with its value or without, that the
+// command or the program understands.
+func (r *reorderer) familiarFlag(w writtenFlag) (familiarRow, bool) {
+	if w.typedValue != "" {
+		row, ok := familiarFlag(dashed(w.name)+" "+strings.ToLower(w.typedValue), r.accepts)
+		if ok {
+			return row, true
+		}
+	}
+	return familiarFlag(dashed(w.name), r.accepts)
 }
 
 // readFlag reads the flag that words start with, and the next word if that is its value. It
@@ -239,6 +305,7 @@ func (r *reorderer) readFlag(position int, words []string) (count int, err error
 	name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
 	written := writtenFlag{position: position}
 	written.name, written.value, written.hasValue = strings.Cut(name, "=")
+	written.typed, _, _ = strings.Cut(word, "=")
 
 	flag := r.find(written.name)
 	count = 1
@@ -250,11 +317,12 @@ func (r *reorderer) readFlag(position int, words []string) (count int, err error
 		written.hasValue = true
 		count = 2
 	}
+	written.typedValue = written.value
 	isSwitch := flag.Name != "" && !flag.TakesValue
 	if isSwitch && written.hasValue {
 		on, err := strconv.ParseBool(written.value)
 		if err != nil { // the value is not repeated: it may be a password
-			return 0, Usagef("%s takes no value, except =true or =false", strings.TrimSuffix(word, "="+written.value))
+			return 0, Usagef("%s takes no value, except =true or =false%s", written.typed, r.secretHint(written.name))
 		}
 		written.value = strconv.FormatBool(on)
 	}
@@ -328,6 +396,9 @@ func (r *reorderer) find(name string) Flag {
 	if flag, ok := all.Add(r.app.Flags).Familiar(name); ok {
 		return flag
 	}
+	if takesFamiliarValue(dashed(name)) {
+		return Flag{Name: name, TakesValue: true, Argument: "VALUE"}
+	}
 	row, ok := familiarFlag(dashed(name), familiarRow.isArgument)
 	return Flag{Name: row.own, TakesValue: ok, Argument: row.own}
 }
@@ -356,7 +427,7 @@ func (r *reorderer) placeFlags() {
 		if r.placeFlag(written) {
 			continue
 		}
-		row, ok := familiarFlag(dashed(written.name), r.accepts)
+		row, ok := r.familiarFlag(written)
 		switch {
 		case !ok:
 			r.report(written.position, r.unknownFlag(written.name))
@@ -367,6 +438,51 @@ func (r *reorderer) placeFlags() {
 			r.placeFlag(row.translate(written))
 		}
 	}
+	r.checkTwice()
+}
+
+// singleFlags are flags that have one value, also if they are written in the words of several
+// programs.
+var singleFlags = []string{"order-by", "take", "skip", "by", "since", "until", "to"}
+
+// checkTwice reports flags that have one meaning and different values.
+func (r *reorderer) checkTwice() {
+	first := make(map[string]writtenFlag) // by name
+	for _, w := range r.flags {
+		name := w.name
+		if !r.local.Has(name) {
+			row, _ := r.familiarFlag(w)
+			name, _ = row.flag()
+			r.typed[name] = w
+		}
+		name = r.local[name].Name
+		before, isTwice := first[name]
+		if !isTwice {
+			first[name] = w
+			continue
+		}
+		differs := before.typed != w.typed && before.typedValue != w.typedValue
+		if differs && slices.Contains(singleFlags, name) {
+			r.report(w.position, Usagef("%s and %s have the same meaning, but different values, %q and %q; use one",
+				before.typed, w.typed, before.typedValue, w.typedValue))
+		}
+	}
+}
+
+// asTyped returns a message with the flag of another program where it names the flag that stands
+// for it here. Suggestions keep the name here.
+func (r *reorderer) asTyped(message string) string {
+	message, hint, hasHint := strings.Cut(message, "; did you mean")
+	for name, w := range r.typed {
+		flag := regexp.MustCompile(`--` + regexp.QuoteMeta(name) + `\b([^-]|$)`)
+		if name != "" {
+			message = flag.ReplaceAllString(message, w.typed+"$1")
+		}
+	}
+	if hasHint {
+		message += "; did you mean" + hint
+	}
+	return message
 }
 
 // placeFlag adds a flag to those of the command or of the program; false if neither has it.
@@ -376,10 +492,16 @@ func (r *reorderer) placeFlag(written writtenFlag) bool {
 		return true
 	}
 	flag, ok := r.globals[written.name]
-	if ok && r.isOtherURL(flag, written) {
+	if ok && r.isOtherURL(flag, written) && r.hasOwnURL() {
 		r.report(written.position, Usagef("--%s is the address of the service, %s that of the subscription; "+
 			"the address of the service goes before the command: %s --%s %s %s",
 			written.name, r.ownURL(), r.app.Name, written.name, flag.Argument, r.command()))
+		return true
+	}
+	if ok && r.isOtherURL(flag, written) {
+		r.report(written.position, Usagef("--%s is the address of the service, which gets your password, "+
+			"%s that of the subscription: %s (for another service, --%s %s goes before %s)",
+			written.name, r.ownURL(), r.withOwnURL(written.value), written.name, flag.Argument, r.command()))
 		return true
 	}
 	if ok {
@@ -408,6 +530,29 @@ func (r *reorderer) ownURL() string {
 		return "the argument " + urlArgument
 	}
 	return ""
+}
+
+// hasOwnURL reports whether the line also has the URL that the command takes.
+func (r *reorderer) hasOwnURL() bool {
+	if r.local["to"].Argument == urlArgument {
+		return slices.ContainsFunc(r.flags, func(w writtenFlag) bool { return w.name == "to" })
+	}
+	_, maximum := arity(FindCommand(r.app.Commands, r.Path).ArgsUsage)
+	return len(r.Args) >= maximum
+}
+
+// withOwnURL returns the command line with a URL as the command takes it. One that can have a secret
+// is not repeated.
+func (r *reorderer) withOwnURL(url string) string {
+	if strings.ContainsAny(url, "@? '\"") || url == "" {
+		url = urlArgument
+	}
+	words := append([]string{r.app.Name}, r.Path...)
+	words = append(words, r.Args...)
+	if r.local["to"].Argument == urlArgument {
+		words = append(words, "--to")
+	}
+	return strings.Join(append(words, url), " ")
 }
 
 // isOtherURL reports whether the address of the service is written behind a command that takes

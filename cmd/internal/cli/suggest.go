@@ -77,15 +77,21 @@ func SuggestCommands(commands []*cli.Command, word string) []string {
 }
 
 // unknownFlag returns the error of a flag that the command does not have. It only
-// suggests flags that the command does have.
+// suggests flags that the command does have, or else the commands of its group that have the flag.
 func (r *reorderer) unknownFlag(name string) error {
 	written := dashed(name)
 	if command := commandWithFlag(r.app.Commands, name, ""); command != "" && len(r.Path) == 0 {
 		return Usagef("no command given; did you mean %s %s %s?", r.app.Name, command, written)
 	}
 	suggested := r.familiar(written)
+	if slices.Contains(suggested, "--"+newPassword+"-file") {
+		return Usagef("%s has no flag %s%s", r.command(), written, r.secretLine())
+	}
 	if suggested == nil && len(name) > 1 {
 		suggested = record.Suggest(written, append(r.local.names(), r.globals.names()...))
+	}
+	if suggested == nil {
+		suggested = r.siblings(name)
 	}
 	near := record.DidYouMean(suggested)
 	if command := r.command(); command != "" {
@@ -93,15 +99,85 @@ func (r *reorderer) unknownFlag(name string) error {
 		if near == "" && slices.Contains(strings.Fields(usage), strings.ToUpper(name)) {
 			near = fmt.Sprintf("; %s is an argument: %s %s %s", strings.ToUpper(name), r.app.Name, command, usage)
 		}
+		if near == "" {
+			near = r.flagList()
+		}
 		return Usagef("%s has no flag %s%s", command, written, near)
 	}
 	return Usagef("unknown flag %s%s", written, near)
 }
 
+// secretHint returns how a secret is given to a flag of the command; see the function.
+func (r *reorderer) secretHint(name string) string { return secretHint(r.local, name) }
+
+// secretLine returns the command lines that set a password, for a flag that has it as its value.
+func (r *reorderer) secretLine() string {
+	line := strings.Join(append([]string{r.app.Name}, r.Path...), " ")
+	if len(r.Args) > 0 {
+		line += " " + r.Args[0]
+	}
+	prompts := ""
+	if r.local.Has(newPassword) {
+		prompts = line + " --" + newPassword + " prompts for it, "
+	}
+	return ", because other users can read a command line: " + prompts +
+		line + " --" + newPassword + "-file FILE reads it (- is standard input)"
+}
+
+// group returns the path of the group of commands that the line names, or of that of its command.
+func (r *reorderer) group() []string {
+	command := FindCommand(r.app.Commands, r.Path)
+	if command != nil && len(command.Subcommands) > 0 {
+		return r.Path
+	}
+	return r.Path[:max(0, len(r.Path)-1)]
+}
+
+// siblings returns the commands of the group, or of that of the command, that have a flag.
+func (r *reorderer) siblings(name string) []string {
+	group := r.group()
+	found := FindCommand(r.app.Commands, group)
+	if found == nil {
+		return nil
+	}
+	var suggested []string
+	for _, c := range visible(found.Subcommands) {
+		sibling := &reorderer{app: r.app, globals: FlagTable{}, local: FlagTable{}.Add(c.Flags)}
+		sibling.Path = append(slices.Clone(group), c.Name)
+		if sibling.knows(name) {
+			line := slices.Concat([]string{r.app.Name}, sibling.Path, []string{dashed(name)})
+			suggested = append(suggested, strings.Join(line, " "))
+		}
+	}
+	return suggested
+}
+
+// maxFlagList is the maximum number of flags that an error lists.
+const maxFlagList = 16
+
+// flagList returns the flags of the command as a hint, without those for its output, which many
+// commands share; empty for a group, or if there are many.
+func (r *reorderer) flagList() string {
+	shared := []string{
+		"format", "output", "null", "excel", "jq", "no-headers", "table", "csv", "tsv", "json", "ndjson",
+		"yes", "confirm",
+	}
+	var names []string
+	for _, f := range FindCommand(r.app.Commands, r.Path).Flags {
+		if name := f.Names()[0]; Visible(f) && !slices.Contains(shared, name) {
+			names = append(names, "--"+name)
+		}
+	}
+	if len(names) == 0 || len(names) > maxFlagList {
+		return ""
+	}
+	return "; it has " + strings.Join(names, ", ")
+}
+
 // familiar returns the flag, or else the commands of the same group, for a flag of
 // another program.
 func (r *reorderer) familiar(written string) []string {
-	group := r.Path[:max(0, len(r.Path)-1)]
+	group := r.group()
 	isKnown := func(f familiarRow) bool {
 		if f.isFlag() || f.isArgument() {
 			return r.accepts(f)
