@@ -20,7 +20,7 @@ const (
 	VersionFlag = "version"
 )
 
-// ProgramOnlyFlag is a flag of a version command that also asks a service. --version does not.
+// ProgramOnlyFlag is a flag of a version command that also queries a service. --version does not.
 const ProgramOnlyFlag = "program-only"
 
 // Decorate sets the properties that all commands of a program share. It turns off the

@@ -136,7 +136,7 @@ type reorderer struct {
 	mistake  error // the first one on the line
 	wrong    int   // position of the mistake
 
-	typed map[string]writtenFlag // flags of other programs, by the flag that they stand for
+	typed map[string]writtenFlag // flags of other programs, by the flag that they replace
 }
 
 // ReorderArgs splits a command line into its parts. Every error is a *UsageError, of the first
@@ -249,7 +249,7 @@ func (r *reorderer) enter(path []string) {
 	}
 }
 
-// followFlags replaces a command that lacks a flag of the line by the one that is meant if it has
+// followFlags replaces a command that lacks a flag of the line by another one if that has
 // all of them: a group by its list, and records RECORD by the query of its rows. Both only read.
 func (r *reorderer) followFlags() {
 	path := r.Path
@@ -469,8 +469,8 @@ func (r *reorderer) checkTwice() {
 	}
 }
 
-// asTyped returns a message with the flag of another program where it names the flag that stands
-// for it here. Suggestions keep the name here.
+// asTyped returns a message with the flag of another program where it names the flag that it
+// replaces. Suggestions keep the name here.
 func (r *reorderer) asTyped(message string) string {
 	message, hint, hasHint := strings.Cut(message, "; did you mean")
 	for name, w := range r.typed {

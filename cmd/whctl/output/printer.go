@@ -189,12 +189,13 @@ func (f Format) accepts(rawFormat string) bool {
 // checkFormat rejects flags that do not apply to the format.
 func checkFormat(c *cli.Context, f Format) error {
 	isJSON := f.Name == "json" || f.Name == "ndjson"
+	hasHeader := f.cells && f.Name != "vertical"
 	switch {
 	case c.Bool("excel") && f.Name != "csv":
 		return cmdline.Usagef("--excel requires --format csv")
 	case c.IsSet("null") && !f.cells:
 		return cmdline.Usagef("--null requires --format table, vertical, csv or tsv")
-	case c.Bool("no-headers") && (!f.cells || f.Name == "vertical"):
+	case c.Bool("no-headers") && !hasHeader:
 		return cmdline.Usagef("--no-headers requires --format table, csv or tsv")
 	case c.IsSet("jq") && !isJSON:
 		return cmdline.Usagef("--jq requires --format json or ndjson")

@@ -21,14 +21,13 @@ func newFile(f rowfile.Format, l layout) RowWriter {
 	if f.Name == "xlsx" {
 		return xlsxWriter{w}
 	}
-	text, isText := w.(rowfile.TextWriter)
-	switch {
-	case l.headless && isText:
-		return headlessText{headless{w}, text}
-	case l.headless:
-		return headless{w}
+	if !l.headless {
+		return w
 	}
-	return w
+	if text, ok := w.(rowfile.TextWriter); ok {
+		return headlessText{headless{w}, text}
+	}
+	return headless{w}
 }
 
 // headless writes rows without a header.

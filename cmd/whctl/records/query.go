@@ -168,7 +168,7 @@ func listKinds(c *cli.Context, s *command.Session) error {
 	return printFields(c, s, kind)
 }
 
-// keyHint adds to the error of an unknown kind what explains a key: with digits, the name is
+// keyHint adds to the error of an unknown kind the command that explains a key: with digits, the name is
 // probably that of a row.
 func keyHint(err error, name string) error {
 	if _, ok := errors.AsType[*cmdline.UsageError](err); !ok || !strings.ContainsAny(name, "0123456789") {
@@ -400,10 +400,11 @@ func orderTerms(c *cli.Context) ([]string, error) {
 	terms := c.StringSlice("order-by")
 	isDescending := c.Bool("desc")
 	direction := strings.ToLower(c.String("order"))
+	isAscending := direction != "" && strings.HasPrefix("ascending", direction)
 	switch {
-	case strings.HasPrefix("ascending", direction) && direction != "" && isDescending:
+	case isAscending && isDescending:
 		return nil, fmt.Errorf("--order %s and --desc cannot be combined", direction)
-	case direction == "" || strings.HasPrefix("ascending", direction):
+	case direction == "" || isAscending:
 	case strings.HasPrefix("descending", direction):
 		isDescending = true
 	case len(terms) == 0:
