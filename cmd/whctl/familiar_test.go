@@ -174,6 +174,7 @@ func TestFamiliarFlagsLeadToLine(t *testing.T) {
 		"messages list --order asc --desc":          "--order asc and --desc cannot be combined",
 		"messages list --sort Key --order up":       "--order is asc or desc",
 		"messages list --json --no-headers":         "--no-headers requires --format table, csv or tsv",
+		"subscriptions create --subscriber ACME":    "SUBSCRIBER is an argument: whctl subscriptions create",
 		"events publish invoice.paid {} --body {}":  "two bodies",
 	} {
 		got := invocation{}.run(t, strings.Fields(line)...)

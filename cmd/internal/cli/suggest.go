@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,9 +91,6 @@ func (r *reorderer) unknownFlag(name string) error {
 	if suggested == nil && len(name) > 1 {
 		suggested = record.Suggest(written, append(r.local.names(), r.globals.names()...))
 	}
-	if suggested == nil {
-		suggested = r.siblings(name)
-	}
 	near := record.DidYouMean(suggested)
 	if command := r.command(); command != "" {
 		usage := FindCommand(r.app.Commands, r.Path).ArgsUsage
@@ -100,7 +98,7 @@ func (r *reorderer) unknownFlag(name string) error {
 			near = fmt.Sprintf("; %s is an argument: %s %s %s", strings.ToUpper(name), r.app.Name, command, usage)
 		}
 		if near == "" {
-			near = r.flagList()
+			near = cmp.Or(record.DidYouMean(r.siblings(name)), r.flagList())
 		}
 		return Usagef("%s has no flag %s%s", command, written, near)
 	}
