@@ -20,18 +20,18 @@ import (
 // statisticsTimeout limits how long a service computes for a line at the foot of a list.
 const statisticsTimeout = 2 * time.Second
 
-// statistics are the figures of columns over all rows that match the filters, which the service
+// statistics are those of columns over all rows that match the filters, which the service
 // computes. They are kept until the filters change.
 type statistics struct {
-	shown   bool               // the list has a line for them
-	filters string             // of the results
-	results map[string]figures // by column
-	pending string             // column of the request in progress; empty for none
-	cancel  context.CancelFunc // cancels the request in progress
+	shown   bool                        // the list has a line for them
+	filters string                      // of the results
+	results map[string]columnStatistics // by column
+	pending string                      // column of the request in progress; empty for none
+	cancel  context.CancelFunc          // cancels the request in progress
 }
 
-// figures are the figures of a column. A figure without a value is left out.
-type figures struct {
+// columnStatistics are the statistics of a column. Empty ones are left out.
+type columnStatistics struct {
 	count, sum, average, smallest, largest string
 	failure                                string // why there are none
 }
@@ -63,7 +63,7 @@ func (s *statistics) leaveColumn(columns *grid.Layout) {
 	}
 }
 
-// showStatistics fetches the figures of the selected column, again if they are known: the rows may
+// showStatistics fetches the statistics of the selected column, again if they are known: the rows may
 // have changed.
 func (b *Browser) showStatistics() tea.Cmd {
 	column, ok := b.Grid.Columns.Selected()
@@ -85,11 +85,11 @@ func (b *Browser) showStatistics() tea.Cmd {
 func (s *statistics) setFilters(filters string) {
 	if s.results == nil || s.filters != filters {
 		s.filters = filters
-		s.results = make(map[string]figures)
+		s.results = make(map[string]columnStatistics)
 	}
 }
 
-// fetchStatistics fetches the figures of a column. It cancels a request for another column.
+// fetchStatistics fetches the statistics of a column. It cancels a request for another column.
 func (b *Browser) fetchStatistics(name string) tea.Cmd {
 	s := &b.statistics
 	s.stop()
@@ -109,19 +109,19 @@ func (b *Browser) fetchStatistics(name string) tea.Cmd {
 	for _, function := range statisticFunctions(field.Type) {
 		q.Include = append(q.Include, function+"("+name+")")
 	}
-	fetch := func(ctx context.Context, c *client.Client) (figures, error) {
+	fetch := func(ctx context.Context, c *client.Client) (columnStatistics, error) {
 		limited, cancel := context.WithTimeout(ctx, statisticsTimeout)
 		defer cancel()
 		page, err := c.Page(limited, q)
 		if err == nil {
-			return newFigures(field, page.Meta), nil
+			return newColumnStatistics(field, page.Meta), nil
 		}
 		if limited.Err() != nil && ctx.Err() == nil {
-			return figures{failure: "not within " + ui.Took(statisticsTimeout)}, nil
+			return columnStatistics{failure: "not within " + ui.Took(statisticsTimeout)}, nil
 		}
-		return figures{failure: "not available"}, err
+		return columnStatistics{failure: "not available"}, err
 	}
-	return ui.Fetch(ctx, b, fetch, func(result figures, err error) tea.Cmd {
+	return ui.Fetch(ctx, b, fetch, func(result columnStatistics, err error) tea.Cmd {
 		if ctx.Err() != nil {
 			return nil // cancelled
 		}
@@ -134,8 +134,8 @@ func (b *Browser) fetchStatistics(name string) tea.Cmd {
 	})
 }
 
-// newFigures returns the figures of a field from the results of its functions.
-func newFigures(field record.Field, results map[string]string) figures {
+// newColumnStatistics returns the statistics of a field from the results of its functions.
+func newColumnStatistics(field record.Field, results map[string]string) columnStatistics {
 	result := func(function string) string { return results[function+"("+field.Name+")"] }
 	format := func(text string) string {
 		if text != "" && field.Type == record.TimeSpan {
@@ -144,7 +144,7 @@ func newFigures(field record.Field, results map[string]string) figures {
 		return valueText(field.Type, text)
 	}
 	sum := result("SUM")
-	return figures{
+	return columnStatistics{
 		count:    display.Grouped(result("COUNT")),
 		sum:      groupedNumber(sum),
 		average:  roundedAverage(result("AVG"), sum),
@@ -171,10 +171,10 @@ func roundedAverage(text, sum string) string {
 	return display.Grouped(n.FloatString(max(2, len(fraction))))
 }
 
-// spans returns the figures in two parts, for the lines at the foot of a list.
-func (f figures) spans() (totals, values []theme.Span) {
-	if f.failure != "" {
-		return []theme.Span{{Text: f.failure, Role: theme.Warning}}, nil
+// spans returns the statistics in two parts, for the lines at the foot of a list.
+func (c columnStatistics) spans() (totals, values []theme.Span) {
+	if c.failure != "" {
+		return []theme.Span{{Text: c.failure, Role: theme.Warning}}, nil
 	}
 	add := func(spans []theme.Span, name, value string) []theme.Span {
 		if value == "" {
@@ -182,11 +182,11 @@ func (f figures) spans() (totals, values []theme.Span) {
 		}
 		return append(spans, theme.Span{Text: name + " ", Role: theme.Dim}, theme.Span{Text: value + "  "})
 	}
-	totals = add(totals, "count", f.count)
-	totals = add(totals, "sum", f.sum)
-	values = add(values, "average", f.average)
-	values = add(values, "smallest", f.smallest)
-	values = add(values, "largest", f.largest)
+	totals = add(totals, "count", c.count)
+	totals = add(totals, "sum", c.sum)
+	values = add(values, "average", c.average)
+	values = add(values, "smallest", c.smallest)
+	values = add(values, "largest", c.largest)
 	return totals, values
 }
 
@@ -205,11 +205,11 @@ func (b *Browser) footLines() int {
 	return 2
 }
 
-// foot returns the lines below the list: the figures of the selected column, or the key that
+// foot returns the lines below the list: the statistics of the selected column, or the key that
 // fetches them.
 func (s *statistics) foot(lines int, columns *grid.Layout, filters string) [][]theme.Span {
 	margin := theme.Span{Text: "   "}
-	totals, values := s.figures(columns, filters)
+	totals, values := s.parts(columns, filters)
 	line := append([]theme.Span{margin}, totals...)
 	switch lines {
 	case 0:
@@ -220,8 +220,8 @@ func (s *statistics) foot(lines int, columns *grid.Layout, filters string) [][]t
 	return [][]theme.Span{line, append([]theme.Span{margin}, values...)}
 }
 
-// figures returns the figures of the selected column in two parts, the first one with its name.
-func (s *statistics) figures(columns *grid.Layout, filters string) (totals, values []theme.Span) {
+// parts returns the statistics of the selected column in two parts, the first one with its name.
+func (s *statistics) parts(columns *grid.Layout, filters string) (totals, values []theme.Span) {
 	column, ok := columns.Selected()
 	if !ok {
 		return nil, nil

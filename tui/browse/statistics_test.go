@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// A key shows the figures of the selected column over all rows that match the filters. They are
+// A key shows the statistics of the selected column over all rows that match the filters. They are
 // kept for the column and the filters.
 func TestStatisticsOfColumns(t *testing.T) {
 	d, _ := openOrders(t)
@@ -46,7 +46,7 @@ func TestStatisticsOfColumns(t *testing.T) {
 	d.WantText("groups have no statistics")
 }
 
-// The figures have a time limit, and a request ends when its column or the screen is left.
+// The statistics have a time limit, and a request ends when its column or the screen is left.
 func TestStatisticsAreCancelled(t *testing.T) {
 	started := make(chan struct{}, 3)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -26,7 +26,7 @@ var (
 )
 
 // NoMatch returns the text of a list in which nothing matches conditions, with the remedy, such as
-// a key and what it does, and the number of rows without the conditions if it is known.
+// a key with its effect, and the number of rows without the conditions if it is known.
 func NoMatch(noun string, conditions []string, remedy string, without int64) string {
 	text := "No " + noun + " matches " + strings.Join(conditions, "  ") + ". " + remedy
 	if without == 0 {
