@@ -226,7 +226,8 @@ func (d *tunnelDialer) connect(conn net.Conn, target string) error {
 	if err != nil {
 		return fmt.Errorf("webhooks.proxy: CONNECT %s: %w", target, err)
 	}
-	response.Body.Close()
+	// The body is not closed, which would read it: a response that opens a tunnel has none, even
+	// with headers about it (RFC 9110, section 9.3.6), and after any other one the connection is closed.
 	if response.StatusCode == http.StatusProxyAuthRequired {
 		return fmt.Errorf("%w: status 407: it refuses the user name and password, or there are none",
 			errProxyUnusable)

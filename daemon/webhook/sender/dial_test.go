@@ -426,6 +426,32 @@ func TestProxyFailures(t *testing.T) {
 	}
 }
 
+// TestProxyWithBodyHeaders checks that headers about a body are ignored in a response that opens a
+// tunnel, and that a proxy that does not end the body of a refusal is not waited for.
+func TestProxyWithBodyHeaders(t *testing.T) {
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer receiver.Close()
+	tunnels := connectProxy{receiver: receiver.Listener.Addr().String()}
+	for head, want := range map[string]int{
+		"200 OK\r\nTransfer-Encoding: chunked":  200,
+		"200 OK\r\nContent-Length: 5":           200,
+		"200 OK\r\nConnection: close":           200,
+		"403 Forbidden\r\nContent-Length: 1000": 0,
+	} {
+		p := listen(t, nil, func(conn net.Conn) {
+			defer conn.Close()
+			_, _ = http.ReadRequest(bufio.NewReader(conn))
+			_, _ = io.WriteString(conn, "HTTP/1.1 "+head+"\r\n\r\n")
+			tunnels.tunnel(conn)
+		})
+		s := proxySender(t, "http://"+p, func(c *Config) { c.ConnectTimeout = 3 * time.Second })
+		o := s.sendFor(t, "http://"+publicAddress+"/", false)
+		if o.Code != want || o.Cause == webhook.TimedOut {
+			t.Errorf("after %q: got %+v, want status %d at once", head, o, want)
+		}
+	}
+}
+
 // TestProxyIsSlow checks that a tunnel that is not opened in time is a timeout.
 func TestProxyIsSlow(t *testing.T) {
 	hanging := listen(t, nil, func(conn net.Conn) {
