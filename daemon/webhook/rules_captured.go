@@ -115,9 +115,17 @@ func (r Rules) Receives(s *Subscription, event string) bool {
 	return strings.EqualFold(s.Pattern, event) || r.reads(s.Owner.Name, kind)
 }
 
-// Withheld returns the events that the owner of a subscription may not read, in lower case.
+// Withheld returns the events that the owner of a subscription may not read, in lower case. Those of
+// the service may be queued from a time when the owner was another user, or an admin.
 func (r Rules) Withheld(owner string) map[string]bool {
-	return r.withheld(func(kind *record.Kind) bool { return r.reads(owner, kind) })
+	withheld := r.withheld(func(kind *record.Kind) bool { return r.reads(owner, kind) })
+	if r.IsAdmin(owner) {
+		return withheld
+	}
+	for _, event := range record.ServiceEvents() {
+		withheld[event.Name] = true
+	}
+	return withheld
 }
 
 // WithheldFrom returns the names of the events that a caller may not read, sorted. reads reports
