@@ -12,11 +12,16 @@ type rate struct {
 	paidAt    time.Time     // when all attempts so far have got their interval
 }
 
-// set changes the limit, which is that of all daemons.
-func (r *rate) set(perMinute, daemons int) {
+// set changes the limit, which is that of all daemons. The attempts so far delay the next one no
+// longer than they would have under the new limit.
+func (r *rate) set(perMinute, daemons int, now time.Time) {
 	r.perMinute = perMinute
 	r.interval = time.Minute * time.Duration(daemons) / time.Duration(perMinute)
 	r.burst = max(1, perMinute/60/daemons)
+	latest := now.Add(time.Duration(r.burst) * r.interval)
+	if r.paidAt.After(latest) {
+		r.paidAt = latest
+	}
 }
 
 // limit returns the attempts a minute of all daemons, 0 for no limit.
@@ -83,7 +88,7 @@ func (s *queueSet) limitRate(q *queue) {
 	if q.rate == nil {
 		q.rate = new(rate)
 	}
-	q.rate.set(perMinute, daemons)
+	q.rate.set(perMinute, daemons, s.clock.Now())
 }
 
 // setDefaultRate sets the rate limit of the subscriptions without one of their own; 0 is no limit.

@@ -122,6 +122,24 @@ func TestDefaultRateLimit(t *testing.T) {
 	})
 }
 
+// TestRaisedRateLimit checks that messages that wait for a low limit do not wait on under a higher one.
+func TestRaisedRateLimit(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		times := x.recordTimes(func(string) bool { return false })
+		sub := x.subscribe("http://127.0.0.1/hook", "*", limitedTo(1))
+		for range 100 {
+			x.publish("debtor.updated", "x")
+		}
+		x.advance(5 * time.Second)
+		x.changeSubscription(sub, admin.SubscriptionChange{MaxPerMinute: new(600)})
+		x.advance(5 * time.Second)
+		if n := len(times.sorted()); n < 40 || n > 1+50+10 {
+			t.Errorf("there were %d attempts within 5 s of the change to 600 a minute, want about 50", n)
+		}
+		x.advance(10 * time.Second)
+	})
+}
+
 // TestRateLimitCountsEachAttempt checks that probes of a failing endpoint, requested retries, tests
 // and messages of a queue with an order keep to the limit, and that waiting is not shown as failing.
 func TestRateLimitCountsEachAttempt(t *testing.T) {
