@@ -129,6 +129,7 @@ func (s subscriptionRules) current() webhook.Rules {
 	state := s.settings.state.Load()
 	r.Roles = s.roles.Required()
 	r.MaxSubscriptions = state.config.Webhooks.MaxSubscriptions
+	r.MaxPerMinute = state.config.Webhooks.MaxPerMinute
 	r.Events = state.events
 	r.Captured = state.captured
 	r.Zone = cmp.Or(state.config.Query.TimeZone, time.Local)

@@ -70,6 +70,43 @@ func startWebhooks(t *testing.T, args ...string) (*daemontest.Instance, func(rol
 
 func pointer[T any](v T) *T { return &v }
 
+// TestRateWithSubscriberID checks that a SubscriberID alone cannot raise the limit of a subscription
+// above the default, but keeps a higher one that an admin has set.
+func TestRateWithSubscriberID(t *testing.T) {
+	_, as := startWebhooks(t, "--webhooks-max-per-minute", "120")
+	admin, anonymous := as("admin"), as("")
+	shop, err := admin.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, _ := receiver(t, 200)
+	request := wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.updated"), MaxPerMinute: pointer(121)}
+	const want = "MaxPerMinute can be at most 120"
+	_, err = anonymous.AddSubscription(t.Context(), shop.RecID, request)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("adding a subscription with 121: %v, want %q", err, want)
+	}
+	request.MaxPerMinute = pointer(120)
+	s, err := anonymous.AddSubscription(t.Context(), shop.RecID, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := wire.SubscriptionRequest{MaxPerMinute: pointer(6000)}
+	_, err = anonymous.UpdateSubscription(t.Context(), shop.RecID, s.RecID, change)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("changing it to 6000: %v, want %q", err, want)
+	}
+	_, err = admin.UpdateSubscription(t.Context(), shop.RecID, s.RecID, change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change.EventName = pointer("debtor.created") // with the limit that it has
+	_, err = anonymous.UpdateSubscription(t.Context(), shop.RecID, s.RecID, change)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSubscriptionLifecycle adds, changes, tests and removes a subscription and its
 // subscriber.
 func TestSubscriptionLifecycle(t *testing.T) {

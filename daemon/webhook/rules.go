@@ -41,6 +41,7 @@ type Rules struct {
 	TestTarget *url.URL // the service's own test target, nil for none
 
 	MaxSubscriptions int // number of subscriptions of a subscriber that its SubscriberID alone can add
+	MaxPerMinute     int // rate limit of subscriptions without one of their own; 0 for none
 
 	// the kinds of captured events, by the event's name in lower case
 	Captured map[string]*record.Kind
@@ -72,6 +73,7 @@ type Limits struct {
 	Subscriptions int
 	Wildcards     int // subscriptions to a family of events or to all events
 	HeaderBytes   int // names and values of the headers of all subscriptions
+	PerMinute     int // highest rate limit of a subscription; 0 for any
 }
 
 // Limits that are not settings.
@@ -82,7 +84,22 @@ const (
 
 // Limits returns the limits for callers with only a SubscriberID.
 func (r Rules) Limits() *Limits {
-	return &Limits{Subscriptions: r.MaxSubscriptions, Wildcards: maxWildcards, HeaderBytes: maxHeaderBytes}
+	return &Limits{
+		Subscriptions: r.MaxSubscriptions,
+		Wildcards:     maxWildcards,
+		HeaderBytes:   maxHeaderBytes,
+		PerMinute:     r.MaxPerMinute,
+	}
+}
+
+// CheckRate returns an error if the rate limit of a subscription is too high: otherwise a subscriber
+// could remove the default limit, which administrators set.
+func (l *Limits) CheckRate(perMinute int) error {
+	if l.PerMinute == 0 || perMinute <= l.PerMinute {
+		return nil
+	}
+	return Invalid(MemberRate, "can be at most %d with only a SubscriberID (webhooks.max_per_minute); an administrator can set a higher one",
+		l.PerMinute)
 }
 
 // TooManySubscriptions returns the error for a subscription beyond the limit.

@@ -252,6 +252,10 @@ func (svc *Service) AddSubscription(ctx context.Context, n webhook.Subscription)
 	var limits *webhook.Limits
 	if !n.MadeByAdmin {
 		limits = svc.Rules().Limits()
+		err = limits.CheckRate(n.MaxPerMinute)
+		if err != nil {
+			return n, err
+		}
 	}
 	made, err := svc.store.AddSubscription(ctx, n, limits)
 	if err == nil {
@@ -356,9 +360,15 @@ func (svc *Service) change(
 	return sub, retry, err
 }
 
-// checkChanged validates the owner, the pattern and the condition that a subscription would have
-// after a change. A new condition is set in canonical form.
+// checkChanged validates the rate limit, the owner, the pattern and the condition that a subscription
+// would have after a change. A new condition is set in canonical form.
 func (svc *Service) checkChanged(sub webhook.Subscription, c *SubscriptionChange) error {
+	if c.Limits != nil && !unchanged(c.MaxPerMinute, sub.MaxPerMinute) {
+		err := c.Limits.CheckRate(*c.MaxPerMinute)
+		if err != nil {
+			return err
+		}
+	}
 	sub.Owner.Name = *c.Owner
 	if c.Pattern != nil {
 		sub.Pattern = *c.Pattern
