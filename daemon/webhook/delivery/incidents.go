@@ -70,7 +70,8 @@ func mayReport(sub *webhook.Subscription) bool {
 // a minute. The lock of the queues is held.
 func (d *dispatcher) reportFailed(q *queue, m *webhook.Message, after webhook.State, o webhook.Outcome) {
 	_, isTest := record.SentEvent(m.Event.Name)
-	if !mayReport(q.sub) || isTest {
+	isAboutDelivery := record.IsServiceEvent(m.Event.Name) // of a pattern that was changed since
+	if !mayReport(q.sub) || isTest || isAboutDelivery {
 		return
 	}
 	now := d.Now()
