@@ -226,6 +226,6 @@ func wrapConnect(err error) error {
 const certificateAdvice = "export the server's certificate and add serverCertificate=FILE.pem" +
 	" to the connection string, which then accepts only that one," +
 	" or install the certificate of its CA;" +
-	" trustServerCertificate=true accepts every certificate, also that of an attacker between the two"
+	" trustServerCertificate=true accepts every certificate, including one of an attacker in between"
 
 func newError(e mssql.Error) *Error { return &Error{Number: int(e.Number), Message: e.Message} }

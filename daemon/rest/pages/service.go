@@ -70,7 +70,7 @@ func (h service) captures(x *edge.Context) error {
 		Page:     frame(x, "Captures", startLink),
 		Lede:     "The service finds changes of these record kinds in the ERP's database, and publishes them as events.",
 		Headings: []string{"Kind", "State", "Lag", "Rows", "Created", "Updated", "Deleted", "Events"},
-		Empty:    "No changes are captured. The setting erp.capture names the kinds.",
+		Empty:    `No changes are captured. Set capture = "always" for a kind in a file of record kinds.`,
 	}
 	for _, c := range list {
 		lag := ""
