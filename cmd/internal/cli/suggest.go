@@ -77,32 +77,51 @@ func SuggestCommands(commands []*cli.Command, word string) []string {
 	return suggested
 }
 
-// unknownFlag returns the error of a flag that the command does not have. It only
-// suggests flags that the command does have, or else the commands of its group that have the flag.
+// unknownFlag returns the error of a flag that the command does not have, or of one without a
+// command that the program does not have.
 func (r *reorderer) unknownFlag(name string) error {
 	written := dashed(name)
-	if command := commandWithFlag(r.app.Commands, name, ""); command != "" && len(r.Path) == 0 {
+	if len(r.Path) > 0 {
+		return Usagef("%s has no flag %s%s", r.command(), written, r.flagAdvice(name))
+	}
+	if command := commandWithFlag(r.app.Commands, name, ""); command != "" {
 		return Usagef("no command given; did you mean %s %s %s?", r.app.Name, command, written)
 	}
 	suggested := r.familiar(written)
-	if slices.Contains(suggested, "--"+newPassword+"-file") {
-		return Usagef("%s has no flag %s%s", r.command(), written, r.secretLine())
+	if suggested == nil {
+		suggested = r.similarFlags(name)
 	}
-	if suggested == nil && len(name) > 1 {
-		suggested = record.Suggest(written, append(r.local.names(), r.globals.names()...))
+	return Usagef("unknown flag %s%s", written, record.DidYouMean(suggested))
+}
+
+// flagAdvice returns the end of the error of a flag that the command does not have: a flag with its
+// meaning or with a similar name, the argument of its name, the commands of the group that have it,
+// or else the flags that the command has.
+func (r *reorderer) flagAdvice(name string) string {
+	familiar := r.familiar(dashed(name))
+	if slices.Contains(familiar, "--"+newPassword+"-file") {
+		return r.secretLine()
 	}
-	near := record.DidYouMean(suggested)
-	if command := r.command(); command != "" {
-		usage := FindCommand(r.app.Commands, r.Path).ArgsUsage
-		if near == "" && slices.Contains(strings.Fields(usage), strings.ToUpper(name)) {
-			near = fmt.Sprintf("; %s is an argument: %s %s %s", strings.ToUpper(name), r.app.Name, command, usage)
-		}
-		if near == "" {
-			near = cmp.Or(record.DidYouMean(r.siblings(name)), r.flagList())
-		}
-		return Usagef("%s has no flag %s%s", command, written, near)
+	if familiar != nil {
+		return record.DidYouMean(familiar)
 	}
-	return Usagef("unknown flag %s%s", written, near)
+	if similar := r.similarFlags(name); len(similar) > 0 {
+		return record.DidYouMean(similar)
+	}
+	argument := strings.ToUpper(name)
+	usage := FindCommand(r.app.Commands, r.Path).ArgsUsage
+	if slices.Contains(strings.Fields(usage), argument) {
+		return fmt.Sprintf("; %s is an argument: %s %s %s", argument, r.app.Name, r.command(), usage)
+	}
+	return cmp.Or(record.DidYouMean(r.siblings(name)), r.flagList())
+}
+
+// similarFlags returns the flags of the command and of the program with a name like another one.
+func (r *reorderer) similarFlags(name string) []string {
+	if len(name) == 1 { // all letters are alike
+		return nil
+	}
+	return record.Suggest(dashed(name), append(r.local.names(), r.globals.names()...))
 }
 
 // secretHint returns how a secret is given to a flag of the command; see the function.
