@@ -84,8 +84,7 @@ func TestBrokenLinkToKinds(t *testing.T) {
 		t.Skip(err)
 	}
 	conf, err := input{
-		args:  "--config " + path,
-		env:   []string{"WHD_ERP=demo"},
+		env:   []string{"WHD_ERP=demo", "WHD_CONFIG=" + path}, // the arguments are split at blanks
 		files: map[string]string{path: ""},
 	}.load()
 	if err != nil {
