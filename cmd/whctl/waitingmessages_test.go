@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestWaitingMessages checks that the next try of a message is the reason if it is due and not sent:
@@ -14,16 +15,17 @@ func TestWaitingMessages(t *testing.T) {
 		waits = `"WaitUntilDateTime":"/Date(1783502531000+0000)/"` // 12 minutes later
 		holds = `"HeldEvents":["inventory.updated"]`
 	)
+	waiting := "to wait until " + time.UnixMilli(1783502531000).Format("15:04")
 	for _, tt := range []struct {
 		queue string
 		want  map[string]int // number of lines
 		args  []string
 	}{
-		{waits, map[string]int{"to wait until 09:22": 2, " due": 0}, []string{"messages", "list"}},
-		{holds, map[string]int{" held ": 2, " due": 0, "until 09": 0}, []string{"messages", "list"}},
-		{`"Pending":1`, map[string]int{" due ": 1, "in 5m": 1, "until 09": 0}, []string{"messages", "list"}},
-		{waits, map[string]int{"to wait until 09:22": 1}, []string{"messages", "show", messageID}},
-		{waits, map[string]int{"to wait until 09:22": 1}, []string{"subscriptions", "list"}},
+		{waits, map[string]int{waiting: 2, " due": 0}, []string{"messages", "list"}},
+		{holds, map[string]int{" held ": 2, " due": 0, "until": 0}, []string{"messages", "list"}},
+		{`"Pending":1`, map[string]int{" due ": 1, "in 5m": 1, "until": 0}, []string{"messages", "list"}},
+		{waits, map[string]int{waiting: 1}, []string{"messages", "show", messageID}},
+		{waits, map[string]int{waiting: 1}, []string{"subscriptions", "list"}},
 	} {
 		got := invocation{
 			terminal: true,
