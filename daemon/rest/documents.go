@@ -191,14 +191,22 @@ func (h *documents) kinds(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	header := x.Response.Header()
-	header.Set("ETag", tag)
-	header.Set("Cache-Control", "private, no-cache")
-	if hasTag(x.Request.Header.Values("If-None-Match"), tag) {
-		x.Response.WriteHeader(http.StatusNotModified)
+	if sendUnchanged(x, tag) {
 		return nil
 	}
 	return edge.List(x, "Kinds", kinds, nil, func(k wire.RecordKind) wire.RecordKind { return k })
+}
+
+// sendUnchanged sets the tag of a response, and sends status 304 if the client has it already.
+func sendUnchanged(x *edge.Context, tag string) bool {
+	header := x.Response.Header()
+	header.Set("ETag", tag)
+	header.Set("Cache-Control", "private, no-cache")
+	isUnchanged := hasTag(x.Request.Header.Values("If-None-Match"), tag)
+	if isUnchanged {
+		x.Response.WriteHeader(http.StatusNotModified)
+	}
+	return isUnchanged
 }
 
 // hasTag reports whether a list of tags in headers has a tag. Strong and weak tags are

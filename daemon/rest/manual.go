@@ -118,13 +118,9 @@ func (h *manualPages) sendTagged(x *edge.Context, site encode.Site, contentType 
 	if err != nil {
 		return err
 	}
-	header := x.Response.Header()
-	header.Set("ETag", tag)
-	header.Set("Cache-Control", "private, no-cache")
-	if hasTag(x.Request.Header.Values("If-None-Match"), tag) {
-		x.Response.WriteHeader(http.StatusNotModified)
+	if sendUnchanged(x, tag) {
 		return nil
 	}
-	header.Set("Content-Type", contentType)
+	x.Response.Header().Set("Content-Type", contentType)
 	return x.Write(http.StatusOK, body)
 }
