@@ -341,7 +341,7 @@ func (h messages) one(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	page.Subscription, err = subscriptions{h.client}.view(x, m.SubscriberID, m.SubscriptionID)
+	page.Subscription, err = subscriptions(h).view(x, m.SubscriberID, m.SubscriptionID)
 	if err != nil {
 		return err
 	}
