@@ -16,9 +16,12 @@ import (
 // does so after the handshake.
 const alertWait = 500 * time.Millisecond
 
-// Connect connects to the host of a URL as an attempt would, with TLS for https, and disconnects. It
-// sends no request. It reports whether the receiver got the client certificate.
+// Connect connects to the host of a URL as an attempt would, with TLS for https, and disconnects,
+// within the limit of an attempt. It sends no request. It reports whether the receiver got the client
+// certificate.
 func (s *Sender) Connect(ctx context.Context, u *url.URL, byAdmin bool) (certified bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.config.AttemptTimeout())
+	defer cancel()
 	r := s.routeTo(u, byAdmin)
 	port := "80"
 	if u.Scheme == "https" {

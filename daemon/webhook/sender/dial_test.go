@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"encoding/base64"
 	"io"
 	"net"
@@ -506,5 +507,20 @@ func TestClientCertificate(t *testing.T) {
 		if err != nil || certified != (c.want == 1) {
 			t.Errorf("connecting to %s: got %v, %v", c.url, certified, err)
 		}
+	}
+}
+
+// TestConnectEnds checks that a receiver without a TLS handshake does not hold a check up.
+func TestConnectEnds(t *testing.T) {
+	silent := listen(t, nil, func(conn net.Conn) {
+		defer conn.Close()
+		_, _ = io.Copy(io.Discard, conn)
+	})
+	config := testConfig(200 * time.Millisecond)
+	s := New(config)
+	defer s.Close()
+	_, err := s.Connect(t.Context(), &url.URL{Scheme: "https", Host: silent}, true)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want that the limit is reached", err)
 	}
 }
