@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -80,7 +81,9 @@ func showScreens(c *cli.Context, s *command.Session) error {
 type viewer struct {
 	*profile.Connector // connector with the flags and environment variables
 	c                  *cli.Context
-	opened             []*client.Client
+
+	mu     sync.Mutex
+	opened []*client.Client
 }
 
 // appearance returns the appearance of the screens.
@@ -113,6 +116,8 @@ func (v *viewer) open(
 		if err != nil {
 			return nil, err
 		}
+		v.mu.Lock()
+		defer v.mu.Unlock()
 		v.opened = append(v.opened, service)
 		return service, nil
 	}
@@ -154,6 +159,8 @@ func (v *viewer) change(name string) (*client.Client, tui.Options, error) {
 
 // close closes all clients.
 func (v *viewer) close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	for _, service := range v.opened {
 		service.Close()
 	}
