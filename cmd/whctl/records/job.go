@@ -159,7 +159,8 @@ func totalValue(t record.Type, text string) any {
 	if text == "" {
 		return nil
 	}
-	if strings.Contains(text, ".") {
+	hasExponent := strings.ContainsAny(text, "eE") // its zeros count
+	if strings.Contains(text, ".") && !hasExponent {
 		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 	}
 	return json.RawMessage(text)
