@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,9 +59,10 @@ const watcherURL = "https://watch.example/"
 func TestIncidents(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.restartWithRules()
-		isDown := true
+		var isDown atomic.Bool
+		isDown.Store(true)
 		w := x.watch(func(m *webhook.Message) int {
-			if isDown {
+			if isDown.Load() {
 				return 503
 			}
 			return 200
@@ -77,7 +79,7 @@ func TestIncidents(t *testing.T) {
 			x.retrySelected("Status=3")
 			x.advance(15 * time.Second)
 		}
-		isDown = false
+		isDown.Store(false)
 		x.retrySelected("Status=3")
 		x.advance(time.Hour)
 
@@ -110,9 +112,9 @@ func TestIncidents(t *testing.T) {
 func TestIncidentsOfUnsteadyEndpoint(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.restartWithRules()
-		isDown := false
+		var isDown atomic.Bool
 		w := x.watch(func(*webhook.Message) int {
-			if isDown {
+			if isDown.Load() {
 				return 503
 			}
 			return 200
@@ -121,13 +123,13 @@ func TestIncidentsOfUnsteadyEndpoint(t *testing.T) {
 		x.subscribe("https://watch.example/2", "webhooks.*", byAdmin)
 		const minutes = 10
 		for range minutes * 3 {
-			isDown = !isDown
+			isDown.Store(!isDown.Load())
 			for range 10 {
 				x.publish("debtor.updated", "x")
 			}
 			x.advance(20 * time.Second)
 		}
-		isDown = false
+		isDown.Store(false)
 		x.advance(time.Hour)
 		events := w.events["https://watch.example/2"]
 		for _, name := range []string{"webhooks.endpoint.failing", "webhooks.endpoint.recovered"} {

@@ -151,13 +151,13 @@ func TestRateLimitCountsEachAttempt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			simulate(t, func(x *simulation) {
 				times := new(requestTimes)
-				fails := true
+				var works atomic.Bool
 				x.fakeSender.setStatus(func(int, *webhook.Message) int {
 					times.add()
-					if fails {
-						return 503
+					if works.Load() {
+						return 200
 					}
-					return 200
+					return 503
 				})
 				sub := x.subscribe("http://127.0.0.1/hook", "*", limitedTo(2), func(s *webhook.Subscription) {
 					s.Order = order
@@ -173,7 +173,7 @@ func TestRateLimitCountsEachAttempt(t *testing.T) {
 					x.retrySelected("Status=2")
 					x.advance(20 * time.Second)
 				}
-				fails = false
+				works.Store(true)
 				x.advance(2 * time.Hour)
 				sorted := times.sorted()
 				for i := 1; i < len(sorted); i++ {

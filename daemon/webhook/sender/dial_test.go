@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ const publicAddress = "93.184.215.14"
 type connectProxy struct {
 	address  string
 	receiver string
-	status   int // of its responses
+	status   atomic.Int64 // of its responses
 
 	mu      sync.Mutex
 	targets []string // those of its requests
@@ -39,7 +40,8 @@ type connectProxy struct {
 
 func newConnectProxy(t *testing.T, receiver string) *connectProxy {
 	t.Helper()
-	p := &connectProxy{receiver: receiver, status: http.StatusOK}
+	p := &connectProxy{receiver: receiver}
+	p.status.Store(http.StatusOK)
 	p.address = listen(t, nil, p.serve)
 	return p
 }
@@ -75,9 +77,10 @@ func (p *connectProxy) serve(conn net.Conn) {
 		return
 	}
 	p.note(request.Method+" "+request.Host, request.Header.Get("Proxy-Authorization"))
-	response := http.Response{StatusCode: p.status, ProtoMajor: 1, ProtoMinor: 1}
+	status := int(p.status.Load())
+	response := http.Response{StatusCode: status, ProtoMajor: 1, ProtoMinor: 1}
 	err = response.Write(conn)
-	if err != nil || p.status != http.StatusOK {
+	if err != nil || status != http.StatusOK {
 		return
 	}
 	p.tunnel(conn)
@@ -414,7 +417,7 @@ func TestProxyFailures(t *testing.T) {
 		{"SOCKS", "socks5://user:canary@" + other, 0, webhook.ProxyFailed, "unexpected protocol version"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p.status = c.status
+			p.status.Store(int64(c.status))
 			s := proxySender(t, c.proxy, nil)
 			o := s.sendFor(t, "http://"+publicAddress+"/", false)
 			if o.Own != c.own || o.Code != 0 || !strings.Contains(o.Detail, c.detail) {
