@@ -101,7 +101,7 @@ async function everyOperation(base) {
     let queries = 0, names = 0
     for (const o of (await client.get('/metadata')).Operations) {
         const routes = o.Routes.filter(r => !/\{Format\}|^\/api\//.test(r.Path))
-        if (/^\/(odata|mcp)\b/.test(routes[0].Path)) continue // at their own paths only
+        if (/^\/(docs|odata|mcp|Pages)\b/.test(routes[0].Path)) continue // at their own paths only
         const members = Object.fromEntries([...routes[0].Path.matchAll(/\{(\w+)\}/g)].map(m => [m[1], '00000000-0000-4000-8000-000000000000']))
         const query = o.Name === 'QueryRequestLogsGETManyRequest' || /^\/Queries\/\w+$/.test(routes[0].Path)
         for (const name of [o.Name, ...o.Aliases ?? []]) {
