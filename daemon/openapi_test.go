@@ -86,7 +86,7 @@ func (tools *apiTools) proxy(t *testing.T) {
 	place := "/Webhooks/Subscribers/" + subscriber + "/Subscriptions"
 	subscription := tools.create(t, place, `{"URL": "http://127.0.0.1:1", "EventName": "*"}`, "RecID")
 	parameters, err := json.Marshal(map[string]string{
-		"Kind": "SO_Totals", "Page": "changes", "Picture": "flows.svg",
+		"Kind": "SO_Totals", "Page": "changes",
 		"SubscriberID": subscriber, "SubscriptionID": subscription,
 		"MessageID": tools.create(t, place+"/"+subscription+"/Test", `{}`, "MessageID"),
 		"KeyID":     tools.create(t, "/ApiKeys", `{"Name": "Proxy", "Role": "reader"}`, "KeyID"),

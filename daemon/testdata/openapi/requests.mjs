@@ -22,6 +22,7 @@ const resolve = part => part && part.$ref ? part.$ref.split('/').slice(1).reduce
 // itemsOf returns the items of a collection for one operation: one for each media type
 // of the response and of the request.
 function itemsOf(path, method, item) {
+    if (path.startsWith('/docs/images/')) return [] // pictures, of the operation of the pages
     const operation = item[method]
     const parameters = (item.parameters || []).concat(operation.parameters || []).map(resolve)
     const place = path.replace(/\{(\w+)\}/g, (_, name) => (path.startsWith('/odata') ? ofFeeds : given)[name] || parameters.find(p => p.in === 'path' && p.name === name).example)
