@@ -126,13 +126,13 @@ func TestSearch(t *testing.T) {
 // TestTag changes with the version, the text and the user.
 func TestTag(t *testing.T) {
 	m := small("# Query", "# T")
-	other := small("# Query", "# T")
-	other.config.Version = "1.2.4"
-	other = New(other.config)
+	changed := small("# Query", "# T")
+	changed.config.Version = "1.2.4"
+	changed = New(changed.config)
 	tags := make(map[string]string)
 	for name, tag := range map[string]func() (string, error){
 		"as it is":        func() (string, error) { return m.Tag(encode.Site{}) },
-		"another version": func() (string, error) { return other.Tag(encode.Site{}) },
+		"another version": func() (string, error) { return changed.Tag(encode.Site{}) },
 		"another text":    func() (string, error) { return small("# Queries", "# T").Tag(encode.Site{}) },
 		"a user":          func() (string, error) { return m.Tag(encode.Site{User: "kim"}) },
 		"a session":       func() (string, error) { return m.Tag(encode.Site{User: "kim", Session: true}) },

@@ -82,11 +82,11 @@ func TestBodiesOfOpenMessages(t *testing.T) {
 			"BodyLike=%25canary%25",
 			"Body=" + url.QueryEscape(`{"Note":"canary"}`),
 		} {
-			if found := rows(c, "Status=2&"+guess); len(found) > 0 {
-				t.Errorf("%s: the condition %s finds %d rows", list, guess, len(found))
+			if matches := rows(c, "Status=2&"+guess); len(matches) > 0 {
+				t.Errorf("%s: the condition %s finds %d rows", list, guess, len(matches))
 			}
-			if found := rows(reader, "Status=2&"+guess); len(found) != len(open) {
-				t.Errorf("%s: %s as a reader finds %d rows, want %d", list, guess, len(found), len(open))
+			if matches := rows(reader, "Status=2&"+guess); len(matches) != len(open) {
+				t.Errorf("%s: %s as a reader finds %d rows, want %d", list, guess, len(matches), len(open))
 			}
 		}
 

@@ -137,8 +137,8 @@ func TestActionsOnManyMessages(t *testing.T) {
 	confirmation := c.do("GET "+list.link(t, "Retry…"), "").want(t, 200).
 		wantText(t, "Retry 4 messages", "1 other message matches and stays as it is.")
 
-	other := c.do("GET /Pages/AllMessages/Delete?Status=3&"+filter, "").want(t, 200).wantText(t, "Delete 2 messages")
-	c.follow(t, c.send(t, other)).wantText(t, "2 messages have been deleted.")
+	shown := c.do("GET /Pages/AllMessages/Delete?Status=3&"+filter, "").want(t, 200).wantText(t, "Delete 2 messages")
+	c.follow(t, c.send(t, shown)).wantText(t, "2 messages have been deleted.")
 
 	outdated := c.send(t, confirmation).want(t, 409).wantText(t, "has changed to 2", "Nothing has been done")
 	if n := strings.Count(asFilled, "3") * 2; rowCount(c.do("GET /Pages/Messages?Status=3", "")) != n-2 {
@@ -147,7 +147,7 @@ func TestActionsOnManyMessages(t *testing.T) {
 	c.follow(t, c.send(t, outdated)).wantText(t, "2 messages are due now.")
 
 	none := c.do("GET /Pages/AllMessages/Retry?EventName=nothing.created", "").want(t, 200).
-		wantText(t, "there is nothing to do")
+		wantText(t, "nothing would change")
 	if strings.Contains(none.body, "<button>") {
 		t.Error("the page without messages has a button")
 	}

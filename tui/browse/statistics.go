@@ -230,8 +230,8 @@ func (s *statistics) parts(columns *grid.Layout, filters string) (totals, values
 	if s.pending == column.Name {
 		return []theme.Span{name, {Text: "...", Role: theme.Dim}}, nil
 	}
-	result, known := s.results[column.Name]
-	if !known || s.filters != filters {
+	result, isComputed := s.results[column.Name]
+	if !isComputed || s.filters != filters {
 		key := keymap.KeyFor(keymap.InBrowser, keymap.ShowInfo)
 		return []theme.Span{
 			name,

@@ -16,8 +16,8 @@ import (
 // not change.
 func TestListsFollowTimeMode(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
-	other := tuitest.ConnectAs(t, i, "integration")
-	if _, err := other.Info(t.Context()); err != nil {
+	program := tuitest.ConnectAs(t, i, "integration")
+	if _, err := program.Info(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})

@@ -153,12 +153,12 @@ func (r *reorderer) group() []string {
 // siblings returns the commands of the group, or of that of the command, that have a flag.
 func (r *reorderer) siblings(name string) []string {
 	group := r.group()
-	found := FindCommand(r.app.Commands, group)
-	if found == nil {
+	command := FindCommand(r.app.Commands, group)
+	if command == nil {
 		return nil
 	}
 	var suggested []string
-	for _, c := range visible(found.Subcommands) {
+	for _, c := range visible(command.Subcommands) {
 		sibling := &reorderer{app: r.app, globals: FlagTable{}, local: FlagTable{}.Add(c.Flags)}
 		sibling.Path = append(slices.Clone(group), c.Name)
 		if sibling.knows(name) {

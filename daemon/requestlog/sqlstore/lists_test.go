@@ -121,8 +121,8 @@ func drawList(random *rand.Rand) *query.Plan {
 	}
 	for range random.IntN(3) {
 		operand := func() wire.Value {
-			at := listStart.Add(time.Duration(random.IntN(130_000)-5_000) * time.Millisecond)
-			return wire.Value{Text: at.Format(wire.DateLayout)}
+			logged := listStart.Add(time.Duration(random.IntN(130_000)-5_000) * time.Millisecond)
+			return wire.Value{Text: logged.Format(wire.DateLayout)}
 		}
 		c := query.Condition{
 			Field:    column,

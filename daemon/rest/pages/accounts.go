@@ -111,12 +111,12 @@ func (h users) list(x *edge.Context) error {
 		Empty:    "There are no users.",
 	}
 	for _, u := range list {
-		at := x.Base + pathUsers + "/" + url.PathEscape(u.UserName)
+		address := x.Base + pathUsers + "/" + url.PathEscape(u.UserName)
 		cells := append(texts(u.UserName, u.DisplayName, u.Role),
 			dated(x, u.AddedDateTime, ""), dated(x, u.LastSavedDateTime, ""))
 		page.Rows = append(page.Rows, tableRow{cells, []encode.Link{
-			{Name: "Edit", URL: at + "/Edit"},
-			{Name: "Remove…", URL: at + "/Remove"},
+			{Name: "Edit", URL: address + "/Edit"},
+			{Name: "Remove…", URL: address + "/Remove"},
 		}})
 	}
 	return page.show(x, http.StatusOK)

@@ -185,7 +185,7 @@ func (a bulkAction) confirmation(x *edge.Context, filters url.Values, n tally) c
 		c.Effects = append(c.Effects, strings.ToUpper(n.Warning[:1])+n.Warning[1:]+".")
 	}
 	if n.changed() == 0 {
-		c.Effects = []string{"No message matches, so there is nothing to do."}
+		c.Effects = []string{"No message matches, so nothing would change."}
 		c.Button = ""
 	}
 	return c

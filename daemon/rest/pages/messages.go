@@ -230,11 +230,11 @@ func statusTabs(base string, filters url.Values) []tab {
 	tabs := []tab{{Name: "all", URL: with(base, filters, "Status", ""), Selected: selected == ""}}
 	for _, s := range []webhook.Status{webhook.Failed, webhook.RetryPending, webhook.NotSent, webhook.Successful} {
 		number := strconv.Itoa(int(s))
-		known := statuses[s]
+		status := statuses[s]
 		tabs = append(tabs, tab{
-			Name:     known.Words,
-			Sign:     known.Sign,
-			Class:    known.Class,
+			Name:     status.Words,
+			Sign:     status.Sign,
+			Class:    status.Class,
 			URL:      with(base, filters, "Status", number),
 			Selected: selected == number,
 		})

@@ -208,11 +208,11 @@ type moment struct {
 
 // ago describes a time in the past, or in the future.
 func ago(x *edge.Context, t wire.Timestamp) moment {
-	at := time.Time(t)
-	if at.IsZero() {
+	when := time.Time(t)
+	if when.IsZero() {
 		return moment{}
 	}
-	passed := x.Timing.Start.Sub(at)
+	passed := x.Timing.Start.Sub(when)
 	if passed < 0 {
 		return moment{display.Soon(-passed), t}
 	}

@@ -215,15 +215,15 @@ func chartOf(m *wire.Minutes) chart {
 	}
 	width := chartWidth / float64(len(m.Delivered))
 	for i := range m.Delivered {
-		at := time.Time(m.From).Add(time.Duration(i) * time.Minute).UTC().Format("15:04")
+		minute := time.Time(m.From).Add(time.Duration(i) * time.Minute).UTC().Format("15:04")
 		x := float64(i)*width + 1
 		if n := m.Delivered[i]; n > 0 {
 			height := max(2, float64(n)/float64(most)*chartHeight)
-			c.Bars = append(c.Bars, bar{x, chartBase - height, width - 2, height, "good", at + ": " + count(n) + " delivered"})
+			c.Bars = append(c.Bars, bar{x, chartBase - height, width - 2, height, "good", minute + ": " + count(n) + " delivered"})
 		}
 		if n := failures(m, i); n > 0 {
 			height := max(2, float64(n)/float64(failed)*failHeight)
-			c.Bars = append(c.Bars, bar{x, chartBase + 2, width - 2, height, "bad", at + ": " + count(n) + " failed"})
+			c.Bars = append(c.Bars, bar{x, chartBase + 2, width - 2, height, "bad", minute + ": " + count(n) + " failed"})
 		}
 	}
 	return c

@@ -157,18 +157,18 @@ func (h subscribers) one(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	at := x.Base + subscriberAddress(s.ItemNo)
+	address := x.Base + subscriberAddress(s.ItemNo)
 	page := subscriberPage{
 		Page:         frame(x, s.Name, subscribersLink),
 		Subscriber:   s,
 		Note:         noteOf(x.Request.URL.Query().Get(memberNote)),
-		SubscribeURL: at + "/Subscribe",
-		ToggleURL:    at + "/Do/Enable",
-		RenameURL:    at + "/Do/Rename",
-		DeleteURL:    at + "/Do/Delete",
+		SubscribeURL: address + "/Subscribe",
+		ToggleURL:    address + "/Do/Enable",
+		RenameURL:    address + "/Do/Rename",
+		DeleteURL:    address + "/Do/Delete",
 	}
 	if s.IsEnabled {
-		page.ToggleURL = at + "/Do/Disable"
+		page.ToggleURL = address + "/Do/Disable"
 	}
 	page.Views, err = subscriptions(h).views(x, s.Subscriptions)
 	if err != nil {
@@ -222,15 +222,15 @@ func (h subscribers) confirm(x *edge.Context) error {
 
 // subscriberConfirmation returns the confirmation before the action in the address.
 func subscriberConfirmation(x *edge.Context, s *wire.Subscriber) (confirmation, error) {
-	at := subscriberAddress(s.ItemNo)
+	address := subscriberAddress(s.ItemNo)
 	name := x.Params.Get("Action")
 	c := confirmation{
 		Facts: []encode.Pair{
 			{Name: "Subscriber", Value: s.Name},
 			{Name: "Subscriptions", Value: count(int64(len(s.Subscriptions)))},
 		},
-		Action: at + "/Do/" + url.PathEscape(name),
-		Back:   at,
+		Action: address + "/Do/" + url.PathEscape(name),
+		Back:   address,
 	}
 	title := ""
 	switch name {
@@ -252,7 +252,7 @@ func subscriberConfirmation(x *edge.Context, s *wire.Subscriber) (confirmation, 
 	default:
 		return c, edge.NotFound()
 	}
-	c.Page = frame(x, title, subscribersLink, encode.Link{Name: s.Name, URL: at})
+	c.Page = frame(x, title, subscribersLink, encode.Link{Name: s.Name, URL: address})
 	return c, nil
 }
 
@@ -305,11 +305,11 @@ func (h subscribers) subscribe(x *edge.Context) error {
 }
 
 func newSubscription(x *edge.Context, s *wire.Subscriber) subscriptionForm {
-	at := subscriberAddress(s.ItemNo)
+	address := subscriberAddress(s.ItemNo)
 	return subscriptionForm{
-		Page:       frame(x, "New subscription", subscribersLink, encode.Link{Name: s.Name, URL: at}),
-		Action:     at + "/Subscribe",
-		Back:       at,
+		Page:       frame(x, "New subscription", subscribersLink, encode.Link{Name: s.Name, URL: address}),
+		Action:     address + "/Subscribe",
+		Back:       address,
 		Button:     "Add the subscription",
 		Subscriber: s.Name,
 		IsNew:      true,

@@ -85,8 +85,8 @@ func (h explanations) show(x *edge.Context) error {
 
 func whyStepOf(x *edge.Context, s wire.WhyStep) whyStep {
 	step := whyStep{WhyStep: s, When: ago(x, s.At), Due: ago(x, s.Due), Sign: "●", Class: "idle"}
-	if known, ok := signs[s.Step]; ok {
-		step.Sign, step.Class = known[0], known[1]
+	if sign, ok := signs[s.Step]; ok {
+		step.Sign, step.Class = sign[0], sign[1]
 	}
 	if s.MessageID != "" {
 		step.MessageURL = x.Base + addressOf(s.MessageID)

@@ -25,11 +25,11 @@ var statuses = map[webhook.Status]status{
 
 // statusOf returns the state with a number.
 func statusOf(n int) status {
-	known, ok := statuses[webhook.Status(n)]
+	named, ok := statuses[webhook.Status(n)]
 	if !ok {
 		return status{Words: "status " + strconv.Itoa(n), Sign: "?", Class: "idle"}
 	}
-	return known
+	return named
 }
 
 // answer describes the last answer of an endpoint.
@@ -49,8 +49,8 @@ func next(x *edge.Context, m *wire.Message) string {
 	if !webhook.Status(m.Status).Open() {
 		return ""
 	}
-	at := time.Time(m.NextAttemptDateTime)
-	if at.IsZero() || !at.After(x.Timing.Start) {
+	due := time.Time(m.NextAttemptDateTime)
+	if due.IsZero() || !due.After(x.Timing.Start) {
 		return "due"
 	}
 	return ago(x, m.NextAttemptDateTime).Words

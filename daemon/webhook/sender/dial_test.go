@@ -397,7 +397,7 @@ func TestNoProxy(t *testing.T) {
 // password is not in their texts.
 func TestProxyFailures(t *testing.T) {
 	p := newConnectProxy(t, "127.0.0.1:1")
-	other := listen(t, nil, func(conn net.Conn) {
+	mail := listen(t, nil, func(conn net.Conn) {
 		_, _ = conn.Write([]byte("220 mail.example ESMTP\r\n"))
 		conn.Close()
 	})
@@ -412,9 +412,9 @@ func TestProxyFailures(t *testing.T) {
 		{"not allowed", "http://user:canary@" + p.address, 403, "",
 			"refuses CONNECT " + publicAddress + ":80: status 403 Forbidden"},
 		{"no answer", "http://user:canary@" + p.address, 504, "", "status 504 Gateway Timeout"},
-		{"mail", "http://user:canary@" + other, 0, webhook.ProxyFailed, "not an HTTP proxy"},
-		{"TLS", "https://user:canary@" + other, 0, webhook.ProxyFailed, "TLS"},
-		{"SOCKS", "socks5://user:canary@" + other, 0, webhook.ProxyFailed, "unexpected protocol version"},
+		{"mail", "http://user:canary@" + mail, 0, webhook.ProxyFailed, "not an HTTP proxy"},
+		{"TLS", "https://user:canary@" + mail, 0, webhook.ProxyFailed, "TLS"},
+		{"SOCKS", "socks5://user:canary@" + mail, 0, webhook.ProxyFailed, "unexpected protocol version"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.status.Store(int64(c.status))

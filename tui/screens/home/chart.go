@@ -211,8 +211,8 @@ func (c chart) hours() string {
 	line := []byte(strings.Repeat(" ", c.width))
 	start := c.labelWidth()
 	for ago := shown - 1; ago >= interval/2; ago -= interval {
-		at := time.Time(c.stats.Minutes.From).Add(time.Duration(total-1-ago) * time.Minute)
-		copy(line[start+(shown-1-ago)*width:], c.session.TimeOfDay(at)[:len("15:04")])
+		minute := time.Time(c.stats.Minutes.From).Add(time.Duration(total-1-ago) * time.Minute)
+		copy(line[start+(shown-1-ago)*width:], c.session.TimeOfDay(minute)[:len("15:04")])
 	}
 	if shown >= interval {
 		copy(line[start+shown*width-len("now"):], "now")

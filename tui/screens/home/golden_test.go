@@ -102,12 +102,12 @@ func sampleFailures(now time.Time, refused, paused wire.Queue) []wire.Message {
 		q := refused
 		status := ui.StatusFailed
 		code := 404
-		at := ago(now, 2*time.Minute+time.Duration(i)*80*time.Second)
+		failed := ago(now, 2*time.Minute+time.Duration(i)*80*time.Second)
 		if i >= 17 {
 			q = paused
 			status = ui.StatusRetrying
 			code = 500
-			at = ago(now, 26*time.Minute)
+			failed = ago(now, 26*time.Minute)
 		}
 		m := wire.Message{
 			MessageID:                   fmt.Sprintf("message %d", i),
@@ -117,7 +117,7 @@ func sampleFailures(now time.Time, refused, paused wire.Queue) []wire.Message {
 			Status:                      status,
 			Retries:                     2,
 			MaxRetries:                  2,
-			LastSavedDateTime:           at,
+			LastSavedDateTime:           failed,
 			LastMessageResponseHTTPCode: &code,
 			Key:                         fmt.Sprintf("D%d", i),
 		}

@@ -257,11 +257,11 @@ func (l layout) blocks() []block {
 		below(1, l.emptyBlock())
 	} else if p.isWide {
 		height := l.topHeight(p)
-		left := l.leftWidth()
-		endpoints := l.endpointsBlock(l.width-left-1, height, next)
-		endpoints.X = left + 1
+		width := l.leftWidth()
+		endpoints := l.endpointsBlock(l.width-width-1, height, next)
+		endpoints.X = width + 1
 		next += l.shownEndpoints(p)
-		below(height, l.hourBlock(p, left), endpoints)
+		below(height, l.hourBlock(p, width), endpoints)
 	} else {
 		below(l.topHeight(p), l.hourBlock(p, l.width))
 		below(l.tableHeight(p), l.endpointTable(p, next))

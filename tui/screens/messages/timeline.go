@@ -107,8 +107,8 @@ func (t *timeline) layout() {
 				start = []theme.Span{{Text: theme.Spaces(before)}}
 				right = nil
 			}
-			left := append(slices.Clone(start), theme.Span{Text: text})
-			t.lines = append(t.lines, timelineLine{item: i, left: left, right: right})
+			first := append(slices.Clone(start), theme.Span{Text: text})
+			t.lines = append(t.lines, timelineLine{item: i, left: first, right: right})
 		}
 	}
 }

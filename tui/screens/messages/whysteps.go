@@ -348,9 +348,9 @@ func (l *whyLayout) timeText(step wire.WhyStep) string {
 
 // ageText returns how long ago a step was, "" if times are not relative.
 func (l *whyLayout) ageText(step wire.WhyStep) string {
-	at := time.Time(step.At)
-	if at.IsZero() || l.session.Times != ui.Relative {
+	when := time.Time(step.At)
+	if when.IsZero() || l.session.Times != ui.Relative {
 		return ""
 	}
-	return ui.Age(l.session.Since(at)) + " ago"
+	return ui.Age(l.session.Since(when)) + " ago"
 }

@@ -40,9 +40,9 @@ func TestRequestsAreFilteredAndOpened(t *testing.T) {
 // The requests of the terminal itself are left out, and a line describes the others.
 func TestOwnRequestsAreLeftOut(t *testing.T) {
 	i := daemontest.Start(t)
-	other := tuitest.ConnectAs(t, i, "integration")
+	program := tuitest.ConnectAs(t, i, "integration")
 	for range 3 {
-		if _, err := other.Info(t.Context()); err != nil {
+		if _, err := program.Info(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -112,15 +112,15 @@ func TestRequestColumnsAreSaved(t *testing.T) {
 // A request is loaded completely although the log has new rows.
 func TestRequestDetailIsComplete(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
-	other := tuitest.ConnectAs(t, i, "integration")
+	program := tuitest.ConnectAs(t, i, "integration")
 	for range 5 {
-		if _, err := other.Info(t.Context()); err != nil {
+		if _, err := program.Info(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press("6", "j", "j", "j")
-	if _, err := other.Info(t.Context()); err != nil {
+	if _, err := program.Info(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.Press("enter")

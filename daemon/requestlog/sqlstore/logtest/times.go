@@ -57,10 +57,10 @@ func idsOf(entries []timedEntry, keep func(timedEntry) bool) (ids []string) {
 func logTimes(t *testing.T, s *logSuite) {
 	entries := s.addTimed(t, 200)
 	for _, seconds := range []int{-1, 0, 5, 8, 10, 15, 17, 30} {
-		at := logStart.Add(time.Duration(seconds) * time.Second)
-		text := at.Format(wire.DateLayout)
-		since := idsOf(entries, func(e timedEntry) bool { return !e.at.Before(at) })
-		until := idsOf(entries, func(e timedEntry) bool { return e.at.Before(at) })
+		logged := logStart.Add(time.Duration(seconds) * time.Second)
+		text := logged.Format(wire.DateLayout)
+		since := idsOf(entries, func(e timedEntry) bool { return !e.at.Before(logged) })
+		until := idsOf(entries, func(e timedEntry) bool { return e.at.Before(logged) })
 		sinceMember := executortest.Member("DateTimeGreaterThanOrEqualTo", text)
 		untilMember := executortest.Member("DateTimeLessThan", text)
 
