@@ -25,10 +25,8 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
-// nginxConf is a typical reverse proxy: it terminates TLS, serves whd below a path, and
-// sets the X-Forwarded headers. The plain server has nginx's defaults, which use
-// HTTP/1.0 to whd.
-const nginxConf = `
+// nginxHead starts a configuration: one process, with its files in its directory.
+const nginxHead = `
 daemon off;
 master_process off;
 pid nginx.pid;
@@ -41,7 +39,12 @@ http {
 	fastcgi_temp_path fastcgi;
 	uwsgi_temp_path uwsgi;
 	scgi_temp_path scgi;
-	client_max_body_size 64k;
+`
+
+// nginxConf is a typical reverse proxy: it terminates TLS, serves whd below a path, and
+// sets the X-Forwarded headers. The plain server has nginx's defaults, which use
+// HTTP/1.0 to whd.
+const nginxConf = nginxHead + `	client_max_body_size 64k;
 	server {
 		listen 127.0.0.1:%[1]d ssl;
 		ssl_certificate cert.pem;
@@ -290,20 +293,7 @@ func TestClientBehindNginx(t *testing.T) {
 }
 
 // nginxBothConf is the configuration around the section of the manual about two services.
-const nginxBothConf = `
-daemon off;
-master_process off;
-pid nginx.pid;
-error_log stderr notice;
-events {}
-http {
-	access_log off;
-	client_body_temp_path body;
-	proxy_temp_path proxy;
-	fastcgi_temp_path fastcgi;
-	uwsgi_temp_path uwsgi;
-	scgi_temp_path scgi;
-	%s
+const nginxBothConf = nginxHead + `	%s
 }
 `
 

@@ -28,20 +28,7 @@ import (
 
 // mutualTLSConf is a receiver that requires a client certificate. nginx responds with status 400 to
 // a request without one.
-const mutualTLSConf = `
-daemon off;
-master_process off;
-pid nginx.pid;
-error_log stderr notice;
-events {}
-http {
-	access_log off;
-	client_body_temp_path body;
-	proxy_temp_path proxy;
-	fastcgi_temp_path fastcgi;
-	uwsgi_temp_path uwsgi;
-	scgi_temp_path scgi;
-	server {
+const mutualTLSConf = nginxHead + `	server {
 		listen 127.0.0.1:%d ssl;
 		ssl_certificate cert.pem;
 		ssl_certificate_key key.pem;
