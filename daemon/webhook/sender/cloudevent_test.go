@@ -88,8 +88,11 @@ func TestSubscriptionReplacesCloudEventHeaders(t *testing.T) {
 	if h.Get("Ce-Type") != "debtor.updated" || h.Get("Webhook-Test") != "true" {
 		t.Errorf("a test of debtor.updated has %v", h)
 	}
-	if !bytes.Equal(got.body, m.Event.Body) || h.Get("Content-Type") != "application/json; charset=utf-8" {
-		t.Errorf("got %s of type %s", got.body, h.Get("Content-Type"))
+	if !bytes.Equal(got.body, m.Event.Body) {
+		t.Errorf("got the body %s, want %s", got.body, m.Event.Body)
+	}
+	if contentType := h.Get("Content-Type"); contentType != "application/json; charset=utf-8" {
+		t.Errorf("got the type %s, want that of JSON", contentType)
 	}
 }
 
