@@ -112,9 +112,9 @@ func TestInvalidStateFileIsRenamed(t *testing.T) {
 	}
 }
 
-// unwrapped returns the words of a screen without the line breaks and frames between them.
+// unwrapped returns the words of a screen without the line breaks, frames and selection bars between them.
 func unwrapped(screen string) string {
-	words := strings.FieldsFunc(screen, func(r rune) bool { return strings.ContainsRune(" │\n", r) })
+	words := strings.FieldsFunc(screen, func(r rune) bool { return strings.ContainsRune(" │▌\n", r) })
 	return strings.Join(words, " ")
 }
 
