@@ -8,8 +8,11 @@ import (
 	"unicode/utf8"
 )
 
+// MaxDigits is the number of significant digits that spreadsheets store.
+const MaxDigits = 15
+
 // Exact reports whether spreadsheets store number, a decimal text, without loss: it has at
-// most 15 significant digits and no exponent.
+// most MaxDigits significant digits and no exponent.
 func Exact(number []byte) bool {
 	position := 0 // of the digit, from 1
 	first := 0    // position of the first digit that is not zero
@@ -30,7 +33,7 @@ func Exact(number []byte) bool {
 		}
 		last = position
 	}
-	return last-first < 15
+	return last-first < MaxDigits
 }
 
 // Spreadsheets count days from 1899-12-30. They treat 1900 as a leap year, so dates before
@@ -60,13 +63,17 @@ func Serial(at time.Time) (days float64, ok bool) {
 // which XML parsers normalize, are written as _xHHHH_, which spreadsheets decode. An
 // underscore that already starts such a sequence is escaped too, so that it is not decoded.
 func escape(dst, text []byte) []byte {
-	for i := 0; i < len(text); {
-		if isPlain(text[i]) {
-			dst = append(dst, text[i])
-			i++
-			continue
+	for {
+		plain := 0
+		for plain < len(text) && isPlain(text[plain]) {
+			plain++
 		}
-		r, size := utf8.DecodeRune(text[i:])
+		dst = append(dst, text[:plain]...)
+		text = text[plain:]
+		if len(text) == 0 {
+			return dst
+		}
+		r, size := utf8.DecodeRune(text)
 		switch {
 		case r == '&':
 			dst = append(dst, "&amp;"...)
@@ -74,14 +81,13 @@ func escape(dst, text []byte) []byte {
 			dst = append(dst, "&lt;"...)
 		case r == '>':
 			dst = append(dst, "&gt;"...)
-		case isControl(r), looksEscaped(text[i:]):
+		case isControl(r), looksEscaped(text):
 			dst = fmt.Appendf(dst, "_x%04X_", r)
 		default:
 			dst = utf8.AppendRune(dst, r)
 		}
-		i += size
+		text = text[size:]
 	}
-	return dst
 }
 
 // needsPreserve reports whether a text has white space that readers may drop without

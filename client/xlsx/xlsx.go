@@ -175,10 +175,17 @@ func (w *Writer) styledText(text []byte, style int) {
 // Number writes a decimal number. Spreadsheets drop digits after the fifteenth: see
 // Exact.
 func (w *Writer) Number(digits []byte) {
-	w.openCell(stylePlain)
-	w.text("><v>")
-	w.bytes(digits)
-	w.text("</v></c>")
+	if !w.hasColumn() {
+		return
+	}
+	// Most cells are numbers: one variable for the buffer saves a tenth of their cost, see BenchmarkRow
+	// of package encode.
+	b := append(w.buffer, w.starts[w.column]...)
+	b = append(b, w.rowText...)
+	b = append(b, `"><v>`...)
+	b = append(b, digits...)
+	w.buffer = append(b, "</v></c>"...)
+	w.column++
 }
 
 // Bool writes a bool.
@@ -206,17 +213,25 @@ func (w *Writer) Date(at time.Time) {
 
 // openCell writes the start of a cell up to its attributes.
 func (w *Writer) openCell(style int) {
-	if w.column < len(w.starts) {
-		w.text(w.starts[w.column])
-		w.bytes(w.rowText)
-		w.text(`"`)
-	} else {
-		w.fail(fmt.Errorf("row %d has more cells than columns", w.row))
+	if !w.hasColumn() {
+		return
 	}
+	w.text(w.starts[w.column])
+	w.bytes(w.rowText)
+	w.text(`"`)
 	if style != stylePlain {
 		w.text(styleAttributes[style])
 	}
 	w.column++
+}
+
+// hasColumn reports whether the header has a column for the next cell. Otherwise, the workbook fails.
+func (w *Writer) hasColumn() bool {
+	if w.column < len(w.starts) {
+		return true
+	}
+	w.fail(fmt.Errorf("row %d has more cells than columns", w.row))
+	return false
 }
 
 // Close completes the workbook. It does not close the underlying writer.

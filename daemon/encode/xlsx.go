@@ -118,7 +118,10 @@ func (e *xlsxRows) isNumber(t record.Type) bool {
 	if t == record.Double && e.text[len(e.text)-1] <= '9' { // not infinite
 		return true
 	}
-	return t.Number() && isJSONNumber(e.text) && xlsx.Exact(e.text)
+	if !t.Number() || !isJSONNumber(e.text) {
+		return false
+	}
+	return len(e.text) <= xlsx.MaxDigits || xlsx.Exact(e.text)
 }
 
 // End completes the workbook.
