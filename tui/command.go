@@ -19,6 +19,7 @@ import (
 type command struct {
 	name string
 	help string
+	key  string // does the same on a screen; empty for none
 	// check returns the error of an argument; nil if the command takes any text.
 	check func(p *palette, argument string) error
 	// completions lists the possible arguments; nil for none.
@@ -32,11 +33,13 @@ func commands() []command {
 		{
 			name: "help",
 			help: "show the keys of the current screen",
+			key:  everywhere(keymap.ShowHelp),
 			run:  does(keymap.ShowHelp),
 		},
 		{
 			name: "cli",
 			help: "show the equivalent whctl command",
+			key:  everywhere(keymap.ShowCommand),
 			run:  does(keymap.ShowCommand),
 		},
 		{
@@ -71,16 +74,19 @@ func commands() []command {
 		{
 			name: "profiles",
 			help: "switch to another profile",
+			key:  everywhere(keymap.SwitchProfile),
 			run:  does(keymap.SwitchProfile),
 		},
 		{
 			name: "errors",
 			help: "list errors",
+			key:  everywhere(keymap.ShowErrors),
 			run:  does(keymap.ShowErrors),
 		},
 		{
 			name: "jobs",
 			help: "list exports of this session",
+			key:  everywhere(keymap.ShowJobs),
 			run:  does(keymap.ShowJobs),
 		},
 		{
@@ -94,6 +100,7 @@ func commands() []command {
 		{
 			name:  "why",
 			help:  "the history of a key, or of a message by ID: why KEY",
+			key:   inRows(keymap.ShowWhy),
 			check: (*palette).checkKey,
 			run: func(p *palette, key string) tea.Cmd {
 				return p.host.Open(ui.WhyTarget{Key: key})
@@ -102,6 +109,7 @@ func commands() []command {
 		{
 			name:        "changes",
 			help:        "live list of the changes of records: changes RECORD",
+			key:         inRows(keymap.ShowChanges),
 			check:       (*palette).checkKind,
 			completions: (*palette).kindNames,
 			run: func(p *palette, name string) tea.Cmd {
@@ -112,6 +120,7 @@ func commands() []command {
 		{
 			name: "refresh",
 			help: "refresh the screen",
+			key:  everywhere(keymap.Refresh),
 			run: func(p *palette, _ string) tea.Cmd {
 				return p.host.Refresh()
 			},
@@ -125,12 +134,22 @@ func commands() []command {
 			},
 		},
 		{
-			name: "quit",
+			name: quitCommand,
 			help: "quit whctl",
+			key:  everywhere(keymap.Quit),
 			run:  does(keymap.Quit),
 		},
 	}
 }
+
+// quitCommand is the name of the command that quits.
+const quitCommand = "quit"
+
+// everywhere returns the key of an action on all screens.
+func everywhere(action keymap.Action) string { return keymap.KeyFor(keymap.Everywhere, action) }
+
+// inRows returns the key of an action in the rows of a record kind.
+func inRows(action keymap.Action) string { return keymap.KeyFor(keymap.InBrowser, action) + " in rows" }
 
 // does returns the function of a command that runs the binding of an action.
 func does(action keymap.Action) func(p *palette, _ string) tea.Cmd {

@@ -1,7 +1,10 @@
 package tui_test
 
 import (
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/tuitest"
@@ -28,4 +31,42 @@ func TestAbbreviatedCommandRuns(t *testing.T) {
 	d.App.TypeCommand("erro")
 	d.Press("enter")
 	d.WantText("Errors")
+}
+
+// TestPaletteListsLastUsedFirst: an empty palette lists the last inputs, the newest first, and then
+// groups with descriptions and keys. Of names that match equally well, the one that was used last
+// is the first.
+func TestPaletteListsLastUsedFirst(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	d.Press(":")
+	d.WantNoText("Last used")
+	d.Press("esc")
+	for _, text := range []string{"Events", "Requests", "errors", "Events"} {
+		d.App.TypeCommand(text)
+		d.Advance(time.Second)
+		d.Press("enter", "esc")
+	}
+
+	d.Resize(120, 60)
+	d.Press(":")
+	text := d.Text()
+	for _, want := range []string{
+		`Last used +Events .* 5 `, `\n +errors .* ctrl\+e `, `\n +Requests .* 6 `,
+		`\n +Tabs +Home +whether .* 1 `, `\n +Commands +help +show .* \? `, `\n +Records +`,
+	} {
+		at := regexp.MustCompile(want).FindStringIndex(text)
+		if at == nil {
+			t.Fatalf("%s does not follow in\n%s", want, d.Text())
+		}
+		text = text[at[1]:]
+	}
+	d.Press("tab", "enter")
+	d.WantText("Events")
+
+	d.Press(":", "'re")
+	const firstSuggestion = 2 // line of the screen
+	line := strings.Split(d.Text(), "\n")[firstSuggestion]
+	if !strings.Contains(line, "Requests") {
+		t.Errorf("re suggests %q first, want Requests", line)
+	}
 }

@@ -37,6 +37,8 @@ type palette struct {
 	account  *session.Account
 	switcher *session.Switcher
 	tabs     *shell.Tabs
+
+	lastUse map[string]int // by the name of a target: position of its last input in the history
 }
 
 func newPalette(
@@ -51,17 +53,12 @@ func newPalette(
 	}
 }
 
-// commandNames returns the names of all commands.
-func commandNames() string {
-	names := record.Texts(commands(), func(c command) string { return c.name })
-	return strings.Join(names, " ")
-}
-
 // input returns the input for commands, record kinds, tabs, views and profiles.
 func (p *palette) input(h ui.LineHost) *ui.InputLine {
+	p.readHistory()
 	l := ui.NewInputLine(h, ui.CommandHistory, ":", "")
 	l.Help = "record kind with conditions, tab, view, @profile or a command"
-	l.Words = commandNames()
+	l.Groups = p.groups()
 	l.Suggest = p.suggestCommands
 	l.Check = func(text string) error {
 		_, err := p.parse(text)
@@ -143,6 +140,7 @@ func (p *palette) bestMatch(word string) (target, error) {
 type target struct {
 	name    string
 	help    string
+	key     string // opens the same on a screen; empty for none
 	kind    *record.Kind
 	command *command
 	run     func() tea.Cmd
@@ -150,17 +148,45 @@ type target struct {
 
 // targets returns everything that can be entered.
 func (p *palette) targets() []target {
+	return slices.Concat(
+		p.kindTargets(), p.tabTargets(), p.viewTargets(), p.profileTargets(), commandTargets(),
+	)
+}
+
+func (p *palette) kindTargets() []target {
 	var targets []target
 	for _, kind := range p.session.Registry.Kinds() {
 		targets = append(targets, target{name: kind.Name, help: kind.Summary, kind: kind})
 	}
+	return targets
+}
+
+// tabHelp describes the tabs.
+var tabHelp = [len(shell.TabNames)]string{
+	"whether anything is wrong, and where",
+	"record kinds and their rows",
+	"subscribers and their subscriptions",
+	"messages with their attempts and replies",
+	"events to subscribe to",
+	"requests to the service",
+}
+
+func (p *palette) tabTargets() []target {
+	var targets []target
+	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
 	for i, name := range shell.TabNames {
 		targets = append(targets, target{
 			name: name,
-			help: "tab",
+			help: tabHelp[i],
+			key:  keys[i],
 			run:  func() tea.Cmd { return p.tabs.Open(i) },
 		})
 	}
+	return targets
+}
+
+func (p *palette) viewTargets() []target {
+	var targets []target
 	for _, view := range p.session.State.Views {
 		targets = append(targets, target{
 			name: view.Name,
@@ -168,6 +194,11 @@ func (p *palette) targets() []target {
 			run:  func() tea.Cmd { return p.host.Open(ui.ViewTarget{View: view}) },
 		})
 	}
+	return targets
+}
+
+func (p *palette) profileTargets() []target {
+	var targets []target
 	for _, profile := range p.switcher.Profiles() {
 		targets = append(targets, target{
 			name: "@" + profile.Name,
@@ -175,17 +206,28 @@ func (p *palette) targets() []target {
 			run:  func() tea.Cmd { return p.switcher.SwitchTo(profile.Name) },
 		})
 	}
+	return targets
+}
+
+func commandTargets() []target {
+	var targets []target
 	for _, c := range commands() {
-		targets = append(targets, target{name: c.name, help: c.help, command: &c})
+		targets = append(targets, target{name: c.name, help: c.help, key: c.key, command: &c})
 	}
 	return targets
 }
 
-// matches returns the targets that match a word, the best first.
+// matches returns the targets that match a word, the best first. Of equally good ones, the one that
+// was used last is the first.
 func (p *palette) matches(word string) []target {
 	word = strings.ToLower(word)
 	matches := slices.DeleteFunc(p.targets(), func(t target) bool { return t.rank(word) == noMatch })
-	slices.SortStableFunc(matches, func(x, y target) int { return cmp.Compare(x.rank(word), y.rank(word)) })
+	slices.SortStableFunc(matches, func(x, y target) int {
+		return cmp.Or(
+			cmp.Compare(x.rank(word), y.rank(word)),
+			cmp.Compare(p.lastUse[y.name], p.lastUse[x.name]),
+		)
+	})
 	return matches
 }
 
@@ -241,9 +283,13 @@ func (p *palette) suggestCommands(text string) []ui.Suggestion {
 	}
 	var list []ui.Suggestion
 	for _, t := range p.matches(word) {
-		list = append(list, ui.Suggestion{Text: t.name, Name: t.name, Help: t.help})
+		list = append(list, t.suggestion())
 	}
 	return list
+}
+
+func (t target) suggestion() ui.Suggestion {
+	return ui.Suggestion{Text: t.name, Name: t.name, Help: t.help, Key: t.key}
 }
 
 // suggestArgument returns completions of the text after a command or record kind.

@@ -2,12 +2,15 @@ package ui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 )
@@ -17,6 +20,14 @@ type Suggestion struct {
 	Text string // the whole input after completion
 	Name string // shown
 	Help string
+	Key  string // does the same without the input; empty for none
+}
+
+// SuggestionGroup is a part of the list below an empty input.
+type SuggestionGroup struct {
+	Title       string
+	Suggestions []Suggestion
+	Compact     bool // only the names are listed if there is no room for all suggestions
 }
 
 // LineHost is the part of the app that an input line uses.
@@ -34,8 +45,8 @@ type InputLine struct {
 	kind         string // key of its history
 	prompt       string
 	input        textinput.Model
-	Help         string // in the hint line
-	Words        string // listed below the input while it is empty
+	Help         string            // in the hint line
+	Groups       []SuggestionGroup // listed below the input while it is empty; none lists Suggest
 	Suggest      func(text string) []Suggestion
 	Check        func(text string) error // called on every change
 	Accept       func(text string) tea.Cmd
@@ -170,6 +181,13 @@ func (l *InputLine) verify() {
 }
 
 func (l *InputLine) suggestions() []Suggestion {
+	if l.showsGroups() {
+		var list []Suggestion
+		for _, group := range l.Groups {
+			list = append(list, group.Suggestions...)
+		}
+		return list
+	}
 	if l.Suggest == nil {
 		return nil
 	}
@@ -217,30 +235,134 @@ func (l *InputLine) Hint() string {
 }
 
 const (
-	maxCompletions  = 8  // lines below an input line
+	maxCompletions  = 8  // lines below an input line with text
 	completionWidth = 28 // cells of the name of a completion
+	groupWidth      = 11 // cells of the title of a group
 )
+
+// showsGroups reports whether the input is empty and groups are listed.
+func (l *InputLine) showsGroups() bool { return l.input.Value() == "" && len(l.Groups) > 0 }
 
 // Suggestions draws the completions below the input.
 func (l *InputLine) Suggestions(width, room int) []string {
-	t := l.session.Theme
-	var lines []string
-	if l.input.Value() == "" {
-		for _, words := range theme.Wrap(l.Words, width-4) {
-			spans := []theme.Span{{Text: "   " + words.Text, Role: theme.Key}}
-			lines = append(lines, t.Compose(width, spans, nil))
-		}
+	if l.showsGroups() {
+		return l.drawGroups(width, room)
 	}
+	var lines []string
 	for _, s := range l.suggestions() {
 		if len(lines) == min(maxCompletions, room) {
 			break
 		}
-		spans := []theme.Span{
-			{Text: "   "},
-			{Text: t.Fit(s.Name, completionWidth, false), Role: theme.Key},
-			{Text: "  " + s.Help, Role: theme.Dim},
-		}
-		lines = append(lines, t.Compose(width, spans, nil))
+		lines = append(lines, l.drawSuggestion(width, "", s))
 	}
 	return lines
+}
+
+// drawSuggestion draws a completion after a text at the left.
+func (l *InputLine) drawSuggestion(width int, before string, s Suggestion) string {
+	t := l.session.Theme
+	spans := []theme.Span{
+		{Text: "   " + before, Role: theme.Dim},
+		{Text: t.Fit(s.Name, completionWidth, false), Role: theme.Key},
+		{Text: "  " + s.Help, Role: theme.Dim},
+	}
+	if s.Key == "" {
+		return t.Compose(width, spans, nil)
+	}
+	return t.Compose(width, spans, []theme.Span{{Text: s.Key + " ", Role: theme.Key}})
+}
+
+// drawGroups draws the groups in at most room lines. The last line counts the others.
+func (l *InputLine) drawGroups(width, room int) []string {
+	names := l.compactNames(width, room)
+	counts := groupCounts(l.Groups, names, room)
+	var lines []string
+	hidden := 0
+	for i, group := range l.Groups {
+		title := group.Title
+		for _, line := range names[i] {
+			lines = append(lines, l.drawNames(width, title, line))
+			title = ""
+		}
+		if len(names[i]) > 0 {
+			continue
+		}
+		for _, s := range group.Suggestions[:counts[i]] {
+			lines = append(lines, l.drawSuggestion(width, l.groupTitle(title), s))
+			title = ""
+		}
+		hidden += len(group.Suggestions) - counts[i]
+	}
+	if hidden > 0 {
+		note := display.Count(hidden, "other", "others") + ": enter a part of the name"
+		lines = append(lines, l.session.Theme.Compose(width, []theme.Span{{Text: "   " + note, Role: theme.Dim}}, nil))
+	}
+	return lines
+}
+
+// groupTitle returns the title of a group in its column.
+func (l *InputLine) groupTitle(title string) string {
+	return l.session.Theme.Fit(title, groupWidth, false)
+}
+
+// drawNames draws a line of names of a compact group.
+func (l *InputLine) drawNames(width int, title, names string) string {
+	spans := []theme.Span{
+		{Text: "   " + l.groupTitle(title), Role: theme.Dim},
+		{Text: names, Role: theme.Key},
+	}
+	return l.session.Theme.Compose(width, spans, nil)
+}
+
+// compactNames returns the lines with the names of each compact group, none if there is room for all
+// suggestions.
+func (l *InputLine) compactNames(width, room int) [][]string {
+	names := make([][]string, len(l.Groups))
+	total := 0
+	for _, group := range l.Groups {
+		total += len(group.Suggestions)
+	}
+	if total <= room {
+		return names
+	}
+	for i, group := range l.Groups {
+		if !group.Compact {
+			continue
+		}
+		text := record.Texts(group.Suggestions, func(s Suggestion) string { return s.Name })
+		for _, line := range theme.Wrap(strings.Join(text, "  "), width-groupWidth-4) {
+			names[i] = append(names[i], line.Text)
+		}
+	}
+	return names
+}
+
+// groupCounts returns how many suggestions of each group are listed in at most room lines, of which
+// the names of compact groups take some. The longest groups are shortened first, and of equally long
+// ones the last.
+func groupCounts(groups []SuggestionGroup, names [][]string, room int) []int {
+	counts := make([]int, len(groups))
+	lines := 0
+	for i, group := range groups {
+		room -= len(names[i])
+		if len(names[i]) == 0 {
+			counts[i] = len(group.Suggestions)
+			lines += counts[i]
+		}
+	}
+	if lines <= room {
+		return counts
+	}
+	const note = 1 // line that counts the others
+	for lines > max(0, room-note) {
+		longest := 0
+		for i := range counts {
+			if counts[i] >= counts[longest] {
+				longest = i
+			}
+		}
+		counts[longest]--
+		lines--
+	}
+	return counts
 }
