@@ -34,6 +34,7 @@ func TestRecordGoldens(t *testing.T) {
 		d.Press(":", "'so_tot")
 		d.Golden("S12-palette", appearance)
 		d.Press("enter", "l", "s", "s", "j", "space", "j", "space", "k")
+		d.Advance(time.Second / 2) // the statistics of the column are computed
 		d.Golden("S03-grid", appearance)
 		d.Press(":")
 		d.Golden("S12-palette-empty", appearance)

@@ -29,6 +29,10 @@ type CurrentSession struct {
 	SessionID      string `json:"SessionId,omitempty"` // masked as in the request log
 	KeyID          string `json:",omitempty"`
 	ExpiryDateTime string `json:",omitempty"` // end of the session
+
+	// EmbeddedRecords reports whether business records are in the embedded file, so that reading
+	// all of them burdens no database server.
+	EmbeddedRecords bool `json:",omitempty"`
 }
 
 // UserRequest is a request that creates or updates a user. An update does not change

@@ -45,6 +45,8 @@ type Config struct {
 	Log      *slog.Logger
 	Edge     edge.Config
 
+	EmbeddedRecords bool // business records are in the embedded file
+
 	RequestLog *requestlog.Recorder // nil for none
 	LostLines  func() int64         // number of lines of Log that were dropped; nil for none
 
@@ -205,7 +207,7 @@ func newHandlers(c Config, m *metrics.Metrics, access *accounts.Access, s *shutd
 	})
 	h := &handlers{
 		access:   access,
-		accounts: accounts.New(c.Accounts, access),
+		accounts: accounts.New(c.Accounts, access, c.EmbeddedRecords),
 		bills:    bills{c.Bills},
 		queries:  records,
 		feeds:    feeds.Handlers{Queries: records, Store: c.Store},

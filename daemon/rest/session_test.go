@@ -125,6 +125,9 @@ func TestCurrentSession(t *testing.T) {
 		basic("ann", annPassword): "basic",
 	} {
 		s := read[wire.CurrentSession](t, c.do("GET /Sessions/Current", "", proof).want(t, 200))
+		if !s.EmbeddedRecords {
+			t.Errorf("via %s: the records are not embedded", via)
+		}
 		if s.UserName != "Ann" || s.DisplayName != "Ann Other" || s.Role != "publisher" || s.Via != via {
 			t.Errorf("got the session %+v, want that of Ann via %s", s, via)
 		}

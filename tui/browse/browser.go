@@ -254,7 +254,8 @@ func (b *Browser) countWithout(generation int, q client.Query) tea.Cmd {
 // SetSize sets the size of the screen, which the list with its head, its foot and its preview fill.
 func (b *Browser) SetSize(width, height int) {
 	b.Table.SetSize(width, height)
-	if n := b.headLines() + b.footLines(); n > 0 {
+	b.statistics.lines = b.footLines()
+	if n := b.headLines() + b.statistics.lines; n > 0 {
 		b.Grid.SetSize(b.Grid.Width(), height-n)
 	}
 }

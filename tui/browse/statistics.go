@@ -20,15 +20,24 @@ import (
 // statisticsTimeout limits how long a service computes for a line at the foot of a list.
 const statisticsTimeout = 2 * time.Second
 
+// statisticsDelay is how long a column is selected before its statistics are computed without a
+// key, so that moving over columns does not compute those of each.
+const statisticsDelay = 300 * time.Millisecond
+
 // statistics are those of columns over all rows that match the filters, which the service
 // computes. They are kept until the filters change.
 type statistics struct {
-	shown   bool                        // the list has a line for them
+	shown   bool                        // the user has requested them: they may use two lines
 	filters string                      // of the results
 	results map[string]columnStatistics // by column
 	pending string                      // column of the request in progress; empty for none
 	cancel  context.CancelFunc          // cancels the request in progress
+	awaited columnOfFilters             // computed after statisticsDelay unless another one is selected
+	lines   int                         // below the list
 }
+
+// columnOfFilters is a column of the rows that match filters.
+type columnOfFilters struct{ column, filters string }
 
 // columnStatistics are the statistics of a column. Empty ones are left out.
 type columnStatistics struct {
@@ -77,8 +86,61 @@ func (b *Browser) showStatistics() tea.Cmd {
 	s := &b.statistics
 	s.shown = true
 	b.SetSize(b.Width, b.Height)
-	s.setFilters(b.Selection.filterText())
-	return b.fetchStatistics(column.Name)
+	return b.fetchStatistics(column.Name, func(err error) {
+		b.Host.ShowFetchError("computing the statistics of "+column.Name, err)
+	})
+}
+
+// UpdatePreview shows the selected record, and computes the statistics of the selected column where
+// that needs no key.
+func (b *Browser) UpdatePreview() tea.Cmd {
+	return tea.Batch(b.Table.UpdatePreview(), awaitStatistics(b))
+}
+
+// needNoKey reports whether the statistics of a selection are computed without a key. On a database
+// server, that could slow down other programs.
+func needNoKey(session *ui.Session, s *selection) bool {
+	isRows := s.options.groups == nil && !hasServiceTimes(s.Kind)
+	return isRows && session.Access.EmbeddedRecords
+}
+
+// awaitStatistics computes the statistics of the selected column after a while, if they are not
+// known and need no key.
+func awaitStatistics(b *Browser) tea.Cmd {
+	if !needNoKey(b.Session, b.Selection) {
+		return nil
+	}
+	if b.footLines() != b.statistics.lines { // it has become known that the records are embedded
+		b.SetSize(b.Width, b.Height)
+	}
+	wanted, ok := wantedStatistics(b)
+	if !ok || wanted == b.statistics.awaited {
+		return nil
+	}
+	b.statistics.awaited = wanted
+	return b.Host.After(statisticsDelay, ui.Response{To: b, Background: true, Apply: func() tea.Cmd {
+		current, ok := wantedStatistics(b)
+		if wanted != b.statistics.awaited {
+			return nil
+		}
+		b.statistics.awaited = columnOfFilters{}
+		if !ok || current != wanted || b.Host.Front() != ui.Screen(b) {
+			return nil
+		}
+		return b.fetchStatistics(wanted.column, func(error) {}) // the line shows that there are none
+	}})
+}
+
+// wantedStatistics returns the selected column if its statistics are to be computed, else false.
+func wantedStatistics(b *Browser) (wanted columnOfFilters, ok bool) {
+	column, isSelected := b.Grid.Columns.Selected()
+	s := &b.statistics
+	if !isSelected || s.pending == column.Name || b.footLines() == 0 || !b.Session.MayPoll() {
+		return wanted, false
+	}
+	wanted = columnOfFilters{column: column.Name, filters: b.Selection.filterText()}
+	_, isKnown := s.results[column.Name]
+	return wanted, !isKnown || s.filters != wanted.filters
 }
 
 // setFilters drops the results of other filters.
@@ -89,9 +151,11 @@ func (s *statistics) setFilters(filters string) {
 	}
 }
 
-// fetchStatistics fetches the statistics of a column. It cancels a request for another column.
-func (b *Browser) fetchStatistics(name string) tea.Cmd {
+// fetchStatistics fetches the statistics of a column, and reports the error if there is one. It
+// cancels a request for another column.
+func (b *Browser) fetchStatistics(name string, report func(error)) tea.Cmd {
 	s := &b.statistics
+	s.setFilters(b.Selection.filterText())
 	s.stop()
 	s.pending = name
 	var ctx context.Context
@@ -128,7 +192,7 @@ func (b *Browser) fetchStatistics(name string) tea.Cmd {
 		s.stop()
 		s.results[name] = result
 		if err != nil {
-			b.Host.ShowFetchError("computing the statistics of "+name, err)
+			report(err)
 		}
 		return nil
 	})
@@ -196,10 +260,11 @@ func (b *Browser) footLines() int {
 		minHeight    = 8
 		oneLineWidth = 110
 	)
-	if !b.statistics.shown || b.Height < minHeight {
+	isShown := b.statistics.shown || needNoKey(b.Session, b.Selection)
+	if !isShown || b.Height < minHeight {
 		return 0
 	}
-	if b.Grid.Width() >= oneLineWidth {
+	if b.Grid.Width() >= oneLineWidth || !b.statistics.shown {
 		return 1
 	}
 	return 2

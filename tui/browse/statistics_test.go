@@ -1,11 +1,13 @@
 package browse_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui"
@@ -60,11 +62,7 @@ func TestStatisticsAreCancelled(t *testing.T) {
 		_, _ = io.WriteString(w, `{"Offset":0,"Total":0,"Results":[],"Meta":{},"ResponseStatus":{}}`)
 	}))
 	t.Cleanup(server.Close)
-	c, err := client.New(client.Options{URL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := tuitest.Drive(t, c, tui.Options{})
+	d := driveServer(t, server)
 	d.Press(":", "'SO_Totals", "enter", "esc", "i")
 	d.WantText("InvoiceID  not within 2 s")
 	<-started
@@ -79,4 +77,66 @@ func TestStatisticsAreCancelled(t *testing.T) {
 	d.WantText("InvoiceID  not within 2 s")
 	d.Press("l")
 	d.WantText("InvoiceTotal  i statistics")
+}
+
+// On the embedded store, the statistics of a column are computed once it has been selected for a
+// while, and end when it or the screen is left. Another service gets no request without a key.
+func TestStatisticsWithoutKey(t *testing.T) {
+	for _, embedded := range []bool{true, false} {
+		started := make(chan string, 10)
+		release := make(chan struct{}, 10)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			w.Header().Set("Content-Type", "application/json")
+			if r.URL.Path == "/Sessions/Current" {
+				_, _ = fmt.Fprintf(w, `{"UserName":"ann","Role":"reader","EmbeddedRecords":%t}`, embedded)
+				return
+			}
+			if _, column, ok := strings.Cut(string(body), "COUNT("); ok {
+				started <- column[:strings.Index(column, ")")]
+				select {
+				case <-release:
+				case <-r.Context().Done():
+					return
+				}
+			}
+			_, _ = io.WriteString(w, `{"Offset":0,"Total":0,"Results":[],"Meta":{"COUNT(InvoiceID)":"12"},"ResponseStatus":{}}`)
+		}))
+		t.Cleanup(server.Close)
+		d := driveServer(t, server)
+		d.Press(":", "'SO_Totals", "enter", "esc")
+		if !embedded {
+			d.Advance(time.Second)
+			if len(started) > 0 {
+				t.Errorf("a service whose records are not embedded got a request for %s", <-started)
+			}
+			d.WantNoText("i statistics")
+			continue
+		}
+
+		d.WantText("InvoiceID  i statistics")
+		d.Press("l", "h", "l", "h")
+		release <- struct{}{}
+		d.Advance(time.Second / 2)
+		d.WantText("InvoiceID  count 12")
+		if column := <-started; column != "InvoiceID" || len(started) > 0 {
+			t.Errorf("moving over columns computed %s and %d others", column, len(started))
+		}
+
+		d.Press("l", "h")
+		d.Advance(time.Second / 2)
+		if len(started) > 0 {
+			t.Errorf("known statistics were computed again: %s", <-started)
+		}
+	}
+}
+
+// driveServer shows the screens of a service.
+func driveServer(t *testing.T, server *httptest.Server) *tuitest.Driver {
+	t.Helper()
+	c, err := client.New(client.Options{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tuitest.Drive(t, c, tui.Options{})
 }

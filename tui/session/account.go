@@ -103,6 +103,7 @@ func (a *Account) Fetched(s *ui.Session, user *wire.CurrentSession, err error) t
 	if user != nil {
 		s.Access.User = user.UserName
 		s.Access.Role = user.Role
+		s.Access.EmbeddedRecords = user.EmbeddedRecords
 	}
 	if !a.started || roleChanged {
 		a.started = true

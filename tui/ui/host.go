@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"reflect"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -63,6 +64,8 @@ type Host interface {
 	Delay(name string, ids []string, run func() tea.Cmd) tea.Cmd
 	// Delayed reports whether a queued change concerns an object.
 	Delayed(id string) bool
+	// After sends a message after a delay.
+	After(delay time.Duration, m tea.Msg) tea.Cmd
 	// AddCmd adds a command to those of the current update.
 	AddCmd(cmd tea.Cmd)
 	// Watch calls the methods of a watcher until its Done returns true.

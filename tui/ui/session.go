@@ -50,9 +50,12 @@ func (s *Session) MayPoll() bool { return !s.Paused && s.Rejection == nil }
 
 // Access is the permission to read and change data.
 type Access struct {
-	User      string // the signed-in user, or the expected one until it is known
-	Role      string // role of the signed-in user; empty until known
-	Protected bool   // confirmations require the name of the profile
+	User string // the signed-in user, or the expected one until it is known
+	Role string // role of the signed-in user; empty until known
+	// EmbeddedRecords reports whether reading all business records burdens no database server; false
+	// until known.
+	EmbeddedRecords bool
+	Protected       bool // confirmations require the name of the profile
 	// Unlock returns a client that may change data; nil if ReadOnly cannot be lifted.
 	Unlock func() (*client.Client, error)
 }

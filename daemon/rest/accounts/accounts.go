@@ -13,7 +13,11 @@ type Handlers struct {
 	Keys     keys
 }
 
-// New returns the handlers of accounts.
-func New(service *account.Service, access *Access) Handlers {
-	return Handlers{sessions{service, access}, users{service}, keys{service}}
+// New returns the handlers of accounts. embeddedRecords is a member of the current session.
+func New(service *account.Service, access *Access, embeddedRecords bool) Handlers {
+	return Handlers{
+		Sessions: sessions{accounts: service, access: access, embeddedRecords: embeddedRecords},
+		Users:    users{service},
+		Keys:     keys{service},
+	}
 }

@@ -18,8 +18,9 @@ import (
 
 // sessions has the handlers of logins and sessions.
 type sessions struct {
-	accounts *account.Service
-	access   *Access
+	accounts        *account.Service
+	access          *Access
+	embeddedRecords bool
 }
 
 // The members of a login.
@@ -167,6 +168,8 @@ func (h *sessions) Current(x *edge.Context) error {
 		Via:            x.Identity.AuthMethod.String(),
 		KeyID:          x.Identity.KeyID,
 		ExpiryDateTime: dateText(x.Identity.Expires),
+
+		EmbeddedRecords: h.embeddedRecords,
 	}
 	if x.Identity.SessionHash != "" {
 		document.SessionID = x.Identity.SessionHash[:8]
