@@ -215,12 +215,18 @@ func (p *Pager) Matches(i int) bool {
 	return search != "" && strings.Contains(text, search)
 }
 
+// SetSearch sets the text of the search, "" for none. Lines that contain it are highlighted.
+func (p *Pager) SetSearch(text string) { p.view.search = text }
+
+// Search returns the text of the search.
+func (p *Pager) Search() string { return p.view.search }
+
 // Find returns the input of the search.
 func (p *Pager) Find() *InputLine {
 	l := NewInputLine(p.Owner.Host, "find", "/", p.view.search)
 	l.Help = "enter searches; n and N find the next and previous match"
 	l.Accept = func(text string) tea.Cmd {
-		p.view.search = text
+		p.SetSearch(text)
 		isMatch := p.At < len(p.Lines) && p.Matches(p.At)
 		if text != "" && !isMatch {
 			p.findNext(1)

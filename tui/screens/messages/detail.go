@@ -153,6 +153,7 @@ func (s *Detail) fill() {
 		s.SetLines(lines)
 		s.Data.Values = s.Content.attemptValues(lines)
 		s.ResizeTabs(s.Width, s.upperHeight()-len(s.head()))
+		s.documents.setSearch(s.Search())
 		s.documents.setSize(s.Width, s.Height-s.upperHeight()-1)
 		s.documents.show(&s.Content, s.selectedAttempt())
 		return
@@ -254,10 +255,11 @@ func (s *Detail) Waiting() bool { return s.Busy || s.sending != "" }
 func (s *Detail) Equivalent() string { return "whctl messages show " + s.Content.Message.MessageID }
 
 func (s *Detail) Do(b keymap.Binding) tea.Cmd {
-	if s.divided() && s.documents.scroll(b.Action) {
+	if s.divided() && (s.documents.scroll(b.Action) || s.findNext(b.Action)) {
 		return nil
 	}
 	if s.Move(b) {
+		s.documents.match = noMatch
 		s.selectAttempt()
 		return nil
 	}

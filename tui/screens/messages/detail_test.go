@@ -1,6 +1,7 @@
 package messages_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -161,5 +162,48 @@ func TestAnswerFollowsSelectedAttempt(t *testing.T) {
 	d.WantText("┬ Answer to attempt 2 ─", "the second answer", "  Att.   ✗ 0s  ✗ 0s  ✗  ↻ in ")
 	d.Press("up")
 	d.WantText("┬ Answer to attempt 1 ─")
+	d.CheckScreen()
+}
+
+// From 120 columns on, a search finds lines of the document and of the answer, as it finds the
+// attempts above them.
+func TestSearchFindsDocuments(t *testing.T) {
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("upstream is down"))
+	})
+	s.Subscribe(t, "debtor.updated", s.Receiver)
+	var body strings.Builder
+	body.WriteString(`{"Lines":[`)
+	for i := range 200 {
+		fmt.Fprintf(&body, `{"LineNo":%d},`, i)
+	}
+	body.WriteString(`{"Note":"needle"}],"Last":"needle"}`)
+	s.Publish(t, "debtor.updated", body.String(), 2)
+	d := s.Open(t, tui.Options{})
+	d.Resize(120, 40)
+	d.Press("4", "enter")
+	d.WantText("├ Sent ─", "upstream is down")
+	d.WantNoText("needle")
+
+	d.Press("/", "'NEEDLE", "enter")
+	d.WantText(`"Note": "needle"`)
+	d.Press("n")
+	d.WantText(`"Last": "needle"`)
+	d.Press("n")
+	d.WantText(`"Note": "needle"`)
+	d.Press("N")
+	d.WantText(`"Last": "needle"`)
+
+	d.Press("/", "ctrl+u", "'upstream", "enter")
+	d.WantText("upstream is down")
+	d.Press("n") // from the attempt to the answer, next to the first line of the document
+	d.WantText(`"LineNo": 0`)
+	d.Press("/", "ctrl+u", "'missing", "enter")
+	d.WantText("not found: missing")
+	d.Press("/", "ctrl+u", "'503", "enter")
+	if line := d.LineWith("▌"); !strings.Contains(line, "503") {
+		t.Errorf("the selected line is %q, want an attempt with 503", line)
+	}
 	d.CheckScreen()
 }

@@ -17,6 +17,7 @@ type documents struct {
 	height       int
 	shown        shownDocuments
 	top          int // first visible line
+	match        int // line that the search found last; noMatch for none
 	notes        [2][]theme.Span
 }
 
@@ -29,7 +30,7 @@ type shownDocuments struct {
 }
 
 func newDocuments(h ui.HostSession) documents {
-	d := documents{session: h.Session}
+	d := documents{session: h.Session, match: noMatch}
 	for _, p := range []*ui.Pager{&d.sent, &d.answer} {
 		p.Owner = h
 		p.HideCursor()
@@ -76,6 +77,7 @@ func (d *documents) show(c *content, index int) {
 	}
 	setDocument(&d.answer, text, half, note)
 	d.notes = [2][]theme.Span{{{Text: ui.Size(len(c.Message.Body)), Role: theme.Dim}}, answerNote(attempt)}
+	d.match = noMatch
 	d.scrollTo(0)
 }
 
@@ -111,10 +113,12 @@ func answerNote(attempt wire.Attempt) []theme.Span {
 	return []theme.Span{status}
 }
 
+// length returns the number of lines of the longer document.
+func (d *documents) length() int { return max(len(d.sent.Lines), len(d.answer.Lines)) }
+
 // scrollTo makes a line the first visible one.
 func (d *documents) scrollTo(top int) {
-	longest := max(len(d.sent.Lines), len(d.answer.Lines))
-	d.top = max(0, min(top, longest-d.height))
+	d.top = max(0, min(top, d.length()-d.height))
 	for _, p := range []*ui.Pager{&d.sent, &d.answer} {
 		first := max(0, min(d.top, len(p.Lines)-p.Rows))
 		p.At = first
