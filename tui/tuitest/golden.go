@@ -50,6 +50,7 @@ var volatileText = []struct {
 	{regexp.MustCompile(`T\d\d:\d\d\b`), "T14:02"},
 	{regexp.MustCompile(`\b\d\d:\d\d\b`), "14:02"},
 	{regexp.MustCompile(`in [12]\dh`), "in 20h"},
+	{regexp.MustCompile(`without \d{3} of`), "without 112 of"},
 	{regexp.MustCompile(`[ \d,]{7}\d ms`), "       1 ms"},
 }
 
