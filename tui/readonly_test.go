@@ -89,6 +89,7 @@ var validValues = map[string]string{
 	"EventName":              "debtor.updated",
 	webhooks.SubscriberField: "acme-shop",
 	webhooks.ScheduleField:   "5s",
+	webhooks.RateField:       "600",
 	webhooks.WhereField:      `{"Total":1}`,
 	browse.ExportPath:        "/nowhere/x",
 }

@@ -58,7 +58,7 @@ func ChangeForm(s subscriptionOwner, subscriber wire.Subscriber, subscription wi
 // isUnchanged reports whether a request changes nothing.
 func isUnchanged(r wire.SubscriptionRequest) bool {
 	return r.URL == nil && r.EventName == nil && r.Headers == nil && r.Ordered == nil &&
-		r.OrderBy == nil && r.RetrySchedule == nil && r.Where == nil
+		r.OrderBy == nil && r.RetrySchedule == nil && r.MaxPerMinute == nil && r.Where == nil
 }
 
 // ChangeSubscription changes a subscription and, with test, sends it a test message.

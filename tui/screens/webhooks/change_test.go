@@ -78,6 +78,7 @@ func TestOnlyChangedFieldsAreSent(t *testing.T) {
 		{"a header, and back", []string{"tab", "tab", "'x", "backspace", "ctrl+s"}, ""},
 		{"the order", []string{"tab", "tab", "tab", "tab", "tab", "'y", "ctrl+s"}, `"Ordered":true`},
 		{"no schedule", []string{"tab", "tab", "tab", "tab", "tab", "tab", "ctrl+u", "ctrl+s"}, `"RetrySchedule":""`},
+		{"the rate", []string{"tab", "tab", "tab", "tab", "tab", "tab", "tab", "'600", "ctrl+s"}, `"MaxPerMinute":600`},
 		{"no headers", []string{"tab", "tab", "ctrl+u", "ctrl+s"}, `"Headers":[],"RowHash":"`},
 	} {
 		d := tuitest.Drive(t, c, tui.Options{})

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -18,6 +19,7 @@ const (
 	SubscriberField = "Subscriber"
 	orderedField    = "Ordered"
 	ScheduleField   = "RetrySchedule"
+	RateField       = "MaxPerMinute"
 )
 
 // Values of a yes/no chooser.
@@ -40,8 +42,35 @@ func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 	ordered.Set(orderOf(s))
 	f.Add(ScheduleField, "Schedule", shortSchedule(s.RetrySchedule),
 		"delays between attempts, such as 5s, 30s, 2m; empty for the default schedule")
+	rate := f.Add(RateField, "Rate", rateText(s.MaxPerMinute),
+		"attempts that may start in a minute; empty for the limit of the service")
+	rate.Check = func() string {
+		_, err := parseRate(rate.Text())
+		if err != nil {
+			return "must be a number of attempts a minute, or empty"
+		}
+		return ""
+	}
 	addWhere(f, event, s.Where)
 	return headers
+}
+
+// rateText returns a rate limit as in the form, empty for the limit of the service.
+func rateText(perMinute int) string {
+	if perMinute == 0 {
+		return ""
+	}
+	return strconv.Itoa(perMinute)
+}
+
+// parseRate parses a rate limit of the form. The service checks how high it may be.
+func parseRate(text string) (int, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return 0, nil
+	}
+	perMinute, err := strconv.ParseUint(text, 10, 31)
+	return int(perMinute), err
 }
 
 // shortSchedule formats a retry schedule without zero units: 1h0m0s becomes 1h.
@@ -160,6 +189,10 @@ func SubscriptionOf(values map[string]string, old wire.Subscription) (request wi
 	}
 	if schedule := values[ScheduleField]; schedule != shortSchedule(old.RetrySchedule) {
 		request.RetrySchedule = &schedule
+	}
+	rate, err := parseRate(values[RateField]) // which the form has checked
+	if err == nil && rate != old.MaxPerMinute {
+		request.MaxPerMinute = &rate
 	}
 	return request
 }

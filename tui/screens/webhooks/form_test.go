@@ -173,7 +173,7 @@ func TestSecretIsShownAfterScreenChange(t *testing.T) {
 func TestFormChooserKeys(t *testing.T) {
 	subscription := wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}
 	f := webhooks.SubscriptionFields(&ui.Form{}, subscription).Form
-	ordered := f.Fields[len(f.Fields)-3]
+	ordered := f.Fields[len(f.Fields)-4]
 	for _, test := range []struct {
 		key  tea.KeyMsg
 		want string
@@ -191,7 +191,7 @@ func TestFormChooserKeys(t *testing.T) {
 			t.Errorf("%v selects %q, want %q", test.key, ordered.Text(), test.want)
 		}
 	}
-	if got := f.Fields[len(f.Fields)-2].Text(); got != "5s, 30s, 2m, 1h, 1h30m" {
+	if got := f.Fields[len(f.Fields)-3].Text(); got != "5s, 30s, 2m, 1h, 1h30m" {
 		t.Errorf("the schedule is %q", got)
 	}
 }
@@ -201,7 +201,7 @@ func TestPastedEnterIsIgnored(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	f := webhooks.SubscriptionForm(d.App.Front().(webhooks.Polling), "New subscription", "salesorder", nil)
 	d.App.ShowOverlay(f)
-	f.At = len(f.Fields) - 3
+	f.At = len(f.Fields) - 4
 	ordered := f.Fields[f.At]
 	d.Key(tuitest.Letter("y"))
 	d.Send(tuitest.Keys["enter"])
@@ -210,7 +210,7 @@ func TestPastedEnterIsIgnored(t *testing.T) {
 	}
 	d.Key(tuitest.Keys["right"])
 	d.Send(tuitest.Keys["enter"]) // no paste has arrows
-	if ordered.Text() != webhooks.ByKey || f.At != len(f.Fields)-2 {
+	if ordered.Text() != webhooks.ByKey || f.At != len(f.Fields)-3 {
 		t.Errorf("right and enter choose %q, and the field is %d", ordered.Text(), f.At)
 	}
 }
