@@ -216,3 +216,36 @@ func TestSubscriptionStates(t *testing.T) {
 		}
 	}
 }
+
+// TestAttemptsAtOtherEndpoint checks the notice that the shown URL may not be that of attempts
+// before the last change of the subscription.
+func TestAttemptsAtOtherEndpoint(t *testing.T) {
+	attempt := func(number int, minutes int64) string {
+		return fmt.Sprintf(`{"MessageID":%q,"SubscriptionID":%q,"ItemNo":%d,"Message":"timeout",`+
+			`"LastSavedDateTime":%q,"Duration":"PT5S","Status":2,"URL":"https://new.example/in"}`,
+			messageID, subscriptionID, number, at(minutes))
+	}
+	for changed, want := range map[int64]string{
+		30: "2 attempts were made before the subscription was last changed, perhaps to another URL: " +
+			"only the URL of the last attempt is stored",
+		90: "", // before all attempts
+		5:  "", // after all attempts
+	} {
+		serve := func(w http.ResponseWriter, r *http.Request) {
+			text := pageOf(attempt(3, 10), attempt(2, 40), attempt(1, 50))
+			switch r.URL.Path {
+			case "/Webhooks/Messages":
+				text = pageOf(listedMessages()[0])
+			case "/Webhooks/Subscriptions":
+				text = pageOf(fmt.Sprintf(`{"RecID":%q,"LastSavedDateTime":%q}`, subscriptionID, at(changed)))
+			}
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, text)
+		}
+		got := invocation{handler: serve}.run(t, "messages", "show", messageID, "--attempts")
+		isNoted := strings.Contains(got.stderr, want) && (want != "" || !strings.Contains(got.stderr, "attempts were made"))
+		if got.code != 0 || !isNoted {
+			t.Errorf("changed %d minutes ago: got %v, want the notice %q", changed, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -290,7 +291,37 @@ func showAttempts(
 		Columns: output.ColumnsOf(command.SystemKind("Attempt"), attemptFields),
 		View:    attemptView,
 	}
-	return output.Documents(out, table, page.Results...)
+	err = output.Documents(out, table, page.Results...)
+	noteOtherEndpoint(c, service, out, page.Results)
+	return err
+}
+
+// noteOtherEndpoint prints a notice if attempts were made before and after a change of the
+// subscription: all of them show the URL of the last one, since no other is stored.
+func noteOtherEndpoint(
+	c *cli.Context, service *client.Client, out *output.Printer, attempts []wire.Attempt,
+) {
+	if len(attempts) < 2 {
+		return
+	}
+	subscription := url.Values{"RecID": {attempts[0].SubscriptionID}}
+	page, err := service.AllSubscriptions(c.Context, subscription)
+	if err != nil || len(page.Results) == 0 {
+		return
+	}
+	changed := time.Time(page.Results[0].LastSavedDateTime)
+	before := 0
+	for _, attempt := range attempts {
+		if time.Time(attempt.LastSavedDateTime).Before(changed) {
+			before++
+		}
+	}
+	if before == 0 || before == len(attempts) {
+		return
+	}
+	out.Notice("%s before the subscription was last changed, perhaps to another URL: "+
+		"only the URL of the last attempt is stored",
+		display.Count(before, "attempt was made", "attempts were made"))
 }
 
 // addLastAttempt adds the last attempt to a message. Without the role admin, which the attempts
