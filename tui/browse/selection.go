@@ -141,7 +141,8 @@ func (s *selection) command(url string) string {
 
 // curl returns a curl command for the same rows.
 func (s *selection) curl(url string) string {
-	text := "curl -G " + ui.Quote(url+"/Queries/"+s.Kind.Name) + ` -H "Authorization: Bearer $WHCTL_TOKEN"`
+	text := ui.Curl() + " -G " + ui.Quote(url+"/Queries/"+s.Kind.Name) +
+		` -H "Authorization: Bearer ` + ui.Variable("WHCTL_TOKEN") + `"`
 	for _, f := range s.filters {
 		text += " --data-urlencode " + ui.Quote(f.Member()+"="+strings.Join(f.Values, ","))
 	}

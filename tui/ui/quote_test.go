@@ -2,7 +2,6 @@ package ui_test
 
 import (
 	"os/exec"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -13,9 +12,6 @@ import (
 // Quoted text has no characters that the screen replaces, and a shell reads the original
 // text.
 func TestQuoteEscapesHiddenCharacters(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the shells of Windows have no such quotes")
-	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip(err)
@@ -30,13 +26,38 @@ func TestQuoteEscapesHiddenCharacters(t *testing.T) {
 		"zero\u200bwidth \u0085 é 世",
 		"\xff$\n",
 	} {
-		quoted := ui.Quote(text)
+		quoted := ui.QuoteFor("linux", text)
 		if strings.ContainsFunc(quoted, isHidden) {
 			t.Errorf("%q is quoted as %q, want no hidden characters", text, quoted)
 		}
 		got, err := exec.Command(bash, "-c", "printf %s "+quoted).Output()
 		if err != nil || string(got) != text {
 			t.Errorf("bash reads %s as %q, error %v; want %q", quoted, got, err, text)
+		}
+	}
+}
+
+// PowerShell evaluates nothing of a quoted text, and reads the original text.
+func TestQuoteForPowerShell(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                              `""`,
+		"Total>3":                       `"Total>3"`,
+		`Name="a b"`:                    `'Name="a b"'`,
+		"$(Remove-Item x) $env:A":       "'$(Remove-Item x) $env:A'",
+		"a`n; calc":                     "'a`n; calc'",
+		"it's":                          `"it's"`,
+		"it's $x":                       "'it''s $x'",
+		"\u2018a\u2019 \u201ab\u201b":   "\"\u2018a\u2019 \u201ab\u201b\"",
+		"$ \u2018a\u2019 \u201ab\u201b": "'$ \u2018\u2018a\u2019\u2019 \u201a\u201ab\u201b\u201b'",
+		"\u201cquoted\u201d":            "'\u201cquoted\u201d'",
+		`C:\x`:                          `"C:\x"`,
+		"line\nbreak\t$x\r":             "\"line`nbreak`t`$x`r\"",
+		"`a\" \u201cb\u201d\n":          "\"``a`\" `\u201cb`\u201d`n\"",
+		"esc\x1b[31m":                   "\"esc`u{1b}[31m\"",
+		"zero\u200bwidth":               "\"zero`u{200b}width\"",
+	} {
+		if got := ui.QuoteFor("windows", text); got != want {
+			t.Errorf("%q is quoted as %s, want %s", text, got, want)
 		}
 	}
 }

@@ -218,7 +218,7 @@ func (s *content) curl() []theme.Span {
 
 // curlText returns the command on one line.
 func (s *content) curlText() string {
-	text := "curl -X POST " + ui.Quote(s.address())
+	text := ui.Curl() + " -X POST " + ui.Quote(s.address())
 	for _, h := range s.sentHeaders() {
 		if h.Value != "" {
 			text += " -H " + ui.Quote(h.Name+": "+h.Value)
