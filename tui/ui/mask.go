@@ -8,14 +8,18 @@ import (
 // SecretMask replaces secret values, independent of their length.
 const SecretMask = "********"
 
-// MaskURL replaces the query values and the password of a URL.
+// MaskURL replaces the user information and the query values of a URL. As in the request log, a URL
+// that cannot be parsed is masked completely.
 func MaskURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
-		return text
+		return SecretMask
 	}
-	if _, ok := u.User.Password(); ok {
-		u.User = url.UserPassword(u.User.Username(), SecretMask)
+	if u.Opaque != "" {
+		return u.Scheme + ":" + SecretMask
+	}
+	if u.User != nil {
+		u.User = url.User(SecretMask)
 	}
 	if u.RawQuery != "" {
 		parameters := strings.Split(u.RawQuery, "&")

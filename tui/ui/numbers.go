@@ -24,7 +24,7 @@ func Took(d time.Duration) string {
 	switch {
 	case d < 10*time.Millisecond:
 		return strings.Replace(fmt.Sprintf("%.1f ms", d.Seconds()*1000), ".0 ", " ", 1)
-	case d < time.Second:
+	case d.Round(time.Millisecond) < time.Second:
 		return fmt.Sprintf("%.0f ms", d.Seconds()*1000)
 	case d < 10*time.Second:
 		return strings.Replace(fmt.Sprintf("%.1f s", d.Seconds()), ".0 ", " ", 1)
@@ -37,10 +37,12 @@ func Size(n int) string {
 	if n < 1<<10 {
 		return fmt.Sprintf("%d B", n)
 	}
-	if n < 1<<20 {
-		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	const shownAsNext = 1023.95 // from this number on, one decimal would round to 1024.0
+	kilobytes := float64(n) / (1 << 10)
+	if kilobytes < shownAsNext {
+		return fmt.Sprintf("%.1f KB", kilobytes)
 	}
-	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	return fmt.Sprintf("%.1f MB", kilobytes/(1<<10))
 }
 
 // ticksPerMilli is the number of ticks of a TimeSpan in a millisecond.

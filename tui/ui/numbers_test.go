@@ -34,14 +34,25 @@ func TestShortNumbers(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{
-		649_800 * time.Nanosecond: "0.6 ms",
-		4 * time.Millisecond:      "4 ms",
-		27 * time.Millisecond:     "27 ms",
-		1200 * time.Millisecond:   "1.2 s",
-		15 * time.Second:          "15 s",
+		649_800 * time.Nanosecond:  "0.6 ms",
+		4 * time.Millisecond:       "4 ms",
+		9_960 * time.Microsecond:   "10 ms",
+		27 * time.Millisecond:      "27 ms",
+		999_400 * time.Microsecond: "999 ms",
+		999_600 * time.Microsecond: "1 s",
+		1200 * time.Millisecond:    "1.2 s",
+		15 * time.Second:           "15 s",
 	} {
 		if got := ui.Took(d); got != want {
 			t.Errorf("the duration %v is %q, want %q", d, got, want)
+		}
+	}
+	for n, want := range map[int]string{
+		0: "0 B", 1023: "1023 B", 1024: "1.0 KB", 4198: "4.1 KB",
+		1048500: "1023.9 KB", 1048575: "1.0 MB", 3 << 20: "3.0 MB",
+	} {
+		if got := ui.Size(n); got != want {
+			t.Errorf("%d bytes are %q, want %q", n, got, want)
 		}
 	}
 }

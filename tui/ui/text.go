@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,8 +46,13 @@ func EndpointName(text string) string {
 
 // Parts joins the parts of a line that are not empty.
 func Parts(texts ...string) string {
-	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
-	return strings.Join(texts, "   ")
+	var parts []string
+	for _, text := range texts {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "   ")
 }
 
 // Until formats the time until something is due.
@@ -93,7 +97,11 @@ var tags = regexp.MustCompile(`<[^>]*>`)
 
 // AnswerText returns the text of the answer to an attempt, or of the error if there was none;
 // empty if there is no text.
-func AnswerText(r wire.Attempt) string { return *cmp.Or(r.AnswerText, r.Detail, new(string)) }
+func AnswerText(r wire.Attempt) string {
+	answer := *cmp.Or(r.AnswerText, new(string))
+	detail := *cmp.Or(r.Detail, new(string))
+	return cmp.Or(answer, detail)
+}
 
 // FirstLine returns the first line with text of the answer to an attempt, or of the error if
 // there was none. Tags of HTML are left out; the texts that they separate stay separate words.

@@ -25,6 +25,23 @@ func TestFirstLineOfHTML(t *testing.T) {
 	}
 }
 
+// An empty answer does not hide the error.
+func TestAnswerText(t *testing.T) {
+	for _, test := range []struct {
+		attempt wire.Attempt
+		want    string
+	}{
+		{wire.Attempt{}, ""},
+		{wire.Attempt{AnswerText: new("answer"), Detail: new("error")}, "answer"},
+		{wire.Attempt{AnswerText: new(""), Detail: new("error")}, "error"},
+		{wire.Attempt{Detail: new("error")}, "error"},
+	} {
+		if got := ui.AnswerText(test.attempt); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
+
 // Names of endpoints are short.
 func TestEndpointNames(t *testing.T) {
 	for url, want := range map[string]string{
