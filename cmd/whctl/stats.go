@@ -77,7 +77,7 @@ func (d *statsDrawing) attemptCounts(stats *wire.Stats) {
 
 	success := ""
 	if stats.SuccessRate != nil {
-		success = fmt.Sprintf(", %.1f%% of attempts succeeded", 100**stats.SuccessRate)
+		success = fmt.Sprintf(", %s%% of attempts succeeded", display.Percent(*stats.SuccessRate))
 	}
 	d.line("Attempts", "%s, %s, %s%s",
 		d.count(theme.Success, totals.Delivered, "delivered"),

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -11,13 +10,7 @@ import (
 )
 
 // Percent formats a share from 0 to 1. Only all is 100 %, and only none is 0 %.
-func Percent(share float64) string {
-	if share <= 0 || share >= 1 {
-		return fmt.Sprintf("%.0f %%", 100*share)
-	}
-	tenths := max(1, math.Floor(1000*share))
-	return fmt.Sprintf("%.1f %%", tenths/10)
-}
+func Percent(share float64) string { return display.Percent(share) + " %" }
 
 // Took formats a duration with two or three digits: 0.6 ms, 27 ms, 1.2 s.
 func Took(d time.Duration) string {

@@ -40,7 +40,7 @@ func showPercent(_ Screen, values []string) cell {
 	if err != nil {
 		return cell{text: values[0]}
 	}
-	return cell{text: fmt.Sprintf("%.1f%%", 100*share)}
+	return cell{text: display.Percent(share) + "%"}
 }
 
 func showDuration(_ Screen, values []string) cell {
