@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -134,16 +133,17 @@ var statsColumns = []valueColumn[*wire.Stats]{
 	{"P50", record.TimeSpan, func(s *wire.Stats) any { return command.NilIfZero(s.Latency.P50) }},
 	{"P95", record.TimeSpan, func(s *wire.Stats) any { return command.NilIfZero(s.Latency.P95) }},
 	{"P99", record.TimeSpan, func(s *wire.Stats) any { return command.NilIfZero(s.Latency.P99) }},
-	{"NotSent", record.Long, func(s *wire.Stats) any { return depthOf(s).NotSent }},
-	{"RetryPending", record.Long, func(s *wire.Stats) any { return depthOf(s).RetryPending }},
-	{"OldestDateTime", record.Epoch, func(s *wire.Stats) any {
-		return command.NilIfZero(depthOf(s).OldestDateTime)
-	}},
+	{"NotSent", record.Long, fromDepth(func(d *wire.Depth) any { return d.NotSent })},
+	{"RetryPending", record.Long, fromDepth(func(d *wire.Depth) any { return d.RetryPending })},
+	{"OldestDateTime", record.Epoch, fromDepth(func(d *wire.Depth) any {
+		return command.NilIfZero(d.OldestDateTime)
+	})},
 	{"InFlight", record.Int, func(s *wire.Stats) any { return s.InHand.InFlight }},
 	{"OpenBreakers", record.Int, func(s *wire.Stats) any { return s.InHand.OpenBreakers }},
 	{"Subscriptions", record.Int, func(s *wire.Stats) any { return s.Subscriptions }},
 	{"Disabled", record.Int, func(s *wire.Stats) any { return s.Disabled }},
 	{"Daemons", record.Int, func(s *wire.Stats) any { return s.Daemons }},
+	{"DepthMessage", record.Text, func(s *wire.Stats) any { return command.NilIfZero(s.DepthMessage) }},
 }
 
 func successRate(s *wire.Stats) any {
@@ -153,8 +153,16 @@ func successRate(s *wire.Stats) any {
 	return *s.SuccessRate
 }
 
-// depthOf returns the numbers of waiting messages, zeros if the service does not send them.
-func depthOf(s *wire.Stats) *wire.Depth { return cmp.Or(s.Depth, new(wire.Depth)) }
+// fromDepth returns a function for a value about the messages that wait. It is nil until they are
+// counted: their number is not known, rather than zero.
+func fromDepth(value func(*wire.Depth) any) func(*wire.Stats) any {
+	return func(s *wire.Stats) any {
+		if s.Depth == nil {
+			return nil
+		}
+		return value(s.Depth)
+	}
+}
 
 var queueTable = output.Table{
 	Columns: []output.Column{

@@ -93,7 +93,16 @@ func (d *statsDrawing) attemptCounts(stats *wire.Stats) {
 
 // messageCounts adds the counts of the messages that wait now.
 func (d *statsDrawing) messageCounts(stats *wire.Stats) {
-	depth := depthOf(stats)
+	inFlight := d.count(theme.Plain, int64(stats.InHand.InFlight), "in flight")
+	depth := stats.Depth
+	if depth == nil {
+		reason := "yet"
+		if stats.DepthMessage != "" {
+			reason = "(" + display.Sanitize(stats.DepthMessage) + ")"
+		}
+		d.line("Waiting", "not counted %s, %s", reason, inFlight)
+		return
+	}
 	oldest := ""
 	if published := time.Time(depth.OldestDateTime); !published.IsZero() {
 		age := time.Time(stats.ServerDateTime).Sub(published)
@@ -102,7 +111,7 @@ func (d *statsDrawing) messageCounts(stats *wire.Stats) {
 	d.line("Waiting", "%s, %s, %s%s",
 		d.count(theme.Plain, depth.NotSent, "not sent"),
 		d.count(theme.Warning, depth.RetryPending, "retrying"),
-		d.count(theme.Plain, int64(stats.InHand.InFlight), "in flight"), oldest)
+		inFlight, oldest)
 }
 
 // problems adds a line for each kind of problem that there is.

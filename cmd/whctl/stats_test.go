@@ -28,3 +28,39 @@ func TestStatsShowWaitInZone(t *testing.T) {
 			got.code, got.stdout, wait)
 	}
 }
+
+// TestStatsBeforeCount checks that messages that have not been counted are not shown as none.
+func TestStatsBeforeCount(t *testing.T) {
+	for _, test := range []struct{ members, screen, script string }{
+		{"", "Waiting       not counted yet, 2 in flight", `"GivenUp":0,"InFlight":2`},
+		{
+			`,"DepthMessage":"the store is busy"`,
+			"Waiting       not counted (the store is busy), 2 in flight",
+			`"GivenUp":0,"InFlight":2,"OpenBreakers":0,"Subscriptions":0,"Disabled":0,"Daemons":0,` +
+				`"DepthMessage":"the store is busy"`,
+		},
+		{
+			`,"Depth":{"NotSent":0,"RetryPending":4}`,
+			"Waiting       0 not sent, 4 retrying, 2 in flight",
+			`"NotSent":0,"RetryPending":4`,
+		},
+	} {
+		reply := `{"Totals":{},"InHand":{"InFlight":2}` + test.members + "}"
+		inv := invocation{
+			width: 120,
+			handler: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				io.WriteString(w, reply)
+			},
+		}
+		script := inv.run(t, "stats", "--ndjson")
+		if !strings.Contains(script.stdout, test.script) {
+			t.Errorf("%s: whctl stats --ndjson prints %v, want %s", reply, script, test.script)
+		}
+		inv.terminal = true
+		screen := inv.run(t, "stats")
+		if !strings.Contains(screen.stdout, test.screen) {
+			t.Errorf("%s: whctl stats prints %v, want %s", reply, screen, test.screen)
+		}
+	}
+}

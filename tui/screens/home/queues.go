@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/bizhook/whd/client/display"
@@ -9,22 +10,26 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// queueSpans counts the messages that wait, nil if there are none. A short text leaves out those in
+// queueSpans counts the messages that wait, or shows that they are not counted; nil if there are none.
+// A short text leaves out those in
 // flight.
 func queueSpans(s *ui.Session, stats *wire.Stats, isShort bool) []theme.Span {
-	depth := stats.Depth
-	if depth == nil {
-		depth = &wire.Depth{}
-	}
-	if depth.NotSent+depth.RetryPending == 0 && stats.InHand.InFlight == 0 {
-		return nil
-	}
 	var spans []theme.Span
 	add := func(label, value string, role theme.Role) {
 		spans = append(spans,
 			theme.Span{Text: label + " ", Role: theme.Dim},
 			theme.Span{Text: value, Role: role},
 			theme.Span{Text: "   "})
+	}
+	depth := stats.Depth
+	if depth == nil {
+		if stats.DepthMessage != "" || stats.InHand.InFlight > 0 {
+			add("waiting", cmp.Or(stats.DepthMessage, "not counted yet"), theme.Warning)
+		}
+		return spans
+	}
+	if depth.NotSent+depth.RetryPending == 0 && stats.InHand.InFlight == 0 {
+		return nil
 	}
 	add("not sent", display.Thousands(depth.NotSent), theme.Plain)
 	retryRole := theme.Plain
