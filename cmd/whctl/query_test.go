@@ -127,10 +127,12 @@ func TestQueryNotices(t *testing.T) {
 		w.Header().Set(wire.HeaderIgnoredMembers, "Colour")
 		rows(1, d1)(w, r)
 	}
-	got := invocation{handler: limited}.run(t, "query", "SO_Totals")
-	want := "the service returns at most 100 rows per request\nthe service ignored Colour\n"
-	if got.stderr != want {
-		t.Errorf("whctl query: got stderr %q, want %q", got.stderr, want)
+	for _, format := range []string{"csv", "raw:json"} {
+		got := invocation{handler: limited}.run(t, "query", "SO_Totals", "--format", format)
+		want := "the service returns at most 100 rows per request\nthe service ignored Colour\n"
+		if !strings.HasPrefix(got.stderr, want) { // the reply has no digest for raw formats
+			t.Errorf("whctl query --format %s: got stderr %q, want %q", format, got.stderr, want)
+		}
 	}
 }
 
@@ -143,6 +145,8 @@ func TestQuerySuggestsOperators(t *testing.T) {
 		"InvoiceID=*D1":  "InvoiceID*=D1",
 		"InvoiceID~=D1":  "InvoiceID*=D1",
 		"InvoiceID~=D1%": "", // none
+		"InvoiceID=*":    "",
+		"InvoiceID~=*":   "",
 	} {
 		got := invocation{handler: rows(0)}.run(t, "query", "SO_Totals", "--where", where)
 		hint := "did you mean " + want + " instead of " + where

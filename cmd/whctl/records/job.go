@@ -27,7 +27,7 @@ type job struct {
 	printer     *output.Printer
 	service     *client.Client
 	query       client.Query
-	table       output.Table
+	table       output.Table // of totals, a column for each element of query.Include, in its order
 	format      output.Format
 	out         *output.Sink
 	progress    *progress
@@ -65,7 +65,18 @@ func (j *job) count() error {
 func (j *job) raw() (err error) {
 	_, j.notes, err = j.service.Download(j.context.Context, j.query, j.format.RawFormat, j.out)
 	j.rows = -1 // unknown
+	j.noteDeviations()
 	return err
+}
+
+// noteDeviations prints notices about parameters that the service did not follow.
+func (j *job) noteDeviations() {
+	if j.notes.TakeClamped != "" {
+		j.printer.Notice("the service returns at most %s rows per request", j.notes.TakeClamped)
+	}
+	if j.notes.Ignored != "" {
+		j.printer.Notice("the service ignored %s", j.notes.Ignored)
+	}
 }
 
 // print prints the rows, after notices about parameters that the service did not
@@ -80,12 +91,7 @@ func (j *job) print() error {
 	if err != nil {
 		return err
 	}
-	if j.notes.TakeClamped != "" {
-		j.printer.Notice("the service returns at most %s rows per request", j.notes.TakeClamped)
-	}
-	if j.notes.Ignored != "" {
-		j.printer.Notice("the service ignored %s", j.notes.Ignored)
-	}
+	j.noteDeviations()
 	j.progress.begin()
 	count := func(rows int64) {
 		j.rows = rows
@@ -104,9 +110,9 @@ func (j *job) print() error {
 	})
 }
 
-// limit limits a table on a terminal to the default number of rows. Limited records of the
-// ERP are in the order of their key: without an order, the first ones would be any. Whole
-// exports are not sorted, because the order may have no index.
+// limit limits a table on a terminal to the default number of rows, and totals to none, which are
+// not printed. Limited records of the ERP are in the order of their key: without an order, the first
+// ones would be any. Whole exports are not sorted, because the order may have no index.
 func (j *job) limit() {
 	q := &j.query
 	if j.totals() {
@@ -221,7 +227,7 @@ func (j *job) expected(ctx context.Context) (int64, error) {
 	if j.query.Take != nil {
 		n = min(n, *j.query.Take)
 	}
-	return n, nil
+	return max(0, n), nil // Skip may be past the last row
 }
 
 // NoneGivenUp explains why --status failed selects nothing although deliveries fail.
@@ -332,15 +338,17 @@ func likely(f client.Filter) (intended client.Filter, ok bool) {
 	}
 	value := f.Values[0]
 	isEqual := f.Operator == record.Equal
-	startsWithStar := strings.HasPrefix(value, "*") && strings.Trim(value, "*") != ""
-	hasNoWildcard := value != "" && !strings.ContainsAny(value, "%_[")
+	hasText := strings.Trim(value, "*") != "" // apart from stars
+	hasNoWildcard := !strings.ContainsAny(value, "%_[")
 	intended = f
 	switch {
 	case strings.HasPrefix(value, "'") && strings.HasSuffix(value, "'"):
 		value = strings.Trim(value, "'")
 	case isEqual && strings.HasPrefix(value, "="):
 		value = value[1:]
-	case isEqual && startsWithStar, f.Operator == record.Like && hasNoWildcard:
+	case !hasText:
+		return f, false
+	case isEqual && strings.HasPrefix(value, "*"), f.Operator == record.Like && hasNoWildcard:
 		value = strings.Trim(value, "*")
 		intended.Operator = record.Contains
 	case isEqual && strings.HasSuffix(value, "*"):
