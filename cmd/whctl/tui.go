@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -82,8 +83,9 @@ type viewer struct {
 	*profile.Connector // connector with the flags and environment variables
 	c                  *cli.Context
 
-	mu     sync.Mutex
+	mu     sync.Mutex // guards the fields below: screens open clients in the background
 	opened []*client.Client
+	closed bool
 }
 
 // appearance returns the appearance of the screens.
@@ -116,10 +118,7 @@ func (v *viewer) open(
 		if err != nil {
 			return nil, err
 		}
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.opened = append(v.opened, service)
-		return service, nil
+		return service, v.keep(service)
 	}
 	readOnly := in.Bool("read_only") || in.Bool("protected") || v.c.Bool("read-only")
 	service, err := connect(readOnly)
@@ -137,7 +136,7 @@ func (v *viewer) open(
 		InsecureTLS: in.Bool("insecure_tls"),
 		Kinds:       tui.Kinds{Known: in.Kinds().Stored(), Fetch: in.Kinds().Refresh},
 	}
-	if !v.c.IsSet("read-only") {
+	if !v.c.Bool("read-only") {
 		o.Unlock = func() (*client.Client, error) { return connect(false) }
 	}
 	return service, o, nil
@@ -157,10 +156,26 @@ func (v *viewer) change(name string) (*client.Client, tui.Options, error) {
 	return v.open(connector, in)
 }
 
+// errClosed is the error of a client that was opened when the screens were closed.
+var errClosed = errors.New("the screens are closed")
+
+// keep keeps a client until close, or closes it if that has happened.
+func (v *viewer) keep(service *client.Client) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		service.Close()
+		return errClosed
+	}
+	v.opened = append(v.opened, service)
+	return nil
+}
+
 // close closes all clients.
 func (v *viewer) close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.closed = true
 	for _, service := range v.opened {
 		service.Close()
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"io"
 	"maps"
@@ -107,6 +108,19 @@ func TestSwitchProfile(t *testing.T) {
 		if err != nil || !o.ReadOnly || o.Unlock != nil {
 			t.Errorf("with --read-only: got read-only %t, unlock %t, error %v; want true, false",
 				o.ReadOnly, o.Unlock != nil, err)
+		}
+		_, o, err = newViewer(t, config, env, "--read-only=false").change("two")
+		if err != nil || !o.ReadOnly || o.Unlock == nil {
+			t.Errorf("with --read-only=false: got read-only %t, unlock %t, error %v; want true",
+				o.ReadOnly, o.Unlock != nil, err)
+		}
+	})
+	t.Run("after closing", func(t *testing.T) {
+		closed := newViewer(t, config, env)
+		closed.close()
+		_, _, err := closed.change("two")
+		if !errors.Is(err, errClosed) || len(closed.opened) > 0 {
+			t.Errorf("got %d open clients and the error %v, want none and %v", len(closed.opened), err, errClosed)
 		}
 	})
 }
