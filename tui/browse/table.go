@@ -82,7 +82,8 @@ func (t *Table) Count() string { return t.Grid.Count() }
 // Status describes the visible columns.
 func (t *Table) Status() string { return t.Grid.PositionText() }
 
-// Move handles navigation keys and reports whether the action was one.
+// Move handles the keys that move the cursor, mark rows, or change the widths and the freezing of
+// columns. It reports whether the action was one of these.
 func (t *Table) Move(b keymap.Binding) bool {
 	if b.Action == keymap.MarkRange {
 		if missing := t.Grid.MarkRange(); missing > 0 {
@@ -97,7 +98,7 @@ func (t *Table) Move(b keymap.Binding) bool {
 	return move != nil
 }
 
-// moves are the other actions of lists and grids.
+// moves are the other actions of Move.
 var moves = map[keymap.Action]func(*grid.Grid){
 	keymap.GoUp:          func(g *grid.Grid) { g.Move(-1) },
 	keymap.GoDown:        func(g *grid.Grid) { g.Move(1) },
@@ -149,8 +150,8 @@ func (t *Table) Scrolls() bool { return !t.Grid.Columns.RowMode() || !t.Grid.Col
 
 // ClickRow selects the row of a screen that was clicked; a double click opens it.
 func ClickRow(s ui.Screen, g *grid.Grid, x, y int, double bool) tea.Cmd {
-	row, _ := g.SelectAt(x, y)
-	if row && double {
+	isRow, _ := g.SelectAt(x, y)
+	if isRow && double {
 		return s.Do(keymap.Binding{Action: keymap.Open})
 	}
 	return nil
@@ -181,6 +182,7 @@ func (t *SearchTable) NoMatch(noun string, count int) string {
 	return ui.NoMatch(noun, []string{t.Search}, key+" changes the search", int64(count))
 }
 
+// Badges returns the search.
 func (t *SearchTable) Badges() []string {
 	if t.Search == "" {
 		return nil
@@ -188,7 +190,8 @@ func (t *SearchTable) Badges() []string {
 	return []string{t.Search}
 }
 
-// Find returns the search input, which filters while the user types.
+// Find returns the search input. It filters while the user types: Check is called with each text,
+// and with the first one when the input is cancelled.
 func (t *SearchTable) Find() *ui.InputLine {
 	l := ui.NewInputLine(t.Host, t.name, "/", t.Search)
 	l.Help = t.help + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies it"
@@ -206,12 +209,13 @@ func (t *SearchTable) Find() *ui.InputLine {
 	return l
 }
 
-// Contains reports whether a text contains the search.
+// Contains reports whether a text contains the search as it is, for lists of lines.
 func (t *SearchTable) Contains(text string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(t.Search))
 }
 
-// ContainsWords reports whether each word of the search occurs in one of the texts.
+// ContainsWords reports whether each word of the search occurs in one of the texts, in any order, for
+// lists of objects.
 func (t *SearchTable) ContainsWords(texts ...string) bool {
 	text := strings.ToLower(strings.Join(texts, "\n"))
 	return !slices.ContainsFunc(strings.Fields(strings.ToLower(t.Search)), func(word string) bool {
