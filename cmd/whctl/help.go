@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
@@ -70,25 +67,6 @@ whctl completion powershell | Out-String | Invoke-Expression`,
 		},
 		{Name: "help", ArgsUsage: "[COMMAND|TOPIC...]", Usage: "show help for a command or a topic", Action: help},
 	}
-}
-
-// printCompletion runs whctl completion. On a terminal, it also prints how to load the script.
-func printCompletion(c *cli.Context, s *command.Session) error {
-	shell := c.Args().First()
-	if shell == "" {
-		shell = cmdline.LoginShell(s.Env)
-		if shell == "" {
-			return cmdline.Usagef("completion needs the name of the shell: %s",
-				strings.Join(cmdline.Shells, ", "))
-		}
-	}
-	if err := cmdline.PrintCompletion(s.Stdout, c.App.Name, shell); err != nil {
-		return err
-	}
-	if s.Terminal.IsTerminal {
-		s.Notice(c, "this is the script for %s; whctl help completion shows how to load it", shell)
-	}
-	return nil
 }
 
 // man runs whctl man.
@@ -268,33 +246,4 @@ removes double quotes inside arguments. Use -o FILE, and files for JSON:
   whctl query SO_Totals --format xlsx -o totals.xlsx
   whctl query SO_Totals --filter-json "@filter.json"
 `)
-}
-
-// serviceTimeout limits the request of whctl version.
-const serviceTimeout = time.Second
-
-// printVersion runs whctl version. The version of a service that cannot be reached, or that requires
-// a login, is left out.
-func printVersion(c *cli.Context, s *command.Session) error {
-	err := cmdline.PrintVersion(c.App.Writer, "whctl")
-	if err != nil || c.Bool(cmdline.ProgramOnlyFlag) {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(c.Context, serviceTimeout)
-	defer cancel()
-	c.Context = ctx
-	s.Stderr = io.Discard // of notices about the connection
-	s.Prompter.Keyboard = nil
-	s.Vault.Timeout = serviceTimeout
-	service, err := s.ReadClient(c)
-	if err != nil {
-		return nil
-	}
-	defer service.Close()
-	info, err := service.Info(ctx)
-	if err != nil {
-		return nil
-	}
-	_, err = fmt.Fprintf(c.App.Writer, "service %s\n", display.Sanitize(info.Version))
-	return err
 }
