@@ -358,6 +358,26 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// TestVersionOfService prints the version of the service, and points out mistakes in the settings.
+func TestVersionOfService(t *testing.T) {
+	inv := invocation{handler: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"Version":"1.2.3"}`)
+	}}
+	got := inv.run(t, "version")
+	if got.code != 0 || !strings.HasSuffix(got.stdout, "\nservice 1.2.3\n") || got.stderr != "" {
+		t.Errorf("whctl version: got %v; want the version of the service", got)
+	}
+
+	inv.config = writeConfig(t, "profile = 'prod'\n[profiles.prod]\nca_file = '/missing.pem'\n")
+	got = inv.run(t, "version")
+	isNoted := strings.HasPrefix(got.stderr, "the version of the service is not known: ") &&
+		strings.Contains(got.stderr, "missing.pem")
+	if got.code != 0 || !isNoted || strings.Contains(got.stdout, "service") {
+		t.Errorf("whctl version without its ca_file: got %v; want a notice about the file", got)
+	}
+}
+
 // BenchmarkExport prints a large stream in each format.
 func BenchmarkExport(b *testing.B) {
 	const line = `{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500,` +
