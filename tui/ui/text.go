@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -92,28 +91,10 @@ func AttemptResult(r wire.MessageResponse) string {
 	return r.Message
 }
 
-// tags matches the tags of HTML.
-var tags = regexp.MustCompile(`<[^>]*>`)
-
 // AnswerText returns the text of the answer to an attempt, or of the error if there was none;
 // empty if there is no text.
 func AnswerText(r wire.Attempt) string {
 	answer := *cmp.Or(r.AnswerText, new(string))
 	detail := *cmp.Or(r.Detail, new(string))
 	return cmp.Or(answer, detail)
-}
-
-// FirstLine returns the first line with text of the answer to an attempt, or of the error if
-// there was none. Tags of HTML are left out; the texts that they separate stay separate words.
-func FirstLine(r wire.Attempt) string {
-	for line := range strings.Lines(AnswerText(r)) {
-		if tags.MatchString(line) {
-			line = strings.Join(strings.Fields(tags.ReplaceAllString(line, " ")), " ")
-		}
-		line = strings.TrimSpace(line)
-		if line != "" {
-			return line
-		}
-	}
-	return ""
 }

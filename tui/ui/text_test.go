@@ -9,22 +9,6 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// The texts of an HTML answer that tags separate stay separate words.
-func TestFirstLineOfHTML(t *testing.T) {
-	for answer, want := range map[string]string{
-		"<h1>500</h1><p>Internal Server Error</p>":  "500 Internal Server Error",
-		"<html>\n<head><title>Bad  gateway</title>": "Bad gateway",
-		"plain  text":                "plain  text",
-		"{\"a\":  1}":                "{\"a\":  1}",
-		"\r\n  first\nsecond":        "first",
-		"<br/>\n<b>shop</b> unknown": "shop unknown",
-	} {
-		if got := ui.FirstLine(wire.Attempt{AnswerText: &answer}); got != want {
-			t.Errorf("%q: %q, want %q", answer, got, want)
-		}
-	}
-}
-
 // An empty answer does not hide the error.
 func TestAnswerText(t *testing.T) {
 	for _, test := range []struct {

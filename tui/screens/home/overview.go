@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/ui"
@@ -53,7 +54,7 @@ type Group struct {
 	Oldest time.Time // time of the first of their last attempts
 	Next   time.Time // the first of their next attempts; zero if there is none
 	IDs    []string  // MessageIDs
-	Answer string    // first line of the answer to Newest
+	Answer string    // summary of the answer to Newest
 }
 
 // result returns the status code, or why there was no response, and the answer.
@@ -66,10 +67,12 @@ func resultText(m wire.Message, answer string) string {
 	if code == nil {
 		return ui.LastResult(m)
 	}
+	number := strconv.Itoa(*code)
+	answer = strings.TrimSpace(strings.TrimPrefix(answer, number)) // titles of pages often start with it
 	if answer == "" {
 		answer = http.StatusText(*code)
 	}
-	return strings.TrimSpace(strconv.Itoa(*code) + " " + answer)
+	return strings.TrimSpace(number + " " + answer)
 }
 
 // isOf reports whether a message belongs to the group.
@@ -162,7 +165,7 @@ func (o *Overview) GroupFailures() {
 	o.Groups = o.Groups[:min(len(o.Groups), maxGroups)]
 }
 
-// fetchAnswers fetches the first line of the last answer of each group's newest failure.
+// fetchAnswers fetches a summary of the last answer of each group's newest failure.
 func (o *Overview) fetchAnswers(ctx context.Context, c *client.Client) error {
 	var messages, attempts []string
 	for _, g := range o.Groups {
@@ -184,7 +187,7 @@ func (o *Overview) fetchAnswers(ctx context.Context, c *client.Client) error {
 	for _, a := range page.Results {
 		for i, g := range o.Groups {
 			if a.MessageID == g.Newest.MessageID && a.ItemNo == g.Newest.Retries+1 {
-				o.Groups[i].Answer = ui.FirstLine(a)
+				o.Groups[i].Answer = display.Summary(ui.AnswerText(a))
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
@@ -276,7 +277,7 @@ func (s *content) attempts() []theme.Span {
 	lines := []theme.Span{{Text: title, Role: theme.Title}}
 	previous := "" // the last response that is not empty
 	for _, r := range s.Responses {
-		response := ui.FirstLine(r)
+		response := display.Summary(ui.AnswerText(r))
 		isSame := response == previous
 		if response != "" {
 			previous = response
