@@ -62,7 +62,7 @@ func reasonIn(text string) string {
 // maxDepth is the number of objects and arrays in which a reason is searched.
 const maxDepth = 4
 
-// reasonOf returns the reason that a JSON value gives.
+// reasonOf returns the reason that a JSON value contains.
 func reasonOf(value any, depth int) string {
 	if depth == 0 {
 		return ""
