@@ -149,8 +149,8 @@ type fileSession struct {
 	dialect       *dialect.Dialect
 	conn          *sqlite.Conn
 	stopInterrupt func()
-	guard         guard
-	steps         int // limit of limitSteps
+	guard         *guard // of the last statement; nil before the first
+	steps         int    // limit of limitSteps
 }
 
 func (s *fileSession) table() (*dialect.Dialect, string) { return s.dialect, s.source.quoted }
@@ -163,8 +163,15 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 	for i, a := range st.Args {
 		bindArg(stmt, i+1, a)
 	}
-	s.guard.watch(s.conn.Interrupt, limit)
-	rows := &fileRows{session: s, stmt: stmt, types: st.Types, cells: make([]row.Cell, len(st.Types))}
+	s.guard.stop() // of a statement that has failed, whose rows may not be closed
+	s.guard = newGuard(s.conn.Interrupt, limit)
+	rows := &fileRows{
+		session: s,
+		guard:   s.guard,
+		stmt:    stmt,
+		types:   st.Types,
+		cells:   make([]row.Cell, len(st.Types)),
+	}
 	if st.Blobs == nil {
 		return rows, nil
 	}
@@ -237,15 +244,16 @@ func timeLimitError(err error) error {
 // fileRows steps through a statement. Its cells point into SQLite's memory.
 type fileRows struct {
 	session *fileSession
+	guard   *guard
 	stmt    *sqlite.Stmt
 	types   []record.Type
 	cells   []row.Cell
 }
 
 func (r *fileRows) Next() ([]row.Cell, error) {
-	r.session.guard.enter()
+	r.guard.enter()
 	hasRow, err := r.stmt.Step()
-	r.session.guard.leave()
+	r.guard.leave()
 	if err != nil || !hasRow {
 		return nil, r.session.classify(err)
 	}
@@ -254,7 +262,7 @@ func (r *fileRows) Next() ([]row.Cell, error) {
 }
 
 func (r *fileRows) Close() error {
-	r.session.guard.stop()
+	r.guard.stop()
 	return r.stmt.Reset()
 }
 

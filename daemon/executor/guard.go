@@ -7,69 +7,90 @@ import (
 	"time"
 )
 
-// guard interrupts a statement if one of its steps takes too long. The time in which the
-// client consumes a row does not count.
+// guard interrupts one statement if one of its steps takes too long. Between the steps the client
+// consumes a row, for which there is no limit. A guard is not used again for another statement: a
+// timer that fires late can only interrupt the statement that it was set for.
 type guard struct {
+	interrupt func() // makes the running step fail; it may be called repeatedly
+	limit     time.Duration
+
 	steps atomic.Int64 // odd while a step is running
 
 	mu      sync.Mutex
-	timer   *time.Timer // nil if inactive
-	limit   time.Duration
-	seen    int64 // value of steps when the timer last fired
-	expired bool
+	timer   *time.Timer // nil before the first step
+	seen    int64       // value of steps when the timer was last set
+	stopped bool
+	expired bool // interrupt was called
+}
+
+// newGuard returns a guard that calls interrupt if a step exceeds limit: the first step after
+// limit, a later one after at most twice the limit, since a timer for each step would cost more
+// than reading a row. A limit of 0 means no limit.
+func newGuard(interrupt func(), limit time.Duration) *guard {
+	return &guard{interrupt: interrupt, limit: limit}
 }
 
 // enter is called at the start of each step.
-func (g *guard) enter() { g.steps.Add(1) }
+func (g *guard) enter() {
+	step := g.steps.Add(1)
+	if step == 1 && g.limit > 0 {
+		g.start(step)
+	}
+}
 
 // leave is called at the end of each step.
 func (g *guard) leave() { g.steps.Add(1) }
 
-// watch calls interrupt if a step exceeds limit: the first step after limit, later steps
-// after at most twice the limit. 0 means no limit.
-func (g *guard) watch(interrupt func(), limit time.Duration) {
-	if limit <= 0 {
-		return
-	}
-	g.stop() // the timer of a failed statement
+// start sets the timer for the first step.
+func (g *guard) start(step int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.expired = false
-	g.limit = limit
-	g.seen = g.steps.Load() + 1 // the first step, which starts now
-	g.timer = time.AfterFunc(limit, func() { g.check(interrupt) })
+	if g.stopped {
+		return
+	}
+	g.seen = step
+	g.timer = time.AfterFunc(g.limit, g.check)
 }
 
-// check calls interrupt if the step that ran at the last check is still running.
-func (g *guard) check(interrupt func()) {
+// check interrupts the statement if the step that ran when the timer was set is still running. It
+// goes on checking after an interrupt, because SQLite ignores one that comes before it has begun
+// to execute the step.
+func (g *guard) check() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.timer == nil {
+	if g.stopped {
 		return
 	}
-	steps := g.steps.Load()
-	if steps == g.seen && steps%2 == 1 {
+	step := g.steps.Load()
+	isRunning := step%2 == 1
+	if isRunning && step == g.seen {
 		g.expired = true
-		interrupt()
+		g.interrupt()
 	}
-	g.seen = steps
+	g.seen = step
 	g.timer.Reset(g.limit)
 }
 
-// stop stops watching. interrupt is not called after stop has returned, so the connection
-// can be reused.
+// stop ends the guard. interrupt is not called after stop has returned, so the connection can be
+// used for another statement. A nil guard, of a session without a statement, has nothing to stop.
 func (g *guard) stop() {
+	if g == nil {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.stopped = true
 	if g.timer != nil {
 		g.timer.Stop()
-		g.timer = nil
 	}
 }
 
-// limitError returns an error if the guard has interrupted the statement, else nil. The
-// driver only reports a closed connection.
+// limitError returns an error if the guard has interrupted the statement, else nil. The error of
+// the driver only says that the statement was interrupted or the connection closed.
 func (g *guard) limitError() error {
+	if g == nil {
+		return nil
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.expired {

@@ -267,13 +267,14 @@ func (s *serverSession) keys() ([]mssql.KeyColumn, error) {
 func (s *serverSession) leading() ([]string, error) { return readFacts(s, s.conn.Leading) }
 
 // readFacts reads facts about the kind's table from the catalogue.
-func readFacts[T any](s *serverSession, read func(context.Context, mssql.Table) ([]T, error)) ([]T, error) {
-	s.guard.watch(s.conn.Abort, s.server.Limits().Row)
-	s.guard.enter()
-	facts, err := read(s.ctx, s.source.Name)
-	s.guard.leave()
-	s.guard.stop()
-	return facts, s.classify(err)
+func readFacts[T any](
+	s *serverSession, read func(context.Context, mssql.Table) ([]T, error),
+) (facts []T, err error) {
+	err = s.guarded(func() (err error) {
+		facts, err = read(s.ctx, s.source.Name)
+		return err
+	})
+	return facts, err
 }
 
 // RowID is the index of an integer that is the primary key in a SQLite file, which has no

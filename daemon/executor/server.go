@@ -57,14 +57,13 @@ func (b *Server) Session(ctx context.Context, kind *record.Kind, _ bool) (Sessio
 		return nil, err
 	}
 	s := &serverSession{ctx: ctx, server: b, source: b.Table(kind), conn: conn}
-	s.guard.watch(conn.Abort, b.Limits().Row)
-	s.guard.enter()
-	s.live, err = b.Describe(ctx, conn, kind)
-	s.guard.leave()
-	s.guard.stop()
+	err = s.guarded(func() (err error) {
+		s.live, err = b.Describe(ctx, conn, kind)
+		return err
+	})
 	if err != nil {
 		s.close()
-		return nil, s.classify(err)
+		return nil, err
 	}
 	return s, nil
 }
@@ -100,18 +99,36 @@ type serverSession struct {
 	source      *Table
 	live        *Columns
 	conn        *mssql.Conn
-	guard       guard
-	inputErrors bool // the request may cause the statement to fail
+	guard       *guard // of the last statement; nil before the first
+	inputErrors bool   // the request may cause the statement to fail
 }
 
 func (s *serverSession) table() (*dialect.Dialect, string) {
 	return s.live.dialect, s.source.Name.Quoted()
 }
 
+// newGuard returns the guard of the next statement. It stops that of the statement before, whose
+// rows may not be closed if it has failed.
+func (s *serverSession) newGuard(limit time.Duration) *guard {
+	s.guard.stop()
+	s.guard = newGuard(s.conn.Abort, limit)
+	return s.guard
+}
+
+// guarded reads from the catalogue within the time limit of a row.
+func (s *serverSession) guarded(read func() error) error {
+	g := s.newGuard(s.server.Limits().Row)
+	g.enter()
+	err := read()
+	g.leave()
+	g.stop()
+	return s.classify(err)
+}
+
 func (s *serverSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
 	s.inputErrors = st.Evaluates()
-	s.guard.watch(s.conn.Abort, limit)
-	s.guard.enter()
+	g := s.newGuard(limit)
+	g.enter()
 	rows, err := s.conn.Query(s.ctx, mssql.Query{
 		SQL:     WithOption(st.SQL, s.server.Option),
 		Params:  s.live.Bind(st.Args),
@@ -120,11 +137,11 @@ func (s *serverSession) run(st query.Statement, limit time.Duration) (row.Source
 		Context: ContextInfo(s.ctx),
 	})
 	if err != nil {
-		s.guard.leave()
-		s.guard.stop()
+		g.leave()
+		g.stop()
 		return nil, s.classify(err)
 	}
-	return &serverRows{session: s, rows: rows, started: true}, nil
+	return &serverRows{session: s, guard: g, rows: rows, started: true}, nil
 }
 
 // WithOption adds an option to a statement, which may end with others. An empty one is not
@@ -184,17 +201,18 @@ func (s *serverSession) classify(err error) error {
 // as one step, since the server may return the row long after the start.
 type serverRows struct {
 	session *serverSession
+	guard   *guard
 	rows    *mssql.Rows
 	started bool
 }
 
 func (r *serverRows) Next() ([]row.Cell, error) {
 	if !r.started {
-		r.session.guard.enter()
+		r.guard.enter()
 	}
 	r.started = false
 	cells, err := r.rows.Next()
-	r.session.guard.leave()
+	r.guard.leave()
 	if err != nil {
 		return nil, r.session.classify(err)
 	}
@@ -202,7 +220,7 @@ func (r *serverRows) Next() ([]row.Cell, error) {
 }
 
 func (r *serverRows) Close() error {
-	r.session.guard.stop()
+	r.guard.stop()
 	return r.rows.Close()
 }
 
