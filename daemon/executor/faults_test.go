@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -109,29 +108,6 @@ func TestMissingColumn(t *testing.T) {
 	}
 }
 
-// TestSupportsJSON checks that a temporary error does not mean that OPENJSON is unsupported.
-func TestSupportsJSON(t *testing.T) {
-	if got, err := supportsJSON(nil); !got || err != nil {
-		t.Errorf("without an error, OPENJSON is supported: got %v (%v), want true", got, err)
-	}
-	for _, number := range []int{102, 208, 319} {
-		got, err := supportsJSON(&mssql.Error{Number: number})
-		if got || err != nil {
-			t.Errorf("after error %d, OPENJSON is supported: got %v (%v), want false", number, got, err)
-		}
-	}
-	for _, failed := range []error{
-		&mssql.Error{Number: 701},
-		&mssql.Error{Number: 1205},
-		&mssql.Error{Number: 1222},
-		mssql.ErrLost,
-	} {
-		if _, err := supportsJSON(failed); !errors.Is(err, failed) {
-			t.Errorf("after a temporary error: got the error %v, want %v", err, failed)
-		}
-	}
-}
-
 func TestWaitTimeout(t *testing.T) {
 	if got := waitTimeout(2 * time.Second); got != 2*time.Second {
 		t.Errorf("waiting with a time limit of 2s for statements takes at most %v, want 2s", got)
@@ -182,28 +158,6 @@ func TestRetryEndsWithItsContext(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("retrying after the context was cancelled: got the error %v, want %v", err, context.Canceled)
-	}
-}
-
-func TestListText(t *testing.T) {
-	texts := func(all ...string) (values []wire.Value) {
-		for _, text := range all {
-			values = append(values, wire.Value{Text: text})
-		}
-		return values
-	}
-	for _, c := range []struct {
-		typ    record.Type
-		values []wire.Value
-		want   string
-	}{
-		{record.Text, texts("a", "b  ", "é", "日本語"), `["a","b","é","日本語"]`},
-		{record.Int, []wire.Value{{Int: 1}, {Int: -2}}, `["1","-2"]`},
-		{record.Decimal, texts("1.50"), `["1.50"]`},
-	} {
-		if got := string(listText(c.typ, c.values)); got != c.want {
-			t.Errorf("the text of the list %v of %v is %s, want %s", c.values, c.typ, got, c.want)
-		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -22,9 +21,9 @@ import (
 // see different rows.
 type Server struct {
 	ServerConfig
-	tables       sync.Map             // *Table by *record.Kind
-	supportsJSON atomic.Pointer[bool] // nil until detected
-	remember     *totals
+	tables   sync.Map // *Table by *record.Kind
+	openJSON openJSON
+	remember *totals
 }
 
 // ServerConfig configures a Server.
@@ -40,25 +39,25 @@ type ServerConfig struct {
 func NewServer(c ServerConfig) *Server { return &Server{ServerConfig: c, remember: newTotals()} }
 
 // Table returns the table or view of a kind.
-func (b *Server) Table(kind *record.Kind) *Table {
-	table, ok := b.tables.Load(kind)
+func (srv *Server) Table(kind *record.Kind) *Table {
+	table, ok := srv.tables.Load(kind)
 	if !ok {
-		table, _ = b.tables.LoadOrStore(kind, &Table{Kind: kind, Name: b.Names(kind)})
+		table, _ = srv.tables.LoadOrStore(kind, &Table{Kind: kind, Name: srv.Names(kind)})
 	}
 	return table.(*Table)
 }
 
 // Forget removes a kind that is no longer used from the cache.
-func (b *Server) Forget(kind *record.Kind) { b.tables.Delete(kind) }
+func (srv *Server) Forget(kind *record.Kind) { srv.tables.Delete(kind) }
 
-func (b *Server) Session(ctx context.Context, kind *record.Kind, _ bool) (Session, error) {
-	conn, err := b.get(ctx)
+func (srv *Server) Session(ctx context.Context, kind *record.Kind, _ bool) (Session, error) {
+	conn, err := srv.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &serverSession{ctx: ctx, server: b, source: b.Table(kind), conn: conn}
+	s := &serverSession{ctx: ctx, server: srv, source: srv.Table(kind), conn: conn}
 	err = s.guarded(func() (err error) {
-		s.live, err = b.Describe(ctx, conn, kind)
+		s.live, err = srv.Describe(ctx, conn, kind)
 		return err
 	})
 	if err != nil {
@@ -70,10 +69,10 @@ func (b *Server) Session(ctx context.Context, kind *record.Kind, _ bool) (Sessio
 
 // get returns a connection from the pool. Slow clients may hold all of them for long, so
 // waiting is limited to the time limit of a statement.
-func (b *Server) get(ctx context.Context) (*mssql.Conn, error) {
-	waiting, cancel := context.WithTimeout(ctx, waitTimeout(b.Limits().Row))
+func (srv *Server) get(ctx context.Context) (*mssql.Conn, error) {
+	waiting, cancel := context.WithTimeout(ctx, waitTimeout(srv.Limits().Row))
 	defer cancel()
-	conn, err := b.Pool.Get(waiting)
+	conn, err := srv.Pool.Get(waiting)
 	if err == nil {
 		return conn, nil
 	}
@@ -91,7 +90,7 @@ func (b *Server) get(ctx context.Context) (*mssql.Conn, error) {
 func waitTimeout(limit time.Duration) time.Duration { return cmp.Or(limit, 30*time.Second) }
 
 // Close closes the connections.
-func (b *Server) Close() error { return b.Pool.Close() }
+func (srv *Server) Close() error { return srv.Pool.Close() }
 
 type serverSession struct {
 	ctx         context.Context
