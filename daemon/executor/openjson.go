@@ -4,23 +4,30 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
 // openJSON caches whether a database has OPENJSON. One with a compatibility level before SQL Server
-// 2016 has not.
+// 2016 has not. An administrator can change the level while the daemon runs, so the result expires
+// like the columns of tables.
 type openJSON struct {
-	cached atomic.Pointer[bool] // nil until it is detected
+	cached atomic.Pointer[openJSONResult] // nil until it is detected
+}
+
+type openJSONResult struct {
+	exists  bool
+	expires time.Time
 }
 
 // detect reports whether the database of a connection has OPENJSON. It does not wait for another
 // session that detects it at the same time, whose connection may be dead.
 func (o *openJSON) detect(ctx context.Context, conn *mssql.Conn) (bool, error) {
 	cached := o.cached.Load()
-	if cached != nil {
-		return *cached, nil
+	if cached != nil && time.Now().Before(cached.expires) {
+		return cached.exists, nil
 	}
 
 	rows, err := conn.Query(ctx, mssql.Query{
@@ -35,9 +42,8 @@ func (o *openJSON) detect(ctx context.Context, conn *mssql.Conn) (bool, error) {
 	if err == nil {
 		rows.Close()
 	}
-	exists := !isUnknown
-	o.cached.Store(&exists)
-	return exists, nil
+	o.cached.Store(&openJSONResult{exists: !isUnknown, expires: time.Now().Add(catalogueTTL)})
+	return !isUnknown, nil
 }
 
 // isOpenJSONUnknown reports whether err, of a statement with OPENJSON, means that the database does
