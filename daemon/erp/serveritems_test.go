@@ -58,3 +58,22 @@ func TestListsByColumn(t *testing.T) {
 		expectFirsts(t, s, "a    ", "SY_Filters", member, strings.Join(items, ","))
 	}
 }
+
+// TestListsWithEscapes filters by lists with texts that package json escapes. Babelfish does not decode
+// those escapes that JSON requires.
+func TestListsWithEscapes(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn,
+		`CREATE TABLE DB_Class (Class nvarchar(30))`,
+		"INSERT INTO DB_Class VALUES (N'R&D'), (N'<b>'), (N'a\u2028b'), (N'a\u2029b'), (N'say \"x\"'), (N'a\\b')",
+	)
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	for _, item := range []string{"R&D", "<b>", "a\u2028b", "a\u2029b", `say "x"`, `a\b`} {
+		items := []string{item}
+		for i := range manyItems {
+			items = append(items, fmt.Sprint("v", i))
+		}
+		expectFirsts(t, s, item, "DB_Class", "Class", item)
+		expectFirsts(t, s, item, "DB_Class", "ClassIn", strings.Join(items, ","))
+	}
+}

@@ -152,8 +152,9 @@ func (b *builder) uniform(c Condition) []wire.Value {
 	return fitting
 }
 
-// EscapedInJSON reports whether JSON must escape a character of text. Some databases
-// do not decode such escapes.
+// EscapedInJSON reports whether JSON must escape a character of text. Babelfish does not decode such
+// escapes in the result of OPENJSON. It decodes those of other characters, such as \u0026 for &, which
+// package json writes as well.
 func EscapedInJSON(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) >= 0
 }
