@@ -241,11 +241,11 @@ func (r *Result) total(t *Tail, rows int64) error {
 	}
 	t.Known = err == nil
 	if age > 0 {
-		t.Meta = append(t.Meta, Meta{"TotalAge", strconv.FormatInt(int64(age.Seconds()), 10)})
+		t.Meta = append(t.Meta, Meta{query.TotalAge, strconv.FormatInt(int64(age.Seconds()), 10)})
 	}
 	if fault.Is(err, fault.Timeout) && !r.plan.TotalRequested {
 		t.TooCostly = true
-		t.Meta = append(t.Meta, Meta{"Total", "not counted: it would take too long; add Include=Total to wait for it"})
+		t.Meta = append(t.Meta, Meta{query.NotCounted, "not counted: it would take too long; add Include=Total to wait for it"})
 		return nil
 	}
 	return err

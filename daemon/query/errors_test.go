@@ -33,6 +33,42 @@ func TestNamesOfGroups(t *testing.T) {
 	}
 }
 
+// TestNamesInMeta checks that no function of Include has the name of another member of Meta.
+func TestNamesInMeta(t *testing.T) {
+	kind, _ := registry.Lookup("INMGT020POQty")
+	const advice = " in Meta; use another one"
+	for _, c := range []struct{ include, group, want string }{
+		{"SUM(Qty) AS Next", "", "Include has the alias Next, which is the name of the cursor" + advice},
+		{"SUM(Qty) AS total", "", "Include has the alias total, which is the name of the notice that the rows were not counted" + advice},
+		{"SUM(Qty) AS TotalAge", "", "Include has the alias TotalAge, which is the name of the age of the total" + advice},
+		{"Total,SUM(Qty) AS TotalAge", "", "Include has the alias TotalAge, which is the name of the age of the total" + advice},
+		{"SUM(Qty) AS Token", "", "Include has the alias Token, which is the name of the token of a copy" + advice},
+		{"SUM(Qty) AS Held", "", "Include has the alias Held, which is the name of the reason why messages are held" + advice},
+
+		// There is no notice if the request decides about the total.
+		{"COUNT(*) AS Total", "", ""},
+		{"SUM(Qty) AS Total,Total", "", ""},
+		{"SUM(Qty) AS Total,NoTotal", "", ""},
+
+		// The functions are columns of groups.
+		{"SUM(Qty) AS Total,MAX(Qty) AS Token", "IN_LogicalID", ""},
+		{"SUM(Qty) AS Sum,MAX(Qty) AS Tokens", "", ""},
+	} {
+		members := Members{text(Include, c.include)}
+		if c.group != "" {
+			members = append(members, text(GroupBy, c.group))
+		}
+		_, err := Parse(kind, members, inUTC)
+		got := ""
+		if err != nil {
+			got = fault.From(err).Message
+		}
+		if got != c.want {
+			t.Errorf("Include=%s: got the error %q, want %q", c.include, got, c.want)
+		}
+	}
+}
+
 // TestErrorsOfTimesOfDay checks that an error names the member of the request, once.
 func TestErrorsOfTimesOfDay(t *testing.T) {
 	times, err := record.NewRegistry(record.Kind{

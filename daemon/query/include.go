@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/bizhook/whd/client/wire"
 )
 
 // maxAggregates is the maximum number of aggregates in one request.
@@ -78,14 +80,8 @@ func (p *parser) function(member, text string) bool {
 	return p.addAggregate(member, a)
 }
 
-// addAggregate adds an aggregate to the request, and fails if its name cannot be a member of Meta
-// in addition to the others.
+// addAggregate adds an aggregate to the request, and fails if another one has its name.
 func (p *parser) addAggregate(member string, a Aggregate) bool {
-	if a.Alias && strings.EqualFold(a.Name, Next) {
-		p.fail(member, "has the alias %s, which is the name of the cursor in Meta; use another one", a.Name)
-		return false
-	}
-
 	// A name occurs once in Meta: a function that is repeated counts once.
 	hasName := func(b Aggregate) bool { return b.Name == a.Name }
 	if i := slices.IndexFunc(p.req.Include, hasName); i >= 0 && p.req.Include[i] != a {
@@ -99,6 +95,32 @@ func (p *parser) addAggregate(member string, a Aggregate) bool {
 	}
 	p.req.Include = append(p.req.Include, a)
 	return true
+}
+
+// metaNames are the members of Meta that responses have in addition to the functions of Include.
+var metaNames = []struct{ name, meaning string }{
+	{Next, "the cursor"},
+	{NotCounted, "the notice that the rows were not counted"},
+	{TotalAge, "the age of the total"},
+	{wire.MetaToken, "the token of a copy"},
+	{wire.MetaHeld, "the reason why messages are held"},
+}
+
+// aliases rejects aliases that are names of other members of Meta. Groups have none of their
+// functions in Meta.
+func (p *parser) aliases() {
+	for _, a := range p.req.Include {
+		for _, m := range metaNames {
+			if !a.Alias || !strings.EqualFold(a.Name, m.name) {
+				continue
+			}
+			// Whether the rows were counted is only in doubt if the settings decide about it.
+			isFree := m.name == NotCounted && p.req.Total != TotalDefault
+			if !isFree {
+				p.fail(Include, "has the alias %s, which is the name of %s in Meta; use another one", a.Name, m.meaning)
+			}
+		}
+	}
 }
 
 // argument finds the field of a function, and fails if the function is not defined

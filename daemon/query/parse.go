@@ -43,6 +43,7 @@ func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
 	}
 	p.strict(members)
 	p.group()
+	p.aliases()
 	p.order(members)
 	p.pages()
 	if o.MaxTake > 0 && p.req.Take > o.MaxTake {

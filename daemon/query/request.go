@@ -154,13 +154,19 @@ const (
 	Meta        = "Meta"
 	Strict      = "Strict"
 	Cursor      = "Cursor"
-	Next        = "Next" // the cursor of the next page, in Meta
 	ForCopy     = "ForCopy"
 	Format      = "format"
 	Callback    = "callback"
 	Nulls       = "nulls"
 	BOM         = "bom"
 	JSConfig    = "jsconfig"
+)
+
+// The names of members of Meta. Those of package wire and the functions of Include are others.
+const (
+	Next       = "Next"     // the cursor of the next page
+	NotCounted = "Total"    // the notice that the rows were not counted, since it would take too long
+	TotalAge   = "TotalAge" // the age of a total that is returned again, in seconds
 )
 
 // NoCursor is the value of Cursor that stands for none, for tools that send every parameter of
