@@ -1,5 +1,7 @@
 package xlsx
 
+import "strings"
+
 const (
 	declaration = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
 	mainSpace   = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -45,7 +47,7 @@ func parts(sheet string) []struct{ name, text string } {
 			`<Relationship Id="rId1" Type="` + relSpace +
 			`/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
 		{"xl/workbook.xml", `<workbook xmlns="` + mainSpace + `" xmlns:r="` + relSpace + `"><sheets><sheet name="` +
-			string(escape(nil, []byte(sheet))) + `" sheetId="1" r:id="rId1"/></sheets></workbook>`},
+			strings.ReplaceAll(string(escape(nil, []byte(sheet))), `"`, "&quot;") + `" sheetId="1" r:id="rId1"/></sheets></workbook>`},
 		{"xl/_rels/workbook.xml.rels", `<Relationships xmlns="` + packSpace + `relationships">` +
 			`<Relationship Id="rId1" Type="` + relSpace + `/worksheet" Target="worksheets/sheet1.xml"/>` +
 			`<Relationship Id="rId2" Type="` + relSpace + `/styles" Target="styles.xml"/></Relationships>`},

@@ -274,6 +274,38 @@ func TestColumnAndSheetNames(t *testing.T) {
 	}
 }
 
+// TestSheetNameInWorkbook checks that readers get the name of the sheet with all its characters.
+func TestSheetNameInWorkbook(t *testing.T) {
+	const name = `5" & <6">`
+	var book bytes.Buffer
+	w, err := New(&book, name, []Column{{Name: "A"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(book.Bytes()), int64(book.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := archive.Open("xl/workbook.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workbook struct {
+		Sheets []struct {
+			Name string `xml:"name,attr"`
+		} `xml:"sheets>sheet"`
+	}
+	if err := xml.NewDecoder(part).Decode(&workbook); err != nil {
+		t.Fatalf("reading a workbook with the sheet %s: %v", name, err)
+	}
+	if len(workbook.Sheets) != 1 || workbook.Sheets[0].Name != name {
+		t.Errorf("got the sheets %q, want %q", workbook.Sheets, name)
+	}
+}
+
 func BenchmarkRows(b *testing.B) {
 	w, err := New(io.Discard, "Rows", []Column{{Name: "A"}, {Name: "B"}, {Name: "C"}})
 	if err != nil {
