@@ -153,12 +153,13 @@ func (w csvWriter) document(dst []byte, _ string, text []byte) ([]byte, error) {
 
 // failure writes the error as rows, so that CSV clients can read it.
 func (w csvWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
+	dst = w.begin(dst)
 	dst = appendCSVLine(dst, []string{"ErrorCode", "Message", "FieldName"})
-	errors := s.Errors
-	if len(errors) == 0 {
-		errors = []wire.FieldError{{ErrorCode: s.ErrorCode, Message: s.Message}}
+	failed := s.Errors
+	if len(failed) == 0 {
+		failed = []wire.FieldError{{ErrorCode: s.ErrorCode, Message: s.Message}}
 	}
-	for _, e := range errors {
+	for _, e := range failed {
 		dst = appendCSVLine(dst, []string{
 			w.guardText(cmp.Or(e.ErrorCode, s.ErrorCode)),
 			w.guardText(e.Message),

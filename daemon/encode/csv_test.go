@@ -63,6 +63,36 @@ func TestCSVFormulaGuard(t *testing.T) {
 	}
 }
 
+// TestCSVByteOrderMark checks that rows, documents and errors begin with the mark exactly if the request
+// wants it.
+func TestCSVByteOrderMark(t *testing.T) {
+	const mark = "\ufeff"
+	for _, bom := range []bool{false, true} {
+		f := format(t, "csv").WithCSV(bom, true)
+		document := func(v any) []byte {
+			body, err := f.Document(nil, "N", v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return body
+		}
+		columns := []Column{{Name: "Größe", Type: record.Text}}
+		for part, body := range map[string][]byte{
+			"rows":           result(f, Shape{Columns: columns}, [][]row.Cell{{text("ä")}}, Tail{}),
+			"a document":     document([]map[string]any{{"Größe": 1}}),
+			"an empty list":  document([]string{}),
+			"an error":       f.Failure(nil, wire.ResponseStatus{Message: "Größe"}, nil),
+			"a query failed": f.Failure(nil, wire.ResponseStatus{Message: "Größe"}, &Shape{Operation: "N"}),
+		} {
+			marks := strings.Count(string(body), mark)
+			if hasMark := strings.HasPrefix(string(body), mark); hasMark != bom || marks > 1 {
+				t.Errorf("%s with bom=%v begins with a byte order mark: %v, and has %d in all: %q",
+					part, bom, hasMark, marks, body)
+			}
+		}
+	}
+}
+
 // FuzzCSV checks that encoding/csv reads back the output of the encoder.
 func FuzzCSV(f *testing.F) {
 	f.Add("a", "b\"c", "d,e\r\nf")
