@@ -162,11 +162,13 @@ func TestNastyNames(t *testing.T) {
 			format: "jsv",
 			want:   "{Offset:20,Results:[{\"a \"\"<:,\n\":1}],Total:0,Meta:{\"a \"\"<:,\n\":v},ResponseStatus:{}}",
 		},
-		{format: "xml", want: xmlDeclaration + `<Item Name="a &quot;&lt;:,
-Response"><Offset>20</Offset><Results><Item Name="a &quot;&lt;:,
-"><Item Name="a &quot;&lt;:,
-">1</Item></Item></Results><Total>0</Total><Meta><Item Name="a &quot;&lt;:,
-">v</Item></Meta><ResponseStatus></ResponseStatus></Item>`},
+		{
+			format: "xml",
+			want: xmlDeclaration + `<Item Name="a &quot;&lt;:,&#xA;Response"><Offset>20</Offset>` +
+				`<Results><Item Name="a &quot;&lt;:,&#xA;"><Item Name="a &quot;&lt;:,&#xA;">1</Item></Item></Results>` +
+				`<Total>0</Total><Meta><Item Name="a &quot;&lt;:,&#xA;">v</Item></Meta>` +
+				`<ResponseStatus></ResponseStatus></Item>`,
+		},
 	}
 	for _, test := range tests {
 		got := result(format(t, test.format), shape, [][]row.Cell{{number(1)}}, tail)

@@ -9,10 +9,13 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// markupEscapes are the escapes of XML and HTML, in content and in double-quoted
-// attributes. Characters that neither allows become U+FFFD. A carriage return is
-// escaped because parsers convert it to a line feed.
+// markupEscapes are the escapes of the content of XML and HTML. Characters that neither allows
+// become U+FFFD. A carriage return is escaped because parsers convert it to a line feed.
 var markupEscapes = newEscapes(markupWide, markupASCII())
+
+// attributeEscapes are the escapes of double-quoted attributes of XML, in which parsers also convert
+// tabs and line feeds, to spaces.
+var attributeEscapes = newEscapes(markupWide, attributeASCII())
 
 // markupASCII returns the escapes of ASCII characters.
 func markupASCII() map[byte]string {
@@ -22,6 +25,14 @@ func markupASCII() map[byte]string {
 			ascii[c] = "\uFFFD"
 		}
 	}
+	return ascii
+}
+
+// attributeASCII returns the escapes of ASCII characters in attributes.
+func attributeASCII() map[byte]string {
+	ascii := markupASCII()
+	ascii['\t'] = "&#x9;"
+	ascii['\n'] = "&#xA;"
 	return ascii
 }
 
@@ -56,7 +67,7 @@ func newXMLTag(name string) xmlTag {
 	if isXMLName(name) {
 		return xmlTag{"<" + name + ">", "</" + name + ">"}
 	}
-	escaped := markupEscapes.append(nil, []byte(name))
+	escaped := attributeEscapes.append(nil, []byte(name))
 	return xmlTag{`<Item Name="` + string(escaped) + `">`, "</Item>"}
 }
 

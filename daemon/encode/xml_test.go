@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,20 +39,42 @@ func TestXMLName(t *testing.T) {
 	}
 }
 
-// characters returns all text of a document, which must be well-formed.
-func characters(t *testing.T, decoder *xml.Decoder) string {
+// TestXMLAttributes checks that parsers read back each name. They convert white space in attributes to
+// spaces unless it is escaped; encoding/xml does not.
+func TestXMLAttributes(t *testing.T) {
+	tag := newXMLTag("COUNT(\t*)\r\n<\"&")
+	if want := `<Item Name="COUNT(&#x9;*)&#xD;&#xA;&lt;&quot;&amp;">`; tag.open != want {
+		t.Errorf("got the tag %s, want %s", tag.open, want)
+	}
+}
+
+// readMarkup returns all text of a document, which must be well-formed, and the names of its elements but
+// for the members of the envelope.
+func readMarkup(t *testing.T, decoder *xml.Decoder) (text string, names []string) {
 	t.Helper()
+	envelope := []string{"Offset", "Results", "Total", "Meta", "ResponseStatus"}
 	var all strings.Builder
 	for {
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {
-			return all.String()
+			return all.String(), names
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, ok := token.(xml.CharData); ok {
-			all.Write(text)
+		switch token := token.(type) {
+		case xml.CharData:
+			all.Write(token)
+		case xml.StartElement:
+			name := token.Name.Local
+			for _, a := range token.Attr {
+				if a.Name.Local == "Name" {
+					name = a.Value
+				}
+			}
+			if !slices.Contains(envelope, name) {
+				names = append(names, name)
+			}
 		}
 	}
 }
@@ -73,6 +96,7 @@ func inMarkup(in string) string {
 func FuzzXML(f *testing.F) {
 	f.Add("Name", "<a>&]]>\r\n\x00\xff\uFFFE")
 	f.Add("COUNT(*)", "")
+	f.Add("COUNT(\t*)\r\n", "")
 	f.Add("", "\"'")
 	f.Fuzz(func(t *testing.T, name, value string) {
 		shape := Shape{
@@ -85,8 +109,15 @@ func FuzzXML(f *testing.F) {
 		got := result(format(t, "xml"), shape, [][]row.Cell{{text(value), null}}, tail)
 		body := strings.TrimPrefix(string(got), xmlDeclaration)
 		want := "20" + inMarkup(value) + "0" + inMarkup(value)
-		if have := characters(t, xml.NewDecoder(strings.NewReader(body))); have != want {
+		have, names := readMarkup(t, xml.NewDecoder(strings.NewReader(body)))
+		if have != want {
 			t.Errorf("got %q, want %q", have, want)
+		}
+		for _, got := range names { // of the response, the record, its columns, and in Meta
+			want := inMarkup(name)
+			if got != want && got != responseName(want) {
+				t.Errorf("the name %q is read as %q, want %q", name, got, want)
+			}
 		}
 	})
 }
