@@ -19,7 +19,6 @@ import (
 // Service is the input of the descriptions.
 type Service struct {
 	Version    string
-	Base       string // path prefix of every path
 	HostURL    string // the service's public URL; empty if not configured
 	ISODates   bool   // dates of webhooks are in ISO 8601
 	Operations []Operation
@@ -57,6 +56,7 @@ type Member struct {
 	Name     string
 	Type     string // as in record.Type, with a [] suffix for a list
 	Required bool
+	Secret   bool // forms hide the value
 	Help     string
 }
 

@@ -71,7 +71,6 @@ func shop(t *testing.T) *Service {
 	id := Member{Name: "ParcelID", Type: "string", Required: true}
 	return &Service{
 		Version: "1.2",
-		Base:    "/erp",
 		Events: []Event{
 			{Event: record.Event{Name: "debtor.updated", Description: "Occurs when a debtor is modified"}},
 			{Event: record.Event{Name: "parcel.updated", Description: "Occurs when a parcel is modified"}, Kind: kind},
@@ -190,6 +189,55 @@ func TestDocuments(t *testing.T) {
 		}
 		types.made = time.Date(2030, 1, 31, 10, 11, 12, 0, time.UTC)
 		golden(t, files[l.Name], types.File(at, ""))
+	}
+}
+
+// TestForms checks the method, the path and the hidden inputs of forms.
+func TestForms(t *testing.T) {
+	kind := shop(t).Operations[0].Kind
+	post := Route{Methods: []string{"POST"}, Path: "/post"}
+	get := Route{Methods: []string{"GET"}, Path: "/get"}
+	both := Route{Methods: []string{"GET", "POST"}, Path: "/both"}
+	inPath := Route{Methods: []string{"GET", "POST"}, Path: "/of/{ID}"}
+	patch := Route{Methods: []string{"PATCH"}, Path: "/patch"}
+	for _, c := range []struct {
+		name   string
+		kind   *record.Kind
+		routes []Route
+		want   string
+	}{
+		{"a query by POST or GET", kind, []Route{post, get}, `method="get" action="/erp/get"`},
+		{"a query by POST only", kind, []Route{post}, `method="post" action="/erp/post"`},
+		{"a query by both", kind, []Route{both}, `method="get" action="/erp/both"`},
+		{"a list", nil, []Route{get, both}, `method="get" action="/erp/get"`},
+		{"a change", nil, []Route{patch, inPath, both}, `method="post" action="/erp/both"`},
+		{"no form", nil, []Route{patch, inPath}, ""},
+	} {
+		o := &Operation{
+			Name:    "Op",
+			Kind:    c.kind,
+			Members: []Member{{Name: "Pin", Type: "string", Secret: true}, {Name: "Name", Type: "string"}},
+			Routes:  c.routes,
+		}
+		page, err := new(Service).Page(o, encode.Site{Base: "/erp"}, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(page)
+		if hasForm := strings.Contains(text, "<form"); hasForm != (c.want != "") || !strings.Contains(text, c.want) {
+			t.Errorf("%s: the page has a form: %v, want one with %q", c.name, hasForm, c.want)
+		}
+		if c.want == "" {
+			continue
+		}
+		for input, want := range map[string]bool{
+			`name="Pin" type="password"`:  true,
+			`name="Name" type="password"`: false,
+		} {
+			if got := strings.Contains(text, input); got != want {
+				t.Errorf("%s: an input with %s: %v, want %v", c.name, input, got, want)
+			}
+		}
 	}
 }
 

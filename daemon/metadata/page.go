@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -70,20 +71,14 @@ type form struct {
 	Method  string
 	Action  string
 	Filters []encode.Filter
-	Inputs  []input
+	Inputs  []Member
 	Formats []string
 	Orders  []string
 }
 
-// input is one input of a form.
-type input struct {
-	Member
-	Secret bool // the browser does not show the value
-}
-
 // Page returns the HTML page of an operation.
 func (s *Service) Page(o *Operation, site encode.Site, serviceURL string) ([]byte, error) {
-	p := operationPage{Operation: o.document(serviceURL), Kind: o.Kind, Form: newForm(o, s.Base)}
+	p := operationPage{Operation: o.document(serviceURL), Kind: o.Kind, Form: newForm(o, site.Base)}
 	if rows := o.Rows(); rows != "" {
 		p.Rows = site.Base + rows
 	}
@@ -106,34 +101,59 @@ func (s *Service) Page(o *Operation, site encode.Site, serviceURL string) ([]byt
 	return execute("operation", p)
 }
 
-// plain reports whether the route accepts the method and has no path parameters.
-func plain(r Route, method string) bool {
+// acceptsForm reports whether a form can send a request to a route with a method.
+func (r Route) acceptsForm(method string) bool {
 	return !strings.Contains(r.Path, "{") && slices.Contains(r.Methods, method)
+}
+
+// formPath returns the path of the first route to which a form can send a request with a method,
+// empty if there is none.
+func formPath(routes []Route, method string) string {
+	i := slices.IndexFunc(routes, func(r Route) bool { return r.acceptsForm(method) })
+	if i < 0 {
+		return ""
+	}
+	return routes[i].Path
 }
 
 // Rows returns the path of the page with the kind's rows, empty if there is none.
 func (o *Operation) Rows() string {
-	i := slices.IndexFunc(o.Routes, func(r Route) bool { return plain(r, "GET") })
-	if o.Kind != nil && i >= 0 {
-		return o.Routes[i].Path
+	if o.Kind == nil {
+		return ""
 	}
-	return ""
+	return formPath(o.Routes, http.MethodGet)
+}
+
+// formTarget returns the method and the path of the form of an operation, empty if no form can send
+// it. A query is sent with GET if possible, so that its URL can be kept, other operations to their
+// first route, with POST if possible, so that their values are not in a URL.
+func (o *Operation) formTarget() (method, path string) {
+	routes := slices.Concat(o.Routes, o.NameRoutes)
+	if o.Kind != nil {
+		path = formPath(routes, http.MethodGet)
+		if path != "" {
+			return http.MethodGet, path
+		}
+	}
+	for _, r := range routes {
+		if r.acceptsForm(http.MethodPost) {
+			return http.MethodPost, r.Path
+		}
+		if r.acceptsForm(http.MethodGet) {
+			return http.MethodGet, r.Path
+		}
+	}
+	return "", ""
 }
 
 // newForm returns the form of an operation, nil if no form can send it.
 func newForm(o *Operation, base string) *form {
-	routes := slices.Concat(o.Routes, o.NameRoutes)
-	i := slices.IndexFunc(routes, func(r Route) bool { return plain(r, "GET") || plain(r, "POST") })
-	if i < 0 {
+	method, path := o.formTarget()
+	if path == "" {
 		return nil
 	}
-	f := &form{Method: "get", Action: base + routes[i].Path}
-	if o.Kind == nil && slices.Contains(routes[i].Methods, "POST") {
-		f.Method = "post"
-	}
-	for _, m := range o.Members {
-		f.Inputs = append(f.Inputs, input{m, strings.EqualFold(m.Name, "Password")})
-	}
+	f := &form{Method: strings.ToLower(method), Action: base + path}
+	f.Inputs = slices.Clone(o.Members)
 	if o.Kind == nil {
 		return f
 	}
@@ -147,7 +167,7 @@ func newForm(o *Operation, base string) *form {
 	for _, p := range query.Parameters() {
 		switch p.Name {
 		case query.Skip, query.Take, query.Fields, query.Include:
-			f.Inputs = append(f.Inputs, input{Member: Member{Name: p.Name, Type: p.Type, Help: p.Summary}})
+			f.Inputs = append(f.Inputs, Member{Name: p.Name, Type: p.Type, Help: p.Summary})
 		}
 	}
 	return f

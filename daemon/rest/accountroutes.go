@@ -92,7 +92,7 @@ func accountOperations(h *handlers) []operation {
 			response: wire.User{},
 			members: []metadata.Member{
 				{Name: accounts.MemberUser, Type: "string", Required: true},
-				{Name: accounts.MemberPassword, Type: "string", Required: true},
+				{Name: accounts.MemberPassword, Type: "string", Secret: true, Required: true},
 				{Name: accounts.MemberRole, Type: "string", Required: true, Help: roleHelp},
 				{Name: accounts.MemberDisplayName, Type: "string"},
 			},
@@ -132,11 +132,12 @@ func accountOperations(h *handlers) []operation {
 			members: []metadata.Member{
 				{Name: accounts.MemberDisplayName, Type: "string"},
 				{Name: accounts.MemberRole, Type: "string", Help: roleHelp},
-				{Name: accounts.MemberPassword, Type: "string", Help: "the new password"},
+				{Name: accounts.MemberPassword, Type: "string", Secret: true, Help: "the new password"},
 				{
-					Name: accounts.MemberCurrentPassword,
-					Type: "string",
-					Help: "the current password; required from users other than admins",
+					Name:   accounts.MemberCurrentPassword,
+					Type:   "string",
+					Secret: true,
+					Help:   "the current password; required from users other than admins",
 				},
 			},
 			routes: []edge.Route{

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
@@ -54,5 +55,25 @@ func TestEveryPathMemberIsDescribed(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSecretsAreHidden checks that forms hide every password and signing secret.
+func TestSecretsAreHidden(t *testing.T) {
+	secrets := 0
+	for _, o := range newTable(new(handlers)) {
+		for _, m := range o.members {
+			name := strings.ToLower(m.Name)
+			want := strings.Contains(name, "password") || strings.Contains(name, "secret")
+			if m.Secret != want {
+				t.Errorf("%s: forms hide the member %s: %v, want %v", o.name, m.Name, m.Secret, want)
+			}
+			if want {
+				secrets++
+			}
+		}
+	}
+	if secrets == 0 {
+		t.Error("no operation has a password or a secret, want some")
 	}
 }

@@ -53,7 +53,6 @@ func newDescriptions(c Config, table []operation) *descriptions {
 	return &descriptions{describe: func(kinds *record.Registry, events []metadata.Event, to audience) *metadata.Service {
 		service := metadata.Service{
 			Version:  c.Version,
-			Base:     c.Edge.BasePath,
 			HostURL:  c.Edge.HostURL,
 			ISODates: to.iso,
 			Events:   events,

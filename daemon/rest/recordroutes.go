@@ -23,7 +23,7 @@ func recordOperations(h *handlers) []operation {
 			response: wire.AuthenticateResponse{},
 			members: []metadata.Member{
 				{Name: accounts.MemberUser, Type: "string", Help: "omit it and Password to get the current session"},
-				{Name: accounts.MemberPassword, Type: "string", Help: "the user's password"},
+				{Name: accounts.MemberPassword, Type: "string", Secret: true, Help: "the user's password"},
 				{Name: accounts.MemberRemember, Type: "bool", Help: "keep the session when the browser is closed"},
 				{Name: accounts.MemberProvider, Type: "string", Help: "credentials, or logout"},
 				{Name: accounts.MemberRedirect, Type: "string", Help: "page to show after a login in a browser"},

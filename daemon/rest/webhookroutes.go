@@ -190,9 +190,10 @@ func webhookOperations(h *handlers) []operation {
 				{Name: webhooks.MemberEnabled, Type: "bool", Help: "default: true"},
 				recIDMember,
 				{
-					Name: webhook.MemberSecret,
-					Type: "string",
-					Help: "whsec_ and 24 to 64 bytes in base64; generated if omitted; requires the role admin",
+					Name:   webhook.MemberSecret,
+					Type:   "string",
+					Secret: true,
+					Help:   "whsec_ and 24 to 64 bytes in base64; generated if omitted; requires the role admin",
 				},
 			}, subscriptionMembers...),
 			routes: []edge.Route{
@@ -338,9 +339,10 @@ func webhookOperations(h *handlers) []operation {
 			response: wire.RotatedSecret{},
 			members: []metadata.Member{
 				{
-					Name: webhook.MemberSecret,
-					Type: "string",
-					Help: "whsec_ and 24 to 64 bytes in base64; generated if omitted",
+					Name:   webhook.MemberSecret,
+					Type:   "string",
+					Secret: true,
+					Help:   "whsec_ and 24 to 64 bytes in base64; generated if omitted",
 				},
 				{
 					Name: webhook.MemberKeepFor,
