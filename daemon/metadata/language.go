@@ -4,7 +4,6 @@ import (
 	"embed"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template"
 )
@@ -18,11 +17,12 @@ type Language struct {
 	namespace string            // default of the option GlobalNamespace
 	block     string            // the first line of a namespace
 	scalars   map[string]string // types by their names in the published interface
-	nullable  []string          // scalars that cannot be null without a ? after their name
+	needsMark []string          // scalars that need a ? after their name to be null
 	list      string            // format of a list of objects
 	values    string            // format of a dictionary
-	quoted    bool              // names that are not identifiers can be quoted
-	keywords  string            // reserved words, which can be names with @ before them
+	quoted    bool              // names of members that are not identifiers can be quoted
+	reserved  map[string]bool   // words that cannot be the names of classes
+	escape    string            // before such a word, makes a name that no identifier of ours has
 	provided  []string          // classes that the client library declares
 	receivers bool              // there are types for receivers of webhooks, in TypeScript
 
@@ -67,13 +67,38 @@ var cSharp = map[string]string{
 	byteList:   "byte[]",
 }
 
-// cSharpKeywords are the reserved words of C#, each between blanks.
-const cSharpKeywords = " abstract as base bool break byte case catch char checked class const continue" +
-	" decimal default delegate do double else enum event explicit extern false finally fixed float for" +
-	" foreach goto if implicit in int interface internal is lock long namespace new null object" +
-	" operator out override params private protected public readonly ref return sbyte sealed short" +
-	" sizeof stackalloc static string struct switch this throw true try typeof uint ulong unchecked" +
-	" unsafe ushort using virtual void volatile while "
+// cSharpReserved are the reserved words of C#, and those that cannot be the names of types in some of
+// its versions. All can be names with @ before them.
+var cSharpReserved = words(`
+	abstract as base bool break byte case catch char checked class const continue decimal default
+	delegate do double else enum event explicit extern false finally fixed float for foreach goto if
+	implicit in int interface internal is lock long namespace new null object operator out override
+	params private protected public readonly ref return sbyte sealed short sizeof stackalloc static
+	string struct switch this throw true try typeof uint ulong unchecked unsafe ushort using virtual
+	void volatile while
+
+	async await dynamic extension field file managed nint notnull nuint partial record required
+	scoped unmanaged var where yield`)
+
+// typeScriptReserved are the reserved words of TypeScript in modules, and the names of its own types and
+// of operators of types.
+// Members can have these names.
+var typeScriptReserved = words(`
+	await break case catch class const continue debugger default delete do else enum export extends
+	false finally for function if implements import in instanceof interface let new null package
+	private protected public return static super switch this throw true try typeof var void while
+	with yield
+
+	any bigint boolean infer keyof never number object readonly string symbol undefined unique unknown`)
+
+// words returns the set of the words in a text.
+func words(text string) map[string]bool {
+	set := make(map[string]bool)
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
 
 // byteList is the type of several bytes in a query, which the published interface
 // declares as byte[].
@@ -90,6 +115,8 @@ var languages = []*Language{
 		list:      "%s[]",
 		values:    "{ [name: string]: %s }",
 		quoted:    true,
+		reserved:  typeScriptReserved,
+		escape:    "$",
 		receivers: true,
 	}),
 	newLanguage("types.d.ts", Language{
@@ -101,6 +128,8 @@ var languages = []*Language{
 		list:      "%s[]",
 		values:    "{ [name: string]: %s }",
 		quoted:    true,
+		reserved:  typeScriptReserved,
+		escape:    "$",
 		receivers: true,
 	}),
 	newLanguage("types.cs", Language{
@@ -110,13 +139,14 @@ var languages = []*Language{
 		namespace: "Whd",
 		block:     "namespace %s\n{\n",
 		scalars:   cSharp,
-		nullable: []string{
+		needsMark: []string{
 			"int", "short", "byte", "long", "decimal", "double", "bool", "DateTime", "date",
 			"Guid", "TimeSpan",
 		},
 		list:     "List<%s>",
 		values:   "Dictionary<string, %s>",
-		keywords: cSharpKeywords,
+		reserved: cSharpReserved,
+		escape:   "@",
 		provided: []string{"Authenticate", "AuthenticateResponse", "ResponseStatus", "FieldError"},
 	}),
 }
@@ -127,18 +157,23 @@ func Languages() []*Language { return slices.Clone(languages) }
 //go:embed templates/types.*
 var typeTemplates embed.FS
 
-// receiverTypes is the template of the bodies of events.
-var receiverTypes = template.Must(template.ParseFS(typeTemplates, "templates/types.webhooks.ts"))
+// receiversFile is the template of the bodies of events.
+const receiversFile = "types.webhooks.ts"
 
-// newLanguage reads the template of the classes.
+// newLanguage reads the templates of the classes.
 func newLanguage(file string, l Language) *Language {
 	functions := template.FuncMap{
+		"class":  l.class,
 		"join":   strings.Join,
 		"type":   l.typeOf,
 		"member": l.member,
 		"verb":   verb,
 	}
-	l.text = template.Must(template.New(file).Funcs(functions).ParseFS(typeTemplates, "templates/"+file))
+	files := []string{"templates/" + file}
+	if l.receivers {
+		files = append(files, "templates/"+receiversFile)
+	}
+	l.text = template.Must(template.New(file).Funcs(functions).ParseFS(typeTemplates, files...))
 	return &l
 }
 
@@ -147,7 +182,7 @@ func (l *Language) typeOf(name string) string {
 	plain := strings.TrimSuffix(name, "?")
 	if scalar, ok := l.scalars[plain]; ok {
 		mayBeNull := plain != name
-		if mayBeNull && slices.Contains(l.nullable, plain) {
+		if mayBeNull && slices.Contains(l.needsMark, plain) {
 			return scalar + "?"
 		}
 		return scalar
@@ -155,42 +190,68 @@ func (l *Language) typeOf(name string) string {
 	if item, ok := strings.CutSuffix(plain, "[]"); ok {
 		return l.typeOf(item) + "[]"
 	}
+	if row, ok := cutAround(plain, "QueryResponse<", ">"); ok {
+		return "QueryResponse<" + l.class(row) + ">"
+	}
 	if item, ok := cutAround(plain, "List<", ">"); ok {
 		return fmt.Sprintf(l.list, l.typeOf(item))
 	}
 	if value, ok := cutAround(plain, "Dictionary<string,", ">"); ok {
 		return fmt.Sprintf(l.values, l.typeOf(value))
 	}
-	return plain
+	return l.class(plain)
 }
 
 // cutAround returns the text between a prefix and a suffix.
 func cutAround(text, prefix, suffix string) (inner string, ok bool) {
-	inner, ok = strings.CutPrefix(text, prefix)
-	return strings.TrimSuffix(inner, suffix), ok
+	inner, hasPrefix := strings.CutPrefix(text, prefix)
+	inner, hasSuffix := strings.CutSuffix(inner, suffix)
+	return inner, hasPrefix && hasSuffix
+}
+
+// class returns the name of a class in the language. Kinds that an administrator declares may have
+// any identifier as a name.
+func (l *Language) class(name string) string {
+	if l.reserved[name] {
+		return l.escape + name
+	}
+	return name
 }
 
 // member returns the name of a class's member in the language. It is empty if the language cannot
 // have it, because it is not an identifier, such as log.level, or is the name of the class.
 func (l *Language) member(class, name string) string {
-	isIdentifier := IsIdentifier(name)
-	if l.quoted && !isIdentifier {
-		return strconv.Quote(name)
+	if l.quoted && isIdentifier(name) {
+		return name
 	}
-	if !l.quoted && (!isIdentifier || name == class) {
+	if l.quoted {
+		return jsonText(name) // a valid text in TypeScript, too
+	}
+	if !isIdentifier(name) || name == class {
 		return ""
 	}
-	if strings.Contains(l.keywords, " "+name+" ") {
-		return "@" + name
-	}
-	return name
+	return l.class(name)
 }
 
 // verb returns a method with an upper-case letter only at its start, as .NET writes it.
 func verb(method string) string { return method[:1] + strings.ToLower(method[1:]) }
 
-// IsIdentifier reports whether all languages accept text as a name.
-func IsIdentifier(name string) bool {
+// CheckNamespace returns the problem with a namespace for the classes, empty if the language accepts
+// it.
+func (l *Language) CheckNamespace(namespace string) string {
+	for part := range strings.SplitSeq(namespace, ".") {
+		if !isIdentifier(part) {
+			return "must be identifiers separated by dots"
+		}
+		if l.reserved[part] {
+			return fmt.Sprintf("has the word %s, which is reserved in the language %s", part, l.Name)
+		}
+	}
+	return ""
+}
+
+// isIdentifier reports whether all languages accept a text as a name, unless it is reserved.
+func isIdentifier(name string) bool {
 	if name == "" || strings.Map(identifierRune, name) != name {
 		return false
 	}

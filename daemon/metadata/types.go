@@ -28,7 +28,7 @@ func (l *Language) Types(s *Service) (*Types, error) {
 	var text bytes.Buffer
 	err := l.text.Execute(&text, classes)
 	if err == nil && l.receivers && len(s.Events) > 0 {
-		err = receiverTypes.Execute(&text, s.Events)
+		err = l.text.ExecuteTemplate(&text, receiversFile, s.Events)
 	}
 	return &Types{
 		language: l,

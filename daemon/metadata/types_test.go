@@ -3,6 +3,8 @@ package metadata
 import (
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/client/record"
 )
 
 // TestMemberNames checks names that are not identifiers, such as those of settings,
@@ -25,6 +27,97 @@ func TestMemberNames(t *testing.T) {
 			}
 			if got := l.member("Change", test.name); got != want {
 				t.Errorf("%s: %s is %s, want %s", l.Name, test.name, got, want)
+			}
+		}
+	}
+}
+
+// TestReservedClassNames checks kinds with names that are reserved in a language, or are those of its
+// own types. A class has the same name wherever it is used.
+func TestReservedClassNames(t *testing.T) {
+	for _, test := range []struct{ name, typeScript, cSharp string }{
+		{name: "Parcels", typeScript: "Parcels", cSharp: "Parcels"},
+		{name: "lock", typeScript: "lock", cSharp: "@lock"},
+		{name: "event", typeScript: "event", cSharp: "@event"},
+		{name: "Event", typeScript: "Event", cSharp: "Event"},
+		{name: "delete", typeScript: "$delete", cSharp: "delete"},
+		{name: "package", typeScript: "$package", cSharp: "package"},
+		{name: "class", typeScript: "$class", cSharp: "@class"},
+		{name: "int", typeScript: "int", cSharp: "@int"},
+		{name: "number", typeScript: "$number", cSharp: "number"},
+		{name: "record", typeScript: "record", cSharp: "@record"},
+	} {
+		registry, err := record.NewRegistry(record.Kind{
+			Name:   test.name,
+			Key:    []string{"ID"},
+			Fields: []record.Field{{Name: "ID", Type: record.Text, Filter: record.TextFilter}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := registry.Kinds()[0]
+		s := &Service{
+			Events: []Event{{Event: record.Event{Name: "a.created", Description: "Occurs"}, Kind: kind}},
+			Operations: []Operation{{
+				Name:    kind.Operation(),
+				Summary: "Rows",
+				Kind:    kind,
+				Routes:  []Route{{Methods: []string{"GET", "POST"}, Path: "/Queries/" + kind.Name}},
+			}},
+		}
+		for _, l := range Languages() {
+			name := test.typeScript
+			uses := []string{"QueryResponse<" + name + ">", "WebhookChange<" + name + ">"}
+			declaration := "export class " + name + " {"
+			switch l.Name {
+			case "typescript.d":
+				declaration = "export interface " + name + " {"
+			case "csharp":
+				name = test.cSharp
+				declaration = "public partial class " + name + "\n"
+				uses = []string{"QueryDb<" + name + ">", "IReturn<QueryResponse<" + name + ">>"}
+			}
+			types, err := l.Types(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(types.File(at, ""))
+			for _, want := range append(uses, declaration) {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s: the types of the kind %s lack %q", l.Name, test.name, want)
+				}
+			}
+		}
+	}
+}
+
+func TestNamespaces(t *testing.T) {
+	for _, test := range []struct{ namespace, typeScript, cSharp string }{
+		{namespace: "Post.Office"},
+		{namespace: "_a1"},
+		{
+			namespace:  "a..b",
+			typeScript: "must be identifiers separated by dots",
+			cSharp:     "must be identifiers separated by dots",
+		},
+		{
+			namespace:  "class",
+			typeScript: "has the word class, which is reserved in the language ",
+			cSharp:     "has the word class, which is reserved in the language ",
+		},
+		{namespace: "Post.delete", typeScript: "has the word delete, which is reserved in the language "},
+		{namespace: "Post.lock", cSharp: "has the word lock, which is reserved in the language "},
+	} {
+		for _, l := range Languages() {
+			want := test.typeScript
+			if l.Name == "csharp" {
+				want = test.cSharp
+			}
+			if strings.HasSuffix(want, " ") {
+				want += l.Name
+			}
+			if got := l.CheckNamespace(test.namespace); got != want {
+				t.Errorf("%s: the namespace %s: got the problem %q, want %q", l.Name, test.namespace, got, want)
 			}
 		}
 	}

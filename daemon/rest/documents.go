@@ -157,7 +157,7 @@ const memberNamespace = "GlobalNamespace"
 func (h *documents) types(l *metadata.Language) func(*edge.Context) error {
 	return func(x *edge.Context) error {
 		f := form.Read(x)
-		namespace := form.Or(form.Value(f, memberNamespace, parseNamespace), "")
+		namespace := form.Or(form.Value(f, memberNamespace, namespaceOf(l)), "")
 		if err := f.Done(x); err != nil {
 			return err
 		}
@@ -169,14 +169,15 @@ func (h *documents) types(l *metadata.Language) func(*edge.Context) error {
 	}
 }
 
-// parseNamespace checks a namespace, which becomes part of a program.
-func parseNamespace(text string) (string, error) {
-	for part := range strings.SplitSeq(text, ".") {
-		if !metadata.IsIdentifier(part) {
-			return "", errors.New("must be identifiers separated by dots")
+// namespaceOf returns a function that checks a namespace, which becomes part of a program in a
+// language.
+func namespaceOf(l *metadata.Language) func(text string) (string, error) {
+	return func(text string) (string, error) {
+		if problem := l.CheckNamespace(text); problem != "" {
+			return "", errors.New(problem)
 		}
+		return text, nil
 	}
-	return text, nil
 }
 
 // kinds returns the record kinds that the user may read, with their fields. Clients store

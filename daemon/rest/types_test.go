@@ -160,6 +160,64 @@ func TestCSharpTypesCompileAndWork(t *testing.T) {
 	}
 }
 
+// reservedNames are names of kinds that are reserved words of a language, or the names of its types.
+const reservedNames = `abstract any as asserts async await base bigint bool break byte case catch char class
+	const declare delete double dynamic enum event export extension file function get implements import in
+	infer int interface is keyof let lock long module namespace never null of operator out package partial
+	params private readonly record require required scoped set static switch symbol this type typeof
+	undefined unique unknown using value var void where with yield`
+
+// startWithReservedNames starts a daemon with kinds that have these names, and publish events.
+func startWithReservedNames(t *testing.T) *daemontest.Instance {
+	var kinds strings.Builder
+	for i, name := range strings.Fields(reservedNames) {
+		fmt.Fprintf(&kinds, "[%s]\nsource = 'SO_Totals'\nkey = ['InvoiceID']\nevents = 'kind%d'\n", name, i)
+		fmt.Fprintf(&kinds, "[%s.fields]\nInvoiceID = 'string'\nevent = 'string'\n", name)
+	}
+	file := filepath.Join(t.TempDir(), "kinds.toml")
+	if err := os.WriteFile(file, []byte(kinds.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return daemontest.Start(t, "--demo", "--erp-kinds", file)
+}
+
+// TestReservedNamesCompile compiles classes with names that are reserved.
+func TestReservedNamesCompile(t *testing.T) {
+	i := startWithReservedNames(t)
+	t.Run("csharp", func(t *testing.T) {
+		compiler := clientstest.Tool(t, "mcs")
+		stubs, err := os.ReadFile(filepath.Join("testdata", "servicestack.cs"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		types := typesOf(t, i, "csharp")
+		dir := inDirectory(t, t.TempDir(), map[string]string{"stubs.cs": string(stubs), "dtos.cs": types})
+		runIn(t, dir, compiler, "-warnaserror", "-warn:4", "-target:library", "stubs.cs", "dtos.cs")
+		for name := range strings.FieldsSeq(reservedNames) {
+			if !strings.Contains(types, "class "+name+"Query :") {
+				t.Errorf("there is no class of the kind %s", name)
+			}
+		}
+	})
+	t.Run("typescript", func(t *testing.T) {
+		tools := clientstest.NodeModules(t, ".")
+		dir := inDirectory(t, tools, map[string]string{
+			"dtos.ts":       typesOf(t, i, "typescript"),
+			"inside.ts":     typesOf(t, i, "typescript?GlobalNamespace=Post.Office"),
+			"declared.d.ts": typesOf(t, i, "typescript.d"),
+			"global.d.ts":   typesOf(t, i, "typescript.d?GlobalNamespace=dtos"),
+		})
+		runIn(t, dir, filepath.Join(tools, "node_modules", ".bin", "tsc"), "--strict",
+			"--target", "es2022",
+			"--module", "commonjs",
+			"--moduleResolution", "node10",
+			"--skipLibCheck", "false",
+			"--noEmit",
+			"--types", "node",
+			"dtos.ts", "inside.ts", "declared.d.ts", "global.d.ts")
+	})
+}
+
 // typesOf returns a file of types.
 func typesOf(t *testing.T, i *daemontest.Instance, path string) string {
 	return anonymous(t, i).do("GET /types/"+path, "").want(t, 200).body
@@ -246,7 +304,7 @@ func TestSmallSurfaces(t *testing.T) {
 		c.do("GET "+strings.TrimPrefix(file.URL, i.URL), "").want(t, 200).
 			wantHeader(t, "Content-Type", "text/plain; charset=utf-8").
 			wantText(t, "\nBaseUrl: "+i.URL+"\n")
-		for _, namespace := range []string{"a b", "a..b", "1a", "a{", "."} {
+		for _, namespace := range []string{"a b", "a..b", "1a", "a{", ".", "class", "A.void"} {
 			c.do("GET /types/"+file.Language+"?GlobalNamespace="+url.QueryEscape(namespace), "").want(t, 400).
 				wantText(t, `"FieldName":"GlobalNamespace"`)
 		}

@@ -4,9 +4,9 @@
 {{range $c := .}}
 {{with .Operation}}    // {{.Summary}}.
 {{if not .Divided}}{{range .CustomRoutes}}    [Route("{{.Path}}", "{{join .Methods ","}}")]
-{{end}}{{end}}{{end}}    public partial class {{.Name}}
-{{- if .Base}} : {{.Base}}
-{{- else if .Row}} : QueryDb<{{.Row}}>, IReturn<{{type .Returns}}>, I{{verb .Method}}
+{{end}}{{end}}{{end}}    public partial class {{class .Name}}
+{{- if .Base}} : {{class .Base}}
+{{- else if .Row}} : QueryDb<{{class .Row}}>, IReturn<{{type .Returns}}>, I{{verb .Method}}
 {{- else if .Returns}} : IReturn<{{type .Returns}}>, I{{verb .Method}}
 {{- else if .Operation}} : IReturnVoid, I{{verb .Method}}
 {{- end}}

@@ -27,7 +27,7 @@ export interface QueryResponse<T> {
 {{with .Operation}}// {{.Summary}}.
 {{range .Routes}}// {{join .Methods " "}} {{.Path}}
 {{end}}{{end -}}
-export interface {{.Name}}{{if .Base}} extends {{.Base}}{{else if .Row}} extends QueryBase, IReturn<{{type .Returns}}>{{else if .Returns}} extends IReturn<{{type .Returns}}>{{else if .Operation}} extends IReturnVoid{{end}} {
+export interface {{class .Name}}{{if .Base}} extends {{class .Base}}{{else if .Row}} extends QueryBase, IReturn<{{type .Returns}}>{{else if .Returns}} extends IReturn<{{type .Returns}}>{{else if .Operation}} extends IReturnVoid{{end}} {
 {{- range .Members}}
 {{- if .Replacement}}
     /** @deprecated use {{.Replacement}} */

@@ -45,7 +45,7 @@ export class QueryResponse<T> {
 {{with .Operation}}// {{.Summary}}.
 {{range .Routes}}// {{join .Methods " "}} {{.Path}}
 {{end}}{{end -}}
-export class {{.Name}}{{if .Base}} extends {{.Base}}{{else if .Row}} extends QueryBase{{end}}{{if .Operation}} implements {{if .Returns}}IReturn<{{type .Returns}}>{{else}}IReturnVoid{{end}}{{end}} {
+export class {{class .Name}}{{if .Base}} extends {{class .Base}}{{else if .Row}} extends QueryBase{{end}}{{if .Operation}} implements {{if .Returns}}IReturn<{{type .Returns}}>{{else}}IReturnVoid{{end}}{{end}} {
 {{- if .Base}}
     public getTypeName(): string { return '{{.Name}}'; }
 {{- else}}
@@ -56,7 +56,7 @@ export class {{.Name}}{{if .Base}} extends {{.Base}}{{else if .Row}} extends Que
     public {{member $c.Name .Name}}?: {{type .Type}};
 {{- end}}
 
-    public constructor(init?: Partial<{{.Name}}>) { {{if .Row}}super(init); {{end}}Object.assign(this, init); }
+    public constructor(init?: Partial<{{class .Name}}>) { {{if .Row}}super(init); {{end}}Object.assign(this, init); }
 {{- end}}
 {{- with .Operation}}
     public getTypeName(): string { return '{{.Name}}'; }

@@ -16,6 +16,6 @@ export interface WebhookChange<T> {
 export interface WebhookBodies {
 {{- range .}}
     /** {{.Description}}. */
-    '{{.Name}}': {{with .Kind}}WebhookChange<{{.Name}}>{{else}}any{{end}};
+    '{{.Name}}': {{with .Kind}}WebhookChange<{{class .Name}}>{{else}}any{{end}};
 {{- end}}
 }
