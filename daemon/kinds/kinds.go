@@ -309,7 +309,7 @@ func (b *builder) problem(d *Declared, member, format string, args ...any) {
 }
 
 // identifier is the form of the names of kinds and fields, which are names in TypeScript
-// and C# too.
+// and C# too (package metadata escapes reserved words).
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 const maxName = 128

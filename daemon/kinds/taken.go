@@ -29,8 +29,9 @@ WebhooksSubscriptionRequestHeaderDELETERequest WebhooksSubscriptionRequestHeader
 WebhooksSubscriptionsDELETERequest WebhooksSubscriptionsGETManyRequest WebhooksSubscriptionsGETRequest
 WebhooksSubscriptionsPATCHRequest WebhooksSubscriptionsPOSTRequest WebhooksTestPOSTRequest Why
 YesterdayErrorLogsGETManyRequest YesterdayLogsGETManyRequest
-Array Boolean Date DateTime Decimal Dictionary Guid List Number Object QueryResponse ResponseError
-ResponseStatus String TimeSpan`
+Array Boolean Date DateTime Decimal Dictionary Guid IDelete IGet IPatch IPost IPut IReturn IReturnVoid
+List Number Object Partial QueryBase QueryDb QueryResponse ResponseError ResponseStatus String TimeSpan
+WebhookBodies WebhookChange`
 
 // Taken returns the names that a kind and its operation cannot have.
 func Taken() []string { return strings.Fields(taken) }

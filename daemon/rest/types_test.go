@@ -163,8 +163,8 @@ func TestCSharpTypesCompileAndWork(t *testing.T) {
 // reservedNames are names of kinds that are reserved words of a language, or the names of its types.
 const reservedNames = `abstract any as asserts async await base bigint bool break byte case catch char class
 	const declare delete double dynamic enum event export extension file function get implements import in
-	infer int interface is keyof let lock long module namespace never null of operator out package partial
-	params private readonly record require required scoped set static switch symbol this type typeof
+	infer int interface is keyof let lock long module namespace never null of operator out package params
+	private readonly record require required scoped set static switch symbol this type typeof
 	undefined unique unknown using value var void where with yield`
 
 // startWithReservedNames starts a daemon with kinds that have these names, and publish events.
