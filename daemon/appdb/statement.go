@@ -94,8 +94,10 @@ func (t *Time) Scan(value any) error {
 		*t = Time(v.UTC())
 	case string:
 		parsed, err := time.Parse(wire.DateLayout, v)
+		if err != nil {
+			return fmt.Errorf("a stored time is %q: %w", v, err)
+		}
 		*t = Time(parsed)
-		return err
 	default:
 		return fmt.Errorf("a time is stored as %T", value)
 	}
@@ -119,7 +121,8 @@ func NullableTimestamp(t time.Time) sql.NullString {
 	return sql.NullString{String: Timestamp(t), Valid: true}
 }
 
-// NullIfEmpty returns NULL for an empty text.
+// NullIfEmpty returns NULL for an empty text, as a value in a JSON batch: these have no types, unlike
+// parameters.
 func NullIfEmpty(text string) any {
 	if text == "" {
 		return nil
@@ -157,8 +160,10 @@ func Truncate(text string, maxBytes int) string {
 	if len(text) <= maxBytes {
 		return text
 	}
-	for maxBytes > 0 && !utf8.RuneStart(text[maxBytes]) {
-		maxBytes--
+	for end := maxBytes; end >= 0 && end > maxBytes-utf8.UTFMax; end-- {
+		if utf8.RuneStart(text[end]) {
+			return text[:end]
+		}
 	}
-	return text[:maxBytes]
+	return text[:maxBytes] // not UTF-8, where no character is split
 }

@@ -178,3 +178,26 @@ func TestTransactionHasStatementTimeout(t *testing.T) {
 		t.Error("the context of a transaction has no deadline, want one")
 	}
 }
+
+// TestTruncate checks that no character is split, and that text that is not UTF-8 is not lost.
+func TestTruncate(t *testing.T) {
+	garbage := strings.Repeat("\x80", 300)
+	for _, c := range []struct {
+		text     string
+		maxBytes int
+		want     string
+	}{
+		{"abc", 3, "abc"},
+		{"abc", 2, "ab"},
+		{"é", 1, ""},
+		{"aé", 2, "a"},
+		{"a😀", 4, "a"},
+		{"a😀", 5, "a😀"},
+		{"a", 0, ""},
+		{garbage, 256, garbage[:256]},
+	} {
+		if got := Truncate(c.text, c.maxBytes); got != c.want {
+			t.Errorf("%q of at most %d bytes: got %q, want %q", c.text, c.maxBytes, got, c.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package appdbtest
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -8,9 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 )
 
-// Tests of several daemons that change the same accounts concurrently.
-
-// concurrently calls work n times concurrently.
+// concurrently calls work n times concurrently, as daemons do that share a store. They use one DB: on a
+// server each call has a connection of its own, a file is used by one daemon anyway.
 func concurrently(n int, work func(int)) {
 	var all sync.WaitGroup
 	for i := range n {
@@ -19,14 +19,16 @@ func concurrently(n int, work func(int)) {
 	all.Wait()
 }
 
-// oneFirstUser checks that daemons that start concurrently create one first user.
+// oneFirstUser checks that concurrent starts create one first user. All create it with the same name, so
+// that the unique index on the names ensures this; userRows checks the condition that there is no user.
 func oneFirstUser(t *testing.T, b accounts) {
-	const daemons = 4
-	var added [daemons]bool
-	concurrently(daemons, func(i int) {
+	const starts = 4
+	var added [starts]bool
+	id := func(start int) string { return fmt.Sprint("user", start) }
+	concurrently(starts, func(i int) {
 		u := account.User{
-			ID:    string(rune('a' + i)),
-			Name:  "admin",
+			ID:    id(i),
+			Name:  account.FirstUser,
 			Role:  account.Admin,
 			Added: noon,
 			Saved: noon,
@@ -42,8 +44,8 @@ func oneFirstUser(t *testing.T, b accounts) {
 		t.Fatalf("got users %+v (%v), want one", users, err)
 	}
 	for i, isFirst := range added {
-		if isFirst != (users[0].ID == string(rune('a'+i))) {
-			t.Errorf("daemon %d reports added %v, but the stored user has the ID %q", i, isFirst, users[0].ID)
+		if isFirst != (users[0].ID == id(i)) {
+			t.Errorf("start %d reports added %v, but the stored user has the ID %q", i, isFirst, users[0].ID)
 		}
 	}
 }
@@ -95,7 +97,7 @@ func passwordSession(t *testing.T, b accounts) {
 	u := b.addUser("ann", account.Reader)
 	for round := range 10 {
 		next := u
-		next.PasswordHash = "hash " + string(rune('a'+round))
+		next.PasswordHash = fmt.Sprint("hash ", round)
 		concurrently(2, func(i int) {
 			var err error
 			if i == 0 {
@@ -112,6 +114,7 @@ func passwordSession(t *testing.T, b accounts) {
 		b.expectSession("s", nil)
 		u = next
 	}
+	b.addSession("s", u) // with the present password
 }
 
 // concurrentUses writes the same uses concurrently.
@@ -119,10 +122,11 @@ func concurrentUses(t *testing.T, b accounts) {
 	u := b.addUser("ann", account.Reader)
 	var hashes []string
 	for i := range 8 {
-		hashes = append(hashes, "s"+string(rune('0'+i)))
+		hashes = append(hashes, fmt.Sprint("s", i))
 		b.addSession(hashes[i], u)
 	}
-	concurrently(4, func(i int) {
+	const writers = 4
+	concurrently(writers, func(i int) {
 		uses := account.Uses{Sessions: make(map[string]time.Time)}
 		for _, hash := range hashes {
 			uses.Sessions[hash] = noon.Add(time.Hour + time.Duration(i)*time.Minute)
@@ -131,7 +135,7 @@ func concurrentUses(t *testing.T, b accounts) {
 			t.Error(err)
 		}
 	})
-	latest := noon.Add(time.Hour + 3*time.Minute)
+	latest := noon.Add(time.Hour + (writers-1)*time.Minute)
 	for _, hash := range hashes {
 		s, err := b.Session(t.Context(), hash)
 		if err != nil || s == nil || !s.Expires.Equal(latest) {
