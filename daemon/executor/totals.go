@@ -35,20 +35,37 @@ const costlyTTL = time.Minute
 
 func newTotals() *totals {
 	never := func(knownTotal, time.Time) bool { return false }
-	isOld := func(since, now time.Time) bool { return now.Sub(since) > costlyTTL }
+	isOld := func(since, now time.Time) bool { return now.Sub(since) >= costlyTTL }
 	return &totals{
 		known:  bounded.New[string](maxTotals, time.Minute, never),
 		costly: bounded.New[string](maxTotals, time.Minute, isOld),
 	}
 }
 
-// totalKey identifies a statement with its arguments.
-func totalKey(st query.Statement) string { return fmt.Sprintf("%s%#v", st.SQL, st.Args) }
+// totalKey identifies a statement with its arguments. ok is false if the key is too long to be
+// remembered; a text of long arguments is not even built.
+func totalKey(st query.Statement) (key string, ok bool) {
+	size := len(st.SQL)
+	for _, a := range st.Args {
+		size += len(a.Value.Text) + len(a.Value.Bytes)
+		for _, v := range a.List {
+			size += 1 + len(v.Text) + len(v.Bytes)
+		}
+	}
+	if size > maxTotalKey {
+		return "", false
+	}
+	key = fmt.Sprintf("%s%#v", st.SQL, st.Args)
+	return key, len(key) <= maxTotalKey
+}
 
 // attempt executes a statement that counts within a limit. One that has recently exceeded the
 // limit is not executed again, and fails with fault.Timeout.
 func (t *totals) attempt(st query.Statement, execute func() (int64, error)) (int64, error) {
-	key := totalKey(st)
+	key, ok := totalKey(st)
+	if !ok {
+		return execute()
+	}
 	t.mu.Lock()
 	since, isCostly := t.costly.Get(key)
 	t.mu.Unlock()
@@ -57,7 +74,7 @@ func (t *totals) attempt(st query.Statement, execute func() (int64, error)) (int
 	}
 
 	total, err := execute()
-	if fault.Is(err, fault.Timeout) && len(key) <= maxTotalKey {
+	if fault.Is(err, fault.Timeout) {
 		now := time.Now()
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -66,31 +83,39 @@ func (t *totals) attempt(st query.Statement, execute func() (int64, error)) (int
 	return total, err
 }
 
-// count returns the result of a statement that counts. It executes the statement unless
-// the result for the same content is known or, if contents cannot be compared, a result
-// that is not older than maxAge; age is the age of that one.
+// count returns the result of a statement that counts. It executes the statement unless the result
+// for the same content is known or, if contents cannot be compared, a result that is not older than
+// maxAge; age is the age of that one. Requests that come while a statement is first executed execute
+// it as well.
 func (t *totals) count(
 	st query.Statement, content string, maxAge time.Duration, execute func() (int64, error),
 ) (total int64, age time.Duration, err error) {
-	key := totalKey(st)
+	key, ok := totalKey(st)
+	isReusable := content != "" || maxAge > 0
+	if !ok || !isReusable {
+		total, err = execute()
+		return total, 0, err
+	}
 	t.mu.Lock()
-	known, ok := t.known.Get(key)
+	known, isKnown := t.known.Get(key)
 	t.mu.Unlock()
-	if ok && content != "" && content == known.content {
+	if isKnown && content != "" && content == known.content {
 		return known.total, 0, nil
 	}
-	age = time.Since(known.countedAt)
-	if ok && content == "" && age < maxAge {
-		return known.total, age, nil
+	if isKnown && content == "" {
+		age = time.Since(known.countedAt)
+		if age < maxAge {
+			return known.total, age, nil
+		}
 	}
 
 	now := time.Now()
 	total, err = execute()
-	isReusable := content != "" || maxAge > 0
-	if err == nil && len(key) <= maxTotalKey && isReusable {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.known.Set(key, knownTotal{total: total, content: content, countedAt: now}, now)
+	if err != nil {
+		return 0, 0, err
 	}
-	return total, 0, err
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known.Set(key, knownTotal{total: total, content: content, countedAt: now}, now)
+	return total, 0, nil
 }
