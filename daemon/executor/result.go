@@ -5,6 +5,7 @@ package executor
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -146,6 +147,7 @@ func (r *Result) open(several bool) (row.Source, error) {
 // compiler is a function of package query that compiles a plan to a statement.
 type compiler func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
 
+// run starts the statement that reads the rows of a plan.
 func (r *Result) run(plan *query.Plan) (row.Source, error) {
 	st, err := r.compile(plan, query.Compile)
 	if err != nil {
@@ -154,6 +156,7 @@ func (r *Result) run(plan *query.Plan) (row.Source, error) {
 	return r.session.run(st, r.limits().Row)
 }
 
+// compile compiles a plan for the table of the session.
 func (r *Result) compile(plan *query.Plan, compile compiler) (query.Statement, error) {
 	d, table := r.session.table()
 	return compile(plan, d, table)
@@ -161,11 +164,14 @@ func (r *Result) compile(plan *query.Plan, compile compiler) (query.Statement, e
 
 // HoldsLocks reports whether the statement may hold locks on others' tables while its
 // rows are read.
-func (r *Result) HoldsLocks() bool {
+func (r *Result) HoldsLocks() bool { return r.isOnServer() }
+
+func (r *Result) isOnServer() bool {
 	_, isServer := r.session.(*serverSession)
 	return isServer
 }
 
+// Next returns the next row, nil after the last one and after Tail.
 func (r *Result) Next() ([]row.Cell, error) {
 	if r.rows == nil {
 		return nil, nil
@@ -188,8 +194,8 @@ func (r *Result) Position() string {
 	return strings.Join(values, ", ")
 }
 
-// Tail returns the total and the aggregates. rows is the number of rows read. No more
-// rows can be read afterwards.
+// Tail returns the total and the aggregates. rows is the number of rows read. Rows that were not read
+// are dropped.
 func (r *Result) Tail(rows int64) (Tail, error) {
 	t := Tail{Next: r.next()}
 	if r.rows != nil {
@@ -202,65 +208,85 @@ func (r *Result) Tail(rows int64) (Tail, error) {
 	return t, r.aggregates(&t)
 }
 
-// total counts the matching rows if their number does not follow from the rows read. A
-// timeout is only an error if the request requires the total. A total that was not requested is
-// only counted if that is quick.
+// total counts the matching rows if their number does not follow from the rows read. A timeout is only
+// an error if the request requires the total.
 func (r *Result) total(t *Tail, rows int64) error {
 	t.Total, t.Known = r.plan.Total(rows)
 	if t.Known || !r.plan.Counts(rows) {
 		return nil
 	}
 	if r.groups != nil {
-		t.Total, t.Known = *r.groups, true
+		t.Total = *r.groups
+		t.Known = true
 		return nil
 	}
 
-	st, err := r.compile(r.plan, query.CompileCount)
+	total, age, err := r.count()
+	if fault.Is(err, fault.Timeout) && !r.plan.TotalRequested {
+		t.TooCostly = true
+		t.Meta = append(t.Meta, Meta{
+			Name:  query.NotCounted,
+			Value: "not counted: it would take too long; add Include=Total to wait for it",
+		})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	count := func() (n int64, err error) {
-		n, ok, err := r.countGroups()
-		if err != nil || ok {
-			return n, err
-		}
-		err = readRow(r.session, st, r.limits().Count, func(cells []row.Cell) { n = cells[0].Int })
+	t.Total = total
+	t.Known = true
+	if age > 0 {
+		seconds := math.Ceil(age.Seconds()) // 0 would mean that it was counted now
+		t.Meta = append(t.Meta, Meta{Name: query.TotalAge, Value: strconv.FormatInt(int64(seconds), 10)})
+	}
+	return nil
+}
+
+// count returns the number of the matching rows, and its age if a server has counted it before.
+func (r *Result) count() (total int64, age time.Duration, err error) {
+	st, err := r.compile(r.plan, query.CompileCount)
+	if err != nil {
+		return 0, 0, err
+	}
+	execute := func() (int64, error) { return r.countWithinSteps(st) }
+	// The service's own tables change all the time, so that their totals are not remembered.
+	if r.plan.Kind.Database != record.RecordsDB || r.plan.CountAgain {
+		total, err = execute()
+		return total, 0, err
+	}
+	maxAge := time.Duration(0)
+	if r.isOnServer() { // the totals of a file are exact
+		maxAge = r.limits().TotalAge
+	}
+	return r.session.totals().count(st, r.session.content(), maxAge, execute)
+}
+
+// countWithinSteps counts with a statement. In a file, a total that was not requested is only counted if
+// that is quick. A request without rows has no other purpose than the total: it is not limited by steps,
+// but gets a notice instead of an error if the statement exceeds the time limit.
+func (r *Result) countWithinSteps(st query.Statement) (int64, error) {
+	execute := func() (int64, error) { return r.executeCount(st) }
+	steps := r.limits().PageSteps
+	isRequested := r.plan.TotalRequested || r.plan.Take == 0
+	if steps <= 0 || isRequested {
+		return execute()
+	}
+	r.session.limitSteps(steps)
+	defer r.session.limitSteps(0)
+	return r.session.totals().attempt(st, execute)
+}
+
+// executeCount counts with a statement, or the groups that can be counted without it.
+func (r *Result) executeCount(st query.Statement) (n int64, err error) {
+	n, ok, err := r.countGroups()
+	if err != nil || ok {
 		return n, err
 	}
-	isRequested := r.plan.TotalRequested || r.plan.Take == 0 // Take=0 only counts
-	if steps := r.limits().PageSteps; steps > 0 && !isRequested {
-		count = r.limitedCount(st, steps, count)
-	}
-
-	var age time.Duration
-	// The service's own tables change all the time, so that their totals are not remembered.
-	if r.plan.Kind.Database == record.RecordsDB && !r.plan.CountAgain {
-		t.Total, age, err = r.session.totals().count(st, r.session.content(), r.limits().TotalAge, count)
-	} else {
-		t.Total, err = count()
-	}
-	t.Known = err == nil
-	if age > 0 {
-		t.Meta = append(t.Meta, Meta{query.TotalAge, strconv.FormatInt(int64(age.Seconds()), 10)})
-	}
-	if fault.Is(err, fault.Timeout) && !r.plan.TotalRequested {
-		t.TooCostly = true
-		t.Meta = append(t.Meta, Meta{query.NotCounted, "not counted: it would take too long; add Include=Total to wait for it"})
-		return nil
-	}
-	return err
+	err = readRow(r.session, st, r.limits().Count, func(cells []row.Cell) { n = cells[0].Int })
+	return n, err
 }
 
-// limitedCount returns a count that fails with fault.Timeout if it needs more than a number of
-// SQLite's instructions.
-func (r *Result) limitedCount(st query.Statement, steps int, count func() (int64, error)) func() (int64, error) {
-	return func() (int64, error) {
-		r.session.limitSteps(steps)
-		defer r.session.limitSteps(0)
-		return r.session.totals().attempt(st, count)
-	}
-}
-
+// aggregates adds the values of the functions of Include.
 func (r *Result) aggregates(t *Tail) error {
 	if len(r.plan.Aggregates) == 0 {
 		return nil
@@ -292,14 +318,14 @@ func (r *Result) compute(plan *query.Plan) (computed []Meta, readable bool, err 
 				readable = false
 			}
 			if !cell.Null {
-				computed = append(computed, Meta{a.Name, cell.Text(t)})
+				computed = append(computed, Meta{Name: a.Name, Value: cell.Text(t)})
 			}
 		}
 	})
 	return computed, readable, err
 }
 
-// readRow runs a statement that returns at most one row.
+// readRow runs a statement of one row, and calls read with it.
 func readRow(s Session, st query.Statement, limit time.Duration, read func([]row.Cell)) error {
 	rows, err := s.run(st, limit)
 	if err != nil {
