@@ -47,7 +47,7 @@ func Read(t Tester, opened Selector, plan *query.Plan) ([]string, executor.Tail)
 	t.Helper()
 	result, err := opened.Select(t.Context(), plan)
 	if err != nil {
-		t.Fatalf("%+v: %v", plan, err)
+		t.Fatalf("executing a plan of %s: %v", plan.Kind.Name, err)
 	}
 	defer result.Close()
 	var rows []string
@@ -55,7 +55,7 @@ func Read(t Tester, opened Selector, plan *query.Plan) ([]string, executor.Tail)
 	for {
 		cells, err := result.Next()
 		if err != nil {
-			t.Fatalf("%+v: %v", plan, err)
+			t.Fatalf("reading row %d of a plan of %s: %v", len(rows)+1, plan.Kind.Name, err)
 		}
 		if cells == nil {
 			break
@@ -64,7 +64,7 @@ func Read(t Tester, opened Selector, plan *query.Plan) ([]string, executor.Tail)
 	}
 	tail, err := result.Tail(int64(len(rows)))
 	if err != nil {
-		t.Fatalf("%+v: %v", plan, err)
+		t.Fatalf("reading the total and the aggregates of a plan of %s: %v", plan.Kind.Name, err)
 	}
 	return rows, tail
 }
@@ -81,9 +81,10 @@ func OperandText(v any) string {
 		return strconv.FormatInt(v, 10)
 	case []byte:
 		return base64.StdEncoding.EncodeToString(v)
-	default:
-		return v.(string)
+	case string:
+		return v
 	}
+	panic(fmt.Sprintf("executortest: an operand is a %T: %[1]v", v))
 }
 
 // RowText formats a row's values; equal rows have equal texts.
@@ -99,11 +100,15 @@ func RowText(values []any) string {
 	return b.String()
 }
 
+// cellsText is RowText of a row. A value that is not of its column's type has its text, marked so that
+// it differs from a value of the type.
 func cellsText(cells []row.Cell, types []record.Type) string {
 	values := make([]any, len(cells))
 	for i, c := range cells {
 		switch {
 		case c.Null:
+		case c.Misfit:
+			values[i] = "misfit " + string(c.Data)
 		case types[i].Stored().Integer() || types[i] == record.Bool:
 			values[i] = c.Int
 		case types[i] == record.Bytes:
