@@ -44,8 +44,8 @@ func markupWide(r rune) string {
 	return ""
 }
 
-// Values have the same text as in JSON. Nested JSON stays JSON, because its names
-// may not be valid XML names.
+// Values have the same text as in JSON, but for dates of webhooks, which are in ISO 8601. Nested JSON
+// stays JSON, because its names may not be valid XML names.
 var xmlValues = values{text: markupEscapes.append, bool: strconv.AppendBool}
 
 // The namespace is declared on the root element, only if nulls are written.
@@ -169,10 +169,14 @@ func documentXML(dst []byte, name string, text []byte) ([]byte, error) {
 	tokens := json.NewDecoder(bytes.NewReader(text))
 	tokens.UseNumber()
 	dst = append(dst, xmlDeclaration...)
+	if string(text) == "null" { // XML needs a root element
+		tag := newXMLTag(name)
+		return append(append(dst, tag.open...), tag.close...), nil
+	}
 	return appendXMLElement(dst, name, tokens)
 }
 
-// appendXMLElement appends the next value of tokens as an element. The items of an
+// appendXMLElement appends the next value of tokens as an element, unless it is null. The items of an
 // array are named Item.
 func appendXMLElement(dst []byte, name string, tokens *json.Decoder) ([]byte, error) {
 	token, err := tokens.Token()
@@ -184,14 +188,17 @@ func appendXMLElement(dst []byte, name string, tokens *json.Decoder) ([]byte, er
 	switch t := token.(type) {
 	case json.Delim:
 		dst, err = appendXMLChildren(dst, t, tokens)
+		if err != nil {
+			return dst, err
+		}
 	case string:
 		dst = markupEscapes.append(dst, []byte(t))
-	case json.Number:
+	case json.Number: // without characters that have an escape
 		dst = append(dst, t...)
 	case bool:
 		dst = strconv.AppendBool(dst, t)
 	}
-	return append(dst, tag.close...), err
+	return append(dst, tag.close...), nil
 }
 
 // appendXMLChildren appends the content of an object or array, up to and including

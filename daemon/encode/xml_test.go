@@ -48,6 +48,14 @@ func TestXMLAttributes(t *testing.T) {
 	}
 }
 
+// TestXMLNull checks that a document without a value has a root element, without which it is no XML.
+func TestXMLNull(t *testing.T) {
+	got, err := format(t, "xml").Document(nil, "Kind", nil)
+	if want := xmlDeclaration + "<Kind></Kind>"; string(got) != want || err != nil {
+		t.Errorf("got %q (%v), want %q", got, err, want)
+	}
+}
+
 // readMarkup returns all text of a document, which must be well-formed, and the names of its elements but
 // for the members of the envelope.
 func readMarkup(t *testing.T, decoder *xml.Decoder) (text string, names []string) {
