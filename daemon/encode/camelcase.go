@@ -19,11 +19,12 @@ func toCamelCase(name []byte) {
 	}
 }
 
-// dictionaries are members with objects in which the names are data.
+// dictionaries are members with objects in which the names are data: those of package wire, and of
+// cells with JSON.
 var dictionaries = []string{"Meta", "Headers", "FormData", "Items", "ExceptionData", "Uncharged", "Where"}
 
 // CamelNames returns JSON with the names of members in camelCase, except those in
-// dictionaries.
+// dictionaries. text is valid JSON, or consists of whole tokens of it.
 func CamelNames(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 {
@@ -35,8 +36,11 @@ func CamelNames(text []byte) []byte {
 		out = append(out, text[:n]...)
 		token := text[:n]
 		text = text[n:]
+		if token[0] != '"' {
+			continue
+		}
 		after := bytes.TrimLeft(text, " \t\r\n")
-		isName := token[0] == '"' && len(after) > 0 && after[0] == ':'
+		isName := len(after) > 0 && after[0] == ':'
 		if !isName {
 			continue
 		}

@@ -1,6 +1,13 @@
 package encode
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // TestCamelCase compares names with those of ServiceStack's EmitCamelCaseNames.
 func TestCamelCase(t *testing.T) {
@@ -49,5 +56,34 @@ func TestCamelNames(t *testing.T) {
 		if got != want || twice != want {
 			t.Errorf("%s\ngot   %s\nagain %s\nwant  %s", text, got, twice, want)
 		}
+	}
+}
+
+// TestDictionaries checks that the names in all maps of responses are data: a new map must be in the
+// list of dictionaries.
+func TestDictionaries(t *testing.T) {
+	isListed := func(name string) bool {
+		return slices.ContainsFunc(dictionaries, func(d string) bool { return strings.EqualFold(d, name) })
+	}
+	files, err := filepath.Glob("../../client/wire/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("got the files %q of package wire (%v), want some", files, err)
+	}
+	field := regexp.MustCompile("(?m)^\t([A-Z]\\w*) +map\\[")
+	maps := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range field.FindAllStringSubmatch(string(text), -1) {
+			maps++
+			if !isListed(match[1]) {
+				t.Errorf("%s: the map %s is not among the dictionaries", file, match[1])
+			}
+		}
+	}
+	if maps == 0 {
+		t.Error("package wire has no maps, want some")
 	}
 }

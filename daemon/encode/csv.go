@@ -31,10 +31,19 @@ func (w csvWriter) begin(dst []byte) []byte {
 
 // guardText returns a text with the guard before it if it is a formula.
 func (w csvWriter) guardText(text string) string {
-	if w.guard && csv.IsFormula([]byte(text)) {
-		return "'" + text
+	if !w.guard {
+		return text
 	}
-	return text
+	return string(guarded([]byte("'" + text)))
+}
+
+// guarded returns a text that begins with the guard, an apostrophe, without it unless the text is a
+// formula.
+func guarded(text []byte) []byte {
+	if csv.IsFormula(text[1:]) {
+		return text
+	}
+	return text[1:]
 }
 
 // csvNumbers has a bit for each type with values that are numbers or booleans in a cell.
@@ -49,20 +58,16 @@ func isCSVText(t record.Type, cell *row.Cell) bool {
 	case t == record.Decimal:
 		return !isJSONNumber(cell.Data)
 	case t == record.Double:
-		n := len(cell.Data)
-		return n == 0 || cell.Data[n-1] > '9' // infinite
+		return !isFinite(cell.Data)
 	}
 	return false
 }
 
-// guarded appends a text, with the guard if it may be a formula.
-func (e *csvRows) guarded(dst []byte, t record.Type, cell *row.Cell) []byte {
+// appendGuarded appends a text, with the guard if it may be a formula.
+func (e *csvRows) appendGuarded(dst []byte, t record.Type, cell *row.Cell) []byte {
 	e.text = append(e.text[:0], '\'')
 	e.text = csvTexts.append(e.text, t, cell)
-	if csv.IsFormula(e.text[1:]) {
-		return csvEscapes.quoted(dst, e.text)
-	}
-	return csvEscapes.quoted(dst, e.text[1:])
+	return csvEscapes.quoted(dst, guarded(e.text))
 }
 
 // csvTexts writes values without quotes.
@@ -103,7 +108,7 @@ func (e *csvRows) Row(dst []byte, cells []row.Cell) []byte {
 		switch {
 		case cell.Null: // an empty cell
 		case e.guard && isCSVText(t, cell):
-			dst = e.guarded(dst, t, cell)
+			dst = e.appendGuarded(dst, t, cell)
 		case plainTexts>>t&1 == 1 && isPlain(cell.Data):
 			dst = append(dst, cell.Data...)
 		default:

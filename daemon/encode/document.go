@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// items splits an array. Any other value is returned as the only item.
+// items splits an array. Any other value is returned as the only item. text is one valid JSON value
+// without white space around it, and so are the items.
 func items(text []byte) ([]json.RawMessage, error) {
 	if text[0] != '[' {
 		return []json.RawMessage{text}, nil
@@ -38,10 +39,10 @@ var ErrTableSize = fmt.Errorf("a table holds at most %d columns and %d cells; us
 func newTable(text []byte) (table, error) {
 	var t table
 	list, err := items(text)
-	isColumn := make(map[string]bool)
 	if err != nil {
 		return t, err
 	}
+	isColumn := make(map[string]bool)
 	for _, item := range list {
 		cells := make(map[string]json.RawMessage)
 		names, err := members(item, cells)
@@ -77,7 +78,7 @@ func (t table) values(row int) []string {
 func (t table) pairs(row int) []Pair {
 	pairs := make([]Pair, len(t.names))
 	for i, value := range t.values(row) {
-		pairs[i] = Pair{t.names[i], value}
+		pairs[i] = Pair{Name: t.names[i], Value: value}
 	}
 	return pairs
 }

@@ -89,8 +89,13 @@ func isJSONDouble(cell *row.Cell) bool {
 	if cell.Class == row.Text {
 		return isJSONNumber(cell.Data)
 	}
-	n := len(cell.Data)
-	return n > 0 && cell.Data[n-1] <= '9'
+	return isFinite(cell.Data)
+}
+
+// isFinite reports whether the text of a double is that of a number: infinite ones end with a letter.
+func isFinite(text []byte) bool {
+	n := len(text)
+	return n > 0 && text[n-1] <= '9'
 }
 
 // appendEpoch appends a date of the webhook resources. Text that is not a date,

@@ -115,7 +115,7 @@ func (e *xlsxRows) date(t record.Type) (date time.Time, ok bool) {
 
 // isNumber reports whether the text of a value is that of a number that a workbook holds exactly.
 func (e *xlsxRows) isNumber(t record.Type) bool {
-	if t == record.Double && e.text[len(e.text)-1] <= '9' { // not infinite
+	if t == record.Double && isFinite(e.text) {
 		return true
 	}
 	if !t.Number() || !isJSONNumber(e.text) {
