@@ -37,7 +37,7 @@ func (w csvWriter) guardText(text string) string {
 	return string(guarded([]byte("'" + text)))
 }
 
-// guarded returns a text that begins with the guard, an apostrophe, without it unless the text is a
+// guarded returns a text that starts with the guard, an apostrophe, without it unless the text is a
 // formula.
 func guarded(text []byte) []byte {
 	if csv.IsFormula(text[1:]) {

@@ -63,8 +63,8 @@ func TestCSVFormulaGuard(t *testing.T) {
 	}
 }
 
-// TestCSVByteOrderMark checks that rows, documents and errors begin with the mark exactly if the request
-// wants it.
+// TestCSVByteOrderMark checks that rows, documents and errors start with the mark exactly if the request
+// has bom=true.
 func TestCSVByteOrderMark(t *testing.T) {
 	const mark = "\ufeff"
 	for _, bom := range []bool{false, true} {
@@ -86,7 +86,7 @@ func TestCSVByteOrderMark(t *testing.T) {
 		} {
 			marks := strings.Count(string(body), mark)
 			if hasMark := strings.HasPrefix(string(body), mark); hasMark != bom || marks > 1 {
-				t.Errorf("%s with bom=%v begins with a byte order mark: %v, and has %d in all: %q",
+				t.Errorf("%s with bom=%v starts with a byte order mark: %v, and has %d in all: %q",
 					part, bom, hasMark, marks, body)
 			}
 		}

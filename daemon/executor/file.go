@@ -163,7 +163,7 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 	for i, a := range st.Args {
 		bindArg(stmt, i+1, a)
 	}
-	s.guard.stop() // of a statement that has failed, whose rows may not be closed
+	s.guard.stop() // of a statement that has failed: its rows may not be closed
 	s.guard = newGuard(s.conn.Interrupt, limit)
 	rows := &fileRows{
 		session: s,

@@ -85,8 +85,8 @@ func (g *guard) stop() {
 	}
 }
 
-// limitError returns an error if the guard has interrupted the statement, else nil. The error of
-// the driver only says that the statement was interrupted or the connection closed.
+// limitError returns an error if the guard has interrupted the statement, else nil. The driver
+// only reports an interrupt or a closed connection.
 func (g *guard) limitError() error {
 	if g == nil {
 		return nil

@@ -39,7 +39,8 @@ func TestGuardInterruptsLongSteps(t *testing.T) {
 		time.Sleep(1)
 		first.expect(t, "the first step at the limit", true)
 		time.Sleep(stepLimit)
-		if synctest.Wait(); first.interrupts != 2 {
+		synctest.Wait()
+		if first.interrupts != 2 {
 			t.Errorf("a step that continues after an interrupt is interrupted %d times in all, want 2", first.interrupts)
 		}
 		first.stop()

@@ -23,7 +23,7 @@ type openJSONResult struct {
 }
 
 // detect reports whether the database of a connection has OPENJSON. It does not wait for another
-// session that detects it at the same time, whose connection may be dead.
+// session that detects it at the same time, on a connection that may be dead.
 func (o *openJSON) detect(ctx context.Context, conn *mssql.Conn) (bool, error) {
 	cached := o.cached.Load()
 	if cached != nil && time.Now().Before(cached.expires) {

@@ -106,8 +106,8 @@ func (s *serverSession) table() (*dialect.Dialect, string) {
 	return s.live.dialect, s.source.Name.Quoted()
 }
 
-// newGuard returns the guard of the next statement. It stops that of the statement before, whose
-// rows may not be closed if it has failed.
+// newGuard returns the guard of the next statement. It stops that of the statement before: if it
+// has failed, its rows may not be closed.
 func (s *serverSession) newGuard(limit time.Duration) *guard {
 	s.guard.stop()
 	s.guard = newGuard(s.conn.Abort, limit)

@@ -22,7 +22,7 @@ type Language struct {
 	values    string            // format of a dictionary
 	quoted    bool              // names of members that are not identifiers can be quoted
 	reserved  map[string]bool   // words that cannot be the names of classes
-	escape    string            // before such a word, makes a name that no identifier of ours has
+	escape    string            // before such a word, makes a name that no kind has
 	provided  []string          // classes that the client library declares
 	receivers bool              // there are types for receivers of webhooks, in TypeScript
 

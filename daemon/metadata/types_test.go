@@ -33,7 +33,7 @@ func TestMemberNames(t *testing.T) {
 }
 
 // TestReservedClassNames checks kinds with names that are reserved in a language, or are those of its
-// own types. A class has the same name wherever it is used.
+// own types. A class has the same name in all its uses.
 func TestReservedClassNames(t *testing.T) {
 	for _, test := range []struct{ name, typeScript, cSharp string }{
 		{name: "Parcels", typeScript: "Parcels", cSharp: "Parcels"},
