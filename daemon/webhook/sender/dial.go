@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -27,7 +28,7 @@ import (
 // dialerFor returns the dialer for subscriptions that may reach private addresses, or for the
 // others.
 func (c Config) dialerFor(allowPrivate bool) dialer {
-	direct := &net.Dialer{Timeout: c.ConnectTimeout, Control: dialControl(c.Guard, allowPrivate)}
+	direct := directDialer{guard: c.Guard, allowPrivate: allowPrivate, timeout: c.ConnectTimeout}
 	if c.Outbound.Proxy == nil {
 		return direct
 	}
@@ -42,16 +43,39 @@ func (c Config) dialerFor(allowPrivate bool) dialer {
 	}
 }
 
-// dialControl returns a net.Dialer's Control function that checks each address before a
-// connection is made.
-func dialControl(g webhook.Guard, allowPrivate bool) func(network, address string, _ syscall.RawConn) error {
-	return func(_, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return fmt.Errorf("%w: %s is not an address", webhook.ErrForbidden, address)
-		}
-		return g.Check(to, allowPrivate)
+// directDialer connects to addresses that the guard allows.
+type directDialer struct {
+	guard        webhook.Guard
+	allowPrivate bool
+	timeout      time.Duration
+}
+
+// errUnreachable is the error for a name with forbidden addresses if none of its other ones can be
+// reached. They may be reached later, so the target is not forbidden.
+var errUnreachable = errors.New("no allowed address can be reached, and the others are forbidden")
+
+// DialContext connects to a host and port. The guard checks each address before a connection is made.
+func (d directDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	var isAllowed atomic.Bool // an address; several may be tried at once
+	dialer := &net.Dialer{
+		Timeout: d.timeout,
+		Control: func(_, address string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return fmt.Errorf("%w: %s is not an address", webhook.ErrForbidden, address)
+			}
+			err = d.guard.Check(to, d.allowPrivate)
+			if err == nil {
+				isAllowed.Store(true)
+			}
+			return err
+		},
 	}
+	conn, err := dialer.DialContext(ctx, network, address)
+	if errors.Is(err, webhook.ErrForbidden) && isAllowed.Load() {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: errUnreachable}
+	}
+	return conn, err
 }
 
 // errProxyUnusable is the error of an attempt that failed before the proxy got a request for
@@ -67,7 +91,7 @@ type tunnelDialer struct {
 	allowPrivate bool
 	userAgent    string
 	timeout      time.Duration
-	direct       *net.Dialer
+	direct       directDialer
 	lookup       func(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
@@ -108,7 +132,8 @@ func (d *tunnelDialer) DialContext(ctx context.Context, network, address string)
 }
 
 // dialAny connects to the first address that can be reached. IPv4 is tried first, since a proxy
-// may have no IPv6. Each address gets an equal share of the time that remains.
+// may have no IPv6. Each address gets an equal share of the time that remains. The error is the first
+// one, but that an address is forbidden only if all are.
 func (d *tunnelDialer) dialAny(
 	ctx context.Context, network string, addresses []netip.Addr, port uint16,
 ) (net.Conn, error) {
@@ -116,17 +141,22 @@ func (d *tunnelDialer) dialAny(
 		addresses[i] = address.Unmap()
 	}
 	slices.SortStableFunc(addresses, func(a, b netip.Addr) int { return cmp.Compare(a.BitLen(), b.BitLen()) })
-	err := errors.New("the name has no address")
+	failure := errors.New("the name has no address")
 	for i, address := range addresses {
-		var conn net.Conn
 		shareCtx, cancel := shareOf(ctx, len(addresses)-i)
-		conn, err = d.dialOne(shareCtx, network, netip.AddrPortFrom(address, port))
+		conn, err := d.dialOne(shareCtx, network, netip.AddrPortFrom(address, port))
 		cancel()
 		if err == nil {
 			return conn, nil
 		}
+		if errors.Is(err, errProxyUnusable) { // for the other addresses, too
+			return nil, err
+		}
+		if i == 0 || errors.Is(failure, webhook.ErrForbidden) {
+			failure = err
+		}
 	}
-	return nil, err
+	return nil, failure
 }
 
 // shareOf returns a context with an equal share of the time until the deadline of ctx.

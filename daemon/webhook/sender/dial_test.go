@@ -471,6 +471,37 @@ func TestProxyIsSlow(t *testing.T) {
 	}
 }
 
+// TestSomeAddressesAreForbidden checks that a name with allowed and forbidden addresses is not forbidden
+// while the allowed ones cannot be reached: they may be reached later.
+func TestSomeAddressesAreForbidden(t *testing.T) {
+	p := newConnectProxy(t, "127.0.0.1:1")
+	p.status.Store(http.StatusGatewayTimeout)
+	s := proxySender(t, "http://"+p.address, nil)
+	for _, c := range []struct {
+		addresses []string
+		want      webhook.Cause
+	}{
+		{[]string{publicAddress, "fc00::1"}, webhook.NetworkFailed},
+		{[]string{"10.0.0.1", publicAddress}, webhook.NetworkFailed},
+		{[]string{"10.0.0.1", "fc00::1"}, webhook.TargetForbidden},
+	} {
+		s.resolve(toAddresses(c.addresses...))
+		o := s.sendFor(t, "http://shop.example/", false)
+		if o.Cause != c.want {
+			t.Errorf("%q: got %+v, want the cause %q", c.addresses, o, c.want)
+		}
+	}
+
+	config := testConfig(longTimeout)
+	config.Guard.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	direct := New(config)
+	defer direct.Close()
+	o := direct.sendFor(t, "http://localhost:1/", false) // usually ::1, too
+	if o.Cause == webhook.TargetForbidden {
+		t.Errorf("localhost: got %+v, want that 127.0.0.1 refuses the connection", o)
+	}
+}
+
 // TestClientCertificate checks that only the listed hosts get the client certificate, also when the
 // request is repeated on another connection.
 func TestClientCertificate(t *testing.T) {
