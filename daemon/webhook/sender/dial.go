@@ -248,8 +248,12 @@ func (d *tunnelDialer) connect(conn net.Conn, target string) error {
 	if err != nil {
 		return fmt.Errorf("webhooks.proxy: CONNECT %s: %w", target, err)
 	}
-	reader := bufio.NewReader(io.LimitReader(conn, maxResponseHeader))
+	head := &io.LimitedReader{R: conn, N: maxResponseHeader}
+	reader := bufio.NewReader(head)
 	response, err := http.ReadResponse(reader, request)
+	if err != nil && head.N == 0 {
+		return fmt.Errorf("%w: its response to CONNECT has no end", errProxyUnusable)
+	}
 	if err != nil && isProtocol(err) {
 		return fmt.Errorf("%w: it is not an HTTP proxy: %w", errProxyUnusable, err)
 	}
@@ -279,36 +283,57 @@ func (d *tunnelDialer) tunnelSOCKS(ctx context.Context, target string) (net.Conn
 		password, _ := user.Password()
 		auth = &proxy.Auth{User: user.Username(), Password: password}
 	}
-	socks, err := proxy.SOCKS5("tcp", proxyAddress(d.outbound.Proxy), auth, proxyLink{d.dialProxy})
+	link := &socksLink{dialProxy: d.dialProxy}
+	socks, err := proxy.SOCKS5("tcp", proxyAddress(d.outbound.Proxy), auth, link)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errProxyUnusable, err)
 	}
 	conn, err := socks.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
 	if err == nil {
+		link.isOpen = true
 		return conn, nil
 	}
-	if isSOCKSRefusal(err) {
+	isUnusable := !link.requested || strings.Contains(err.Error(), notSOCKS)
+	if isUnusable && !errors.Is(err, errProxyUnusable) {
 		return nil, fmt.Errorf("%w: %w", errProxyUnusable, err)
 	}
 	return nil, fmt.Errorf("webhooks.proxy: %w", err)
 }
 
-// proxyLink connects package proxy with the proxy.
-type proxyLink struct {
-	dial func(context.Context) (net.Conn, error)
+// notSOCKS is part of an error of package proxy, which does not export it.
+const notSOCKS = "unexpected protocol version"
+
+// socksVersion is the first byte of the greeting and of the request, but not of the message with the
+// password, in SOCKS5 (RFC 1928, RFC 1929).
+const socksVersion = 5
+
+// socksLink is the connection that package proxy makes to a SOCKS5 proxy. It notices whether the proxy
+// got the request for a receiver: if it fails before, it fails for each receiver.
+type socksLink struct {
+	net.Conn
+	dialProxy func(context.Context) (net.Conn, error)
+	greeted   bool
+	requested bool
+	isOpen    bool // the tunnel
 }
 
 // Dial connects to the proxy.
-func (l proxyLink) Dial(_, _ string) (net.Conn, error) { return l.dial(context.Background()) }
-
-// DialContext connects to the proxy.
-func (l proxyLink) DialContext(ctx context.Context, _, _ string) (net.Conn, error) {
-	return l.dial(ctx)
+func (l *socksLink) Dial(network, address string) (net.Conn, error) {
+	return l.DialContext(context.Background(), network, address)
 }
 
-// isSOCKSRefusal reports whether a SOCKS5 proxy refuses this service for every target, or is
-// none. Package proxy does not export these errors.
-func isSOCKSRefusal(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "authentication") || strings.Contains(text, "unexpected protocol version")
+// DialContext connects to the proxy.
+func (l *socksLink) DialContext(ctx context.Context, _, _ string) (net.Conn, error) {
+	conn, err := l.dialProxy(ctx)
+	l.Conn = conn
+	return l, err
+}
+
+// Write writes a message to the proxy, or data into the tunnel.
+func (l *socksLink) Write(b []byte) (int, error) {
+	if !l.isOpen && len(b) > 0 {
+		l.requested = l.greeted && b[0] == socksVersion
+		l.greeted = true
+	}
+	return l.Conn.Write(b)
 }

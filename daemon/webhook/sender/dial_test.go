@@ -456,18 +456,91 @@ func TestProxyWithBodyHeaders(t *testing.T) {
 	}
 }
 
-// TestProxyIsSlow checks that a tunnel that is not opened in time is a timeout.
-func TestProxyIsSlow(t *testing.T) {
-	hanging := listen(t, nil, func(conn net.Conn) {
+// Messages of SOCKS5 (RFC 1928, RFC 1929) from a proxy that requires a password.
+const (
+	socksMethodPassword = "\x05\x02"
+	socksLoggedIn       = "\x01\x00"
+	socksRefusesLogin   = "\x01\x01"
+	socksUnreachable    = "\x05\x04\x00\x01\x00\x00\x00\x00\x00\x00"
+)
+
+// answering returns a proxy that answers each message with the next of some texts, which can be empty,
+// and after the last one hangs, or closes the connection.
+func answering(hangs bool, answers ...string) func(net.Conn) {
+	return func(conn net.Conn) {
 		defer conn.Close()
-		_, _ = io.Copy(io.Discard, conn)
-	})
-	for _, scheme := range []string{"http", "socks5"} {
-		s := proxySender(t, scheme+"://"+hanging, func(c *Config) { c.ConnectTimeout = 200 * time.Millisecond })
-		o := s.sendFor(t, "http://"+publicAddress+"/", false)
-		if o.Cause != webhook.TimedOut || o.Took > 5*time.Second {
-			t.Errorf("%s: got %+v", scheme, o)
+		message := make([]byte, 4096)
+		for _, answer := range answers {
+			_, err := conn.Read(message)
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(conn, answer)
 		}
+		if hangs {
+			_, _ = io.Copy(io.Discard, conn)
+		}
+	}
+}
+
+// dripping answers CONNECT with a header of which it sends a part again and again.
+func dripping(part string, interval time.Duration) func(net.Conn) {
+	return func(conn net.Conn) {
+		defer conn.Close()
+		_, _ = http.ReadRequest(bufio.NewReader(conn))
+		_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\n")
+		for err == nil {
+			_, err = io.WriteString(conn, part)
+			time.Sleep(interval)
+		}
+	}
+}
+
+// TestProxyStops checks that an attempt ends whenever a proxy hangs, closes the connection or sends
+// nonsense, and that it is charged to the receiver only if the proxy got the request for it.
+func TestProxyStops(t *testing.T) {
+	for name, c := range map[string]struct {
+		scheme  string
+		serve   func(net.Conn)
+		charged bool
+		cause   webhook.Cause
+	}{
+		"TLS hangs":             {"https", answering(true), false, webhook.TimedOut},
+		"TLS closes":            {"https", answering(false, ""), false, webhook.ConnectionReset},
+		"CONNECT hangs":         {"http", answering(true), true, webhook.TimedOut},
+		"CONNECT closes":        {"http", answering(false, ""), true, webhook.ConnectionReset},
+		"head hangs":            {"http", answering(true, "HTTP/1.1 200 OK\r\n"), true, webhook.TimedOut},
+		"head ends":             {"http", answering(false, "HTTP/1.1 200 OK\r\n"), true, webhook.ConnectionReset},
+		"head drips":            {"http", dripping("a", 10*time.Millisecond), true, webhook.TimedOut},
+		"head has no end":       {"http", dripping("A: "+strings.Repeat("a", 4000)+"\r\n", 0), false, webhook.NetworkFailed},
+		"nonsense":              {"http", answering(false, "hello\r\n"), false, webhook.InvalidResponse},
+		"greeting hangs":        {"socks5", answering(true), false, webhook.TimedOut},
+		"greeting closes":       {"socks5", answering(false, ""), false, webhook.ConnectionReset},
+		"greeting is HTTP":      {"socks5", answering(false, "HTTP/1.1 400 Bad Request\r\n"), false, webhook.NetworkFailed},
+		"no method":             {"socks5", answering(false, "\x05\xff"), false, webhook.NetworkFailed},
+		"login hangs":           {"socks5", answering(true, socksMethodPassword), false, webhook.TimedOut},
+		"login closes":          {"socks5", answering(false, socksMethodPassword, ""), false, webhook.ConnectionReset},
+		"login fails":           {"socks5", answering(false, socksMethodPassword, socksRefusesLogin), false, webhook.NetworkFailed},
+		"reply hangs":           {"socks5", answering(true, socksMethodPassword, socksLoggedIn), true, webhook.TimedOut},
+		"reply closes":          {"socks5", answering(false, socksMethodPassword, socksLoggedIn, ""), true, webhook.ConnectionReset},
+		"reply is nonsense":     {"socks5", answering(false, socksMethodPassword, socksLoggedIn, "hello"), false, webhook.NetworkFailed},
+		"reply refuses":         {"socks5", answering(false, socksMethodPassword, socksLoggedIn, socksUnreachable), true, webhook.NetworkFailed},
+		"reply ends in between": {"socks5", answering(false, socksMethodPassword, socksLoggedIn, "\x05\x00"), true, webhook.ConnectionReset},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := listen(t, nil, c.serve)
+			s := proxySender(t, c.scheme+"://user:canary@"+address, func(config *Config) {
+				config.ConnectTimeout = 500 * time.Millisecond
+			})
+			o := s.sendFor(t, "http://"+publicAddress+"/", false)
+			if isCharged := o.Own == ""; isCharged != c.charged || o.Cause != c.cause || o.Took > 5*time.Second {
+				t.Errorf("got %+v, want charged %v and the cause %q", o, c.charged, c.cause)
+			}
+			if strings.Contains(o.Detail, "canary") || strings.Contains(o.Detail, "attempt_timeout") {
+				t.Errorf("got the detail %q", o.Detail)
+			}
+		})
 	}
 }
 

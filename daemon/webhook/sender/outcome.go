@@ -56,7 +56,8 @@ func retryAfter(text string, now time.Time) time.Duration {
 
 // failure returns the outcome of an attempt without a response within a limit.
 func (n *network) failure(ctx context.Context, err error, limit time.Duration, http2 bool) webhook.Outcome {
-	if errors.Is(err, context.DeadlineExceeded) && !isA[*net.OpError](err) { // connected
+	isDialing := isA[*net.OpError](err) || errors.Is(err, errProxyUnusable)
+	if errors.Is(err, context.DeadlineExceeded) && !isDialing {
 		return timedOut(limit)
 	}
 	o := webhook.Outcome{Cause: cause(ctx, err), Detail: detail(err)}
