@@ -179,13 +179,19 @@ func TestProxyAndClientCertificate(t *testing.T) {
 	}
 
 	options := append([]string{"--webhooks-allow-targets", "127.0.0.0/8"}, settings...)
-	checkOf(t, i.Dir, 0, "webhooks.proxy", "ok", "http://***@"+proxy+" accepts connections; 2 receivers tried", options...)
+	checkOf(t, i.Dir, 0, "webhooks.proxy", "ok", "http://***@"+proxy+
+		" accepts connections; receivers reached through it: 1; directly, by webhooks.no_proxy: 1", options...)
 	checkOf(t, i.Dir, 0, "webhooks.ca_file", "ok", "cert.pem", options...)
 	checkOf(t, i.Dir, 0, "webhooks.client_cert", "ok", "valid until", options...)
 	wrong := append(options, "--webhooks-proxy", "http://user:canary-2@"+proxy)
 	checkOf(t, i.Dir, 0, "webhooks.proxy", "warning", "example.com: webhooks.proxy cannot be used: status 407", wrong...)
+	checkOf(t, i.Dir, 0, "webhooks.proxy", "ok", "accepts connections; receivers reached through it: 0;", wrong...)
+	checkOf(t, filepath.Join(dir, "none"), 3, "webhooks.proxy", "warning", "no receiver was tried", options...)
 	away := append(options, "--webhooks-proxy", "http://user:canary@127.0.0.1:1")
 	checkOf(t, i.Dir, 1, "webhooks.proxy", "failed", "connection refused", away...)
 	none := append(options, "--webhooks-ca-file", filepath.Join(dir, "nginx.conf"))
 	checkOf(t, i.Dir, 1, "webhooks.ca_file", "failed", "has no certificate in PEM format", none...)
+	without := append(options, "--webhooks-client-key", filepath.Join(dir, "none.key"))
+	checkOf(t, i.Dir, 1, "webhooks.client_cert", "failed", "webhooks.client_cert and webhooks.client_key: open ", without...)
+	checkOf(t, i.Dir, 1, "webhooks.proxy", "ok", "receivers reached through it: 0;", without...)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/storage"
@@ -103,17 +104,13 @@ func (d *Daemon) openWebhooks(context.Context) error {
 
 // openOutbound returns the way to receivers.
 func (d *Daemon) openOutbound() (webhook.Outbound, error) {
-	way := d.config.Webhooks.Way
-	outbound, err := way.Outbound()
-	if err != nil || way.Client.Cert == "" {
-		return outbound, err
-	}
-	pair, err := newCertificate(way.Client, d.log)
-	if err != nil {
-		return outbound, fmt.Errorf("webhooks.client_cert: %w", err)
-	}
-	outbound.Certificate = func() (*tls.Certificate, error) { return pair.get(nil) }
-	return outbound, nil
+	return d.config.Webhooks.Way.Outbound(func(files config.TLSConfig) (webhook.ClientCertificate, error) {
+		pair, err := newCertificate(files, d.log)
+		if err != nil {
+			return nil, err
+		}
+		return func() (*tls.Certificate, error) { return pair.get(nil) }, nil
+	})
 }
 
 // subscriptionRules has the rules of subscriptions.

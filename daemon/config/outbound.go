@@ -24,20 +24,29 @@ type OutboundConfig struct {
 	ClientCertHosts HostNames
 }
 
-// Outbound returns the way to receivers, without the client certificate. It reads the file of
-// certificates.
-func (o OutboundConfig) Outbound() (webhook.Outbound, error) {
+// Outbound returns the way to receivers. It reads the file of certificates; open opens the client
+// certificate, if there is one.
+func (o OutboundConfig) Outbound(
+	open func(TLSConfig) (webhook.ClientCertificate, error),
+) (webhook.Outbound, error) {
 	roots, err := rootsOf(o.CAFile)
 	if err != nil {
 		return webhook.Outbound{}, fmt.Errorf("webhooks.ca_file: %w", err)
 	}
-	return webhook.Outbound{
+	outbound := webhook.Outbound{
 		Proxy:            o.Proxy.url(),
 		ProxyResolves:    o.ProxyResolves,
 		NoProxy:          webhook.Hosts(o.NoProxy),
 		RootCAs:          roots,
 		CertificateHosts: o.ClientCertHosts,
-	}, nil
+	}
+	if o.Client.Cert == "" {
+		return outbound, nil
+	}
+	files := o.Client
+	files.prefix = "webhooks.client_"
+	outbound.Certificate, err = open(files)
+	return outbound, err
 }
 
 // rootsOf returns the certificates of the system and of a file; nil for no file.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"crypto"
 	"crypto/tls"
 	"crypto/x509"
@@ -20,7 +21,12 @@ type TLSConfig struct {
 	Cert     string
 	Key      string // empty with a PFX file
 	Password Secret // of the PFX file
+
+	prefix string // of the names of the settings; empty for tls.
 }
+
+// setting returns the name of one of the settings.
+func (c TLSConfig) setting(name string) string { return cmp.Or(c.prefix, "tls.") + name }
 
 // isPFX reports whether a name is that of a PFX file.
 func isPFX(name string) bool {
@@ -41,20 +47,20 @@ func (c TLSConfig) Load() (tls.Certificate, error) {
 	if !isPFX(c.Cert) {
 		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 		if err != nil {
-			err = fmt.Errorf("tls.cert and tls.key: %w", err)
+			err = fmt.Errorf("%s and %s: %w", c.setting("cert"), c.setting("key"), err)
 		}
 		return pair, err
 	}
 	content, err := os.ReadFile(c.Cert)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("tls.cert: %w", err)
+		return tls.Certificate{}, fmt.Errorf("%s: %w", c.setting("cert"), err)
 	}
 	pair, err := decodePFX(content, string(c.Password))
 	if errors.Is(err, pkcs12.ErrIncorrectPassword) {
-		return pair, fmt.Errorf("tls.password is not the password of %s", c.Cert)
+		return pair, fmt.Errorf("%s is not the password of %s", c.setting("password"), c.Cert)
 	}
 	if err != nil {
-		err = fmt.Errorf("tls.cert: %s: %w", c.Cert, err)
+		err = fmt.Errorf("%s: %s: %w", c.setting("cert"), c.Cert, err)
 	}
 	return pair, err
 }

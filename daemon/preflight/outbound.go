@@ -4,28 +4,32 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"time"
 
 	"github.com/bizhook/whd/client/check"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/sender"
 )
 
-// newSender returns a sender with the settings of the service.
-func (r *run) newSender() (*sender.Sender, error) {
-	c := r.config.Webhooks
-	outbound, err := c.Way.Outbound()
-	if err != nil {
-		return nil, err
-	}
-	if c.Way.Client.Cert != "" {
-		outbound.Certificate = func() (*tls.Certificate, error) {
-			pair, err := tls.LoadX509KeyPair(c.Way.Client.Cert, c.Way.Client.Key)
+// outbound returns the way to receivers. Each connection loads the client certificate, so that one
+// that cannot be loaded only concerns the receivers that get it.
+func (r *run) outbound() (webhook.Outbound, error) {
+	return r.config.Webhooks.Way.Outbound(func(files config.TLSConfig) (webhook.ClientCertificate, error) {
+		return func() (*tls.Certificate, error) {
+			pair, err := files.Load()
 			return &pair, err
-		}
-	}
+		}, nil
+	})
+}
+
+// newSender returns a sender with the settings of the service.
+func (r *run) newSender(outbound webhook.Outbound) *sender.Sender {
+	c := r.config.Webhooks
 	return sender.New(sender.Config{
 		Guard:          webhook.Guard{Allow: c.AllowTargets},
 		Outbound:       outbound,
@@ -33,7 +37,7 @@ func (r *run) newSender() (*sender.Sender, error) {
 		ConnectTimeout: c.ConnectTimeout,
 		AttemptTimeout: func() time.Duration { return c.AttemptTimeout },
 		TestTarget:     c.TestTarget(),
-	}), nil
+	})
 }
 
 // checkCAFile reads webhooks.ca_file.
@@ -42,7 +46,7 @@ func checkCAFile(_ context.Context, r *run) []check.Result {
 	if way.CAFile == "" || !r.config.Webhooks.Enabled {
 		return result(check.Skipped, "")
 	}
-	_, err := way.Outbound()
+	_, err := r.outbound()
 	if err != nil {
 		return result(check.Failed, "%v", err)
 	}
@@ -52,36 +56,45 @@ func checkCAFile(_ context.Context, r *run) []check.Result {
 // maxTried is the maximum number of receivers to which a check connects.
 const maxTried = 10
 
-// checkProxy connects to the proxy, and through it to the receivers of some subscriptions. It sends
-// no request to them.
+// checkProxy connects to the proxy, and to the receivers of some subscriptions, through it, or directly because of
+// webhooks.no_proxy. It sends no request to them.
 func checkProxy(ctx context.Context, r *run) []check.Result {
 	way := r.config.Webhooks.Way
 	if way.Proxy == "" || !r.config.Webhooks.Enabled {
 		return result(check.Skipped, "")
 	}
-	s, err := r.newSender()
+	outbound, err := r.outbound()
 	if err != nil {
 		return result(check.Failed, "%v", err)
 	}
+	s := r.newSender(outbound)
 	defer s.Close()
 	err = s.ConnectProxy(ctx)
 	if err != nil {
 		return result(check.Failed, "%s: %v", way.Proxy, err)
 	}
+	receivers, err := r.receivers(ctx)
+	if err != nil {
+		return result(check.Warning, "%s accepts connections; no receiver was tried: %v", way.Proxy, err)
+	}
 
 	var problems []check.Result
-	receivers := r.receivers(ctx)
-	tried := receivers[:min(len(receivers), maxTried)]
-	for _, receiver := range tried {
-		_, err := s.Connect(ctx, receiver.url, receiver.byAdmin)
-		if err != nil {
+	tunnelled, direct := 0, 0
+	for _, receiver := range receivers[:min(len(receivers), maxTried)] {
+		link, err := s.Connect(ctx, receiver.url, receiver.byAdmin)
+		switch {
+		case err != nil:
 			problems = append(problems, result(check.Warning, "%s: %v", receiver.url.Host, err)...)
+		case link.Tunnelled:
+			tunnelled++
+		default:
+			direct++
 		}
 	}
-	if problems == nil {
-		return result(check.OK, "%s accepts connections; %d receivers tried", way.Proxy, len(tried))
-	}
-	return problems
+	reached := result(check.OK,
+		"%s accepts connections; receivers reached through it: %d; directly, by webhooks.no_proxy: %d",
+		way.Proxy, tunnelled, direct)
+	return append(reached, problems...)
 }
 
 // receiver is the origin of the URLs of subscriptions.
@@ -90,15 +103,21 @@ type receiver struct {
 	byAdmin bool
 }
 
-// receivers returns the receivers of active subscriptions, each once. There are none if the store
-// cannot be read, which has a check of its own.
-func (r *run) receivers(ctx context.Context) []receiver {
-	if r.store == nil || r.store.AppDB.Ready(ctx) != nil {
-		return nil
+// errNoStore is the error of a check of receivers without a store, which has a check of its own.
+var errNoStore = errors.New("the subscriptions cannot be read, since the store cannot be opened")
+
+// receivers returns the receivers of active subscriptions, each once.
+func (r *run) receivers(ctx context.Context) ([]receiver, error) {
+	if r.store == nil {
+		return nil, errNoStore
+	}
+	err := r.store.AppDB.Ready(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the subscriptions cannot be read: %w", err)
 	}
 	snapshot, err := r.store.Webhooks.Engine.Snapshot(ctx)
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("the subscriptions cannot be read: %w", err)
 	}
 
 	var receivers []receiver
@@ -115,7 +134,7 @@ func (r *run) receivers(ctx context.Context) []receiver {
 			receivers = append(receivers, receiver{url: u, byAdmin: sub.MadeByAdmin})
 		}
 	}
-	return receivers
+	return receivers, nil
 }
 
 // checkClientCertificate checks the client certificate, and makes a TLS handshake with the
@@ -125,7 +144,11 @@ func checkClientCertificate(ctx context.Context, r *run) []check.Result {
 	if way.Client.Cert == "" || !r.config.Webhooks.Enabled {
 		return result(check.Skipped, "")
 	}
-	pair, err := tls.LoadX509KeyPair(way.Client.Cert, way.Client.Key)
+	outbound, err := r.outbound()
+	if err != nil {
+		return result(check.Failed, "%v", err)
+	}
+	pair, err := outbound.Certificate()
 	if err != nil {
 		return result(check.Failed, "%v", err)
 	}
@@ -134,16 +157,17 @@ func checkClientCertificate(ctx context.Context, r *run) []check.Result {
 		return append(results, result(check.Warning,
 			"no receiver gets it; list those that require it in webhooks.client_cert_hosts")...)
 	}
-	s, err := r.newSender()
+	receivers, err := r.receivers(ctx)
 	if err != nil {
-		return append(results, result(check.Failed, "%v", err)...)
+		return append(results, result(check.Warning, "no receiver was tried: %v", err)...)
 	}
+	s := r.newSender(outbound)
 	defer s.Close()
-	for _, receiver := range r.certified(ctx) {
-		requested, err := s.Connect(ctx, receiver.url, receiver.byAdmin)
+	for _, receiver := range r.certified(receivers) {
+		link, err := s.Connect(ctx, receiver.url, receiver.byAdmin)
 		if err != nil {
 			results = append(results, result(check.Warning, "%s: %v", receiver.url.Host, err)...)
-		} else if !requested {
+		} else if !link.Certified {
 			results = append(results, result(check.Warning, "%s does not request it", receiver.url.Host)...)
 		}
 	}
@@ -152,9 +176,8 @@ func checkClientCertificate(ctx context.Context, r *run) []check.Result {
 
 // certified returns the receivers that get the client certificate: those of subscriptions, and for
 // a host without one its standard port.
-func (r *run) certified(ctx context.Context) []receiver {
+func (r *run) certified(subscribed []receiver) []receiver {
 	var certified []receiver
-	subscribed := r.receivers(ctx)
 	for _, host := range r.config.Webhooks.Way.ClientCertHosts {
 		before := len(certified)
 		for _, receiver := range subscribed {

@@ -15,10 +15,13 @@ type Outbound struct {
 	ProxyResolves bool     // the proxy resolves the names in subscriptions of admins
 	NoProxy       Hosts    // reached directly
 
-	RootCAs          *x509.CertPool                   // nil for those of the system
-	Certificate      func() (*tls.Certificate, error) // client certificate; nil for none
-	CertificateHosts []string                         // names, in lower case, that it is offered to
+	RootCAs          *x509.CertPool    // nil for those of the system
+	Certificate      ClientCertificate // nil for none
+	CertificateHosts []string          // names, in lower case, that it is offered to
 }
+
+// ClientCertificate returns the client certificate for a connection.
+type ClientCertificate func() (*tls.Certificate, error)
 
 // OffersCertificate reports whether the client certificate is offered to a host.
 func (o Outbound) OffersCertificate(host string) bool {

@@ -16,10 +16,15 @@ import (
 // does so after the handshake.
 const alertWait = 500 * time.Millisecond
 
+// Link describes a connection that Connect has made.
+type Link struct {
+	Tunnelled bool // it went through the proxy
+	Certified bool // the receiver requested and got the client certificate
+}
+
 // Connect connects to the host of a URL as an attempt would, with TLS for https, and disconnects,
-// within the limit of an attempt. It sends no request. It reports whether the receiver got the client
-// certificate.
-func (s *Sender) Connect(ctx context.Context, u *url.URL, byAdmin bool) (certified bool, err error) {
+// within the limit of an attempt. It sends no request.
+func (s *Sender) Connect(ctx context.Context, u *url.URL, byAdmin bool) (Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.AttemptTimeout())
 	defer cancel()
 	r := s.routeTo(u, byAdmin)
@@ -29,21 +34,34 @@ func (s *Sender) Connect(ctx context.Context, u *url.URL, byAdmin bool) (certifi
 	}
 	conn, err := r.dial(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port)))
 	if err != nil {
-		return false, err
+		return Link{}, err
 	}
 	defer conn.Close()
-	if u.Scheme != "https" {
-		return false, nil
+	link := Link{Tunnelled: isTunnel(conn)}
+	if u.Scheme == "https" {
+		link.Certified, err = handshake(ctx, conn, u.Hostname(), r.tlsConfig())
 	}
-	return handshake(ctx, conn, u.Hostname(), r.tlsConfig())
+	return link, err
 }
 
-// ConnectProxy connects to the proxy and disconnects.
+// isTunnel reports whether a connection of a route goes through the proxy.
+func isTunnel(conn net.Conn) bool {
+	limited, ok := conn.(*limitedConn)
+	if !ok {
+		return false
+	}
+	_, ok = limited.Conn.(*tunnelConn)
+	return ok
+}
+
+// ConnectProxy connects to the proxy and disconnects, within the limit of a connection.
 func (s *Sender) ConnectProxy(ctx context.Context) error {
 	d, ok := s.withPrivate.dialer.(*tunnelDialer)
 	if !ok {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.config.ConnectTimeout)
+	defer cancel()
 	conn, err := d.dialProxy(ctx)
 	if err != nil {
 		return err

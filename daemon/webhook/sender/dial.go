@@ -198,7 +198,12 @@ func (d *tunnelDialer) tunnel(ctx context.Context, target string) (net.Conn, err
 		conn.Close()
 		return nil, err
 	}
-	return conn, nil
+	return &tunnelConn{conn}, nil
+}
+
+// tunnelConn is a connection through the proxy.
+type tunnelConn struct {
+	net.Conn
 }
 
 // dialProxy connects to the proxy. The guard has no say in its address: proxies are on the
@@ -291,7 +296,7 @@ func (d *tunnelDialer) tunnelSOCKS(ctx context.Context, target string) (net.Conn
 	conn, err := socks.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
 	if err == nil {
 		link.isOpen = true
-		return conn, nil
+		return &tunnelConn{conn}, nil
 	}
 	isUnusable := !link.requested || strings.Contains(err.Error(), notSOCKS)
 	if isUnusable && !errors.Is(err, errProxyUnusable) {

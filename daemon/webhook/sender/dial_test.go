@@ -387,6 +387,10 @@ func TestNoProxy(t *testing.T) {
 		if o.Code != http.StatusNotFound {
 			t.Errorf("%s: got %+v", host, o)
 		}
+		link, err := s.Connect(t.Context(), &url.URL{Scheme: "http", Host: host + port}, false)
+		if err != nil || link.Tunnelled {
+			t.Errorf("connecting to %s: got %+v, %v", host, link, err)
+		}
 	}
 	if got := p.requested(); len(got) > 0 {
 		t.Errorf("the proxy got %q", got)
@@ -610,14 +614,14 @@ func TestClientCertificate(t *testing.T) {
 			}
 		}
 		u, _ := url.Parse(c.url)
-		certified, err := s.Connect(t.Context(), u, false)
-		if err != nil || certified != (c.want == 1) {
-			t.Errorf("connecting to %s: got %v, %v", c.url, certified, err)
+		link, err := s.Connect(t.Context(), u, false)
+		if err != nil || link.Certified != (c.want == 1) || !link.Tunnelled {
+			t.Errorf("connecting to %s: got %+v, %v", c.url, link, err)
 		}
 	}
 }
 
-// TestConnectEnds checks that a receiver without a TLS handshake does not hold a check up.
+// TestConnectEnds checks that a receiver or a proxy without a TLS handshake does not hold a check up.
 func TestConnectEnds(t *testing.T) {
 	silent := listen(t, nil, func(conn net.Conn) {
 		defer conn.Close()
@@ -629,5 +633,10 @@ func TestConnectEnds(t *testing.T) {
 	_, err := s.Connect(t.Context(), &url.URL{Scheme: "https", Host: silent}, true)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want that the limit is reached", err)
+	}
+	behind := proxySender(t, "https://"+silent, func(c *Config) { c.ConnectTimeout = 200 * time.Millisecond })
+	err = behind.ConnectProxy(t.Context())
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("connecting to a silent proxy: got %v, want that the limit is reached", err)
 	}
 }
