@@ -21,3 +21,19 @@ func TestDoctorChecksHostURL(t *testing.T) {
 		}
 	}
 }
+
+// TestDoctorOfStoppedService checks that a refused connection fails one check, and not the ones that
+// depend on it.
+func TestDoctorOfStoppedService(t *testing.T) {
+	for _, scheme := range []string{"http", "https"} {
+		got := invocation{env: adminEnv(scheme + "://127.0.0.1:1")}.run(t, "doctor", "--json")
+		if !strings.Contains(got.stdout, `"Check":"address","Result":"fail"`) {
+			t.Errorf("%s: got %v, want a failed check of the address", scheme, got)
+		}
+		for _, dependent := range []string{"certificate", "service", "clock"} {
+			if strings.Contains(got.stdout, `"Check":"`+dependent+`"`) {
+				t.Errorf("%s: got %v, want no check of the %s", scheme, got, dependent)
+			}
+		}
+	}
+}

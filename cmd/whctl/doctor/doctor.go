@@ -36,7 +36,8 @@ type Diagnosis struct {
 	service   *client.Client // nil if it cannot be created
 	info      *wire.Info     // nil if the service does not respond
 	admin     bool           // the login is one of an admin
-	isBlocked bool           // the proxy to the service does not let requests pass
+	// isUnreachable reports that the service, or the proxy to it, lets no connection through.
+	isUnreachable bool
 }
 
 // checks run in this order. A check that depends on a failed one returns notApplicable.
@@ -193,7 +194,7 @@ func othersCanWrite(path string) bool {
 
 // requestInfo requests the information that the service has for everyone.
 func (d *Diagnosis) requestInfo() check.Result {
-	if d.service == nil || d.isBlocked {
+	if d.service == nil || d.isUnreachable {
 		return notApplicable
 	}
 	info, err := d.service.Info(d.c.Context)

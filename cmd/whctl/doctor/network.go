@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/check"
+	"github.com/bizhook/whd/client/wire"
 )
 
 // timeout limits each network operation.
@@ -37,10 +38,12 @@ func (d *Diagnosis) checkAddress() check.Result {
 			return failed(err.Error(), "")
 		}
 		result := proxyResult(ctx, proxy, u, options.TLS)
-		d.isBlocked = result.Status == check.Failed
+		d.isUnreachable = result.Status == check.Failed
 		return result
 	}
-	return addressResult(ctx, u)
+	result := addressResult(ctx, u)
+	d.isUnreachable = result.Status == check.Failed
+	return result
 }
 
 // url returns the address of the service; nil if there is no client.
@@ -81,51 +84,72 @@ func proxyResult(ctx context.Context, proxy, u *url.URL, config *tls.Config) che
 	}
 	link.Close()
 
-	status, err := statusThrough(ctx, proxy, u, config)
+	reply, err := replyThrough(ctx, proxy, u, config)
 	switch {
-	case status == http.StatusProxyAuthRequired && proxy.User != nil:
+	case reply.status == http.StatusProxyAuthRequired && proxy.User != nil:
 		return failed(name+" rejects its user and password: status 407", "correct them in "+variable)
-	case status == http.StatusProxyAuthRequired:
+	case reply.status == http.StatusProxyAuthRequired:
 		return failed(name+" requires a user and password: status 407",
 			"set them: "+variable+"="+proxy.Scheme+"://USER:PASSWORD@"+proxy.Host)
-	case status == http.StatusOK, err == nil && status < http.StatusInternalServerError:
+	case reply.reachesService:
 		return passed("through " + name + ", which reaches " + hostPort(u))
-	case status != 0:
-		return failed(fmt.Sprintf("%s does not reach %s: status %d %s",
-			name, hostPort(u), status, http.StatusText(status)),
+	case reply.status != 0:
+		return failed(name+" does not reach "+hostPort(u)+": "+reply.description(),
 			"check that the proxy allows connections to "+hostPort(u)+", or add "+u.Hostname()+" to NO_PROXY")
 	}
 	return failed(name+": "+err.Error(), here.proxy)
 }
 
-// statusThrough returns the status of a request through a proxy, without credentials of the
-// service: that of the tunnel to an HTTPS service, or else that of the response. It is 0 without a
-// response.
-func statusThrough(
+// proxyReply describes the response to a request through a proxy.
+type proxyReply struct {
+	status         int    // 0 without a response
+	location       string // of a redirect
+	reachesService bool   // there is a tunnel to an HTTPS service, or the response is the service's
+}
+
+// description returns the status, and where a redirect leads: a proxy may redirect to its own page.
+func (r proxyReply) description() string {
+	text := fmt.Sprintf("status %d %s", r.status, http.StatusText(r.status))
+	if r.location != "" {
+		text += ", a redirect to " + r.location
+	}
+	return text
+}
+
+// replyThrough sends a request through a proxy, without credentials of the service. To an HTTPS
+// service the proxy opens a tunnel. It forwards a request to any other service, whose responses have a
+// request ID: one without it is by the proxy, or by another program.
+func replyThrough(
 	ctx context.Context, proxy, u *url.URL, config *tls.Config,
-) (status int, err error) {
+) (proxyReply, error) {
+	var tunnel proxyReply
 	transport := &http.Transport{
 		Proxy:           http.ProxyURL(proxy),
 		TLSClientConfig: config,
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, r *http.Response) error {
-			status = r.StatusCode
+			tunnel.status = r.StatusCode
+			tunnel.location = r.Header.Get("Location")
+			tunnel.reachesService = r.StatusCode == http.StatusOK
 			return nil
 		},
 	}
 	defer transport.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, u.String(), nil)
 	if err != nil {
-		return 0, err
+		return proxyReply{}, err
 	}
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return status, err // also that of the certificate, which has its own check
+		return tunnel, err // also that of the certificate, which has its own check
 	}
 	defer response.Body.Close()
-	if status == 0 {
-		status = response.StatusCode
-	}
-	return status, nil
+	isForwarded := u.Scheme == "http" && strings.HasPrefix(proxy.Scheme, "http") // not a SOCKS proxy
+	isOfService := response.Header.Get(wire.HeaderRequestID) != ""
+	return proxyReply{
+		status:         response.StatusCode,
+		location:       response.Header.Get("Location"),
+		reachesService: isOfService || !isForwarded,
+	}, nil
 }
 
 // addressResult checks that the host name resolves and the port accepts connections.
@@ -165,7 +189,7 @@ func defaultPort(scheme string) string {
 // checkCertificate checks the certificate of the service.
 func (d *Diagnosis) checkCertificate() check.Result {
 	u := d.url()
-	if u == nil || u.Scheme != "https" || d.isBlocked {
+	if u == nil || u.Scheme != "https" || d.isUnreachable {
 		return notApplicable
 	}
 	if d.settings.Bool("insecure_tls") {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/check"
+	"github.com/bizhook/whd/client/wire"
 )
 
 // TestNoHandshake checks that a port that accepts connections but no handshake is reported with the
@@ -220,17 +221,24 @@ func TestProxy(t *testing.T) {
 	})
 }
 
-// TestProxyOfHTTP checks the results for responses of a proxy to a service without TLS.
+// TestProxyOfHTTP checks the results for responses through a proxy to a service without TLS: those of
+// the service, with any status, and those of the proxy.
 func TestProxyOfHTTP(t *testing.T) {
 	service := &url.URL{Scheme: "http", Host: "erp.invalid:5050"}
+	const reaches = "through proxy HOST (HTTP_PROXY), which reaches erp.invalid:5050"
+	const fails = "proxy HOST (HTTP_PROXY) does not reach erp.invalid:5050: "
 	for _, c := range []struct {
-		status int
-		user   *url.Userinfo
-		want   string
-		fix    string
+		status      int
+		isOfService bool
+		location    string
+		user        *url.Userinfo
+		want        string
+		fix         string
 	}{
-		{status: 200, want: "through proxy HOST (HTTP_PROXY), which reaches erp.invalid:5050"},
-		{status: 404, want: "through proxy HOST (HTTP_PROXY), which reaches erp.invalid:5050"},
+		{status: 200, isOfService: true, want: reaches},
+		{status: 404, isOfService: true, want: reaches},
+		{status: 403, isOfService: true, want: reaches},
+		{status: 503, isOfService: true, want: reaches},
 		{
 			status: 407,
 			want:   "proxy HOST (HTTP_PROXY) requires a user and password: status 407",
@@ -242,13 +250,23 @@ func TestProxyOfHTTP(t *testing.T) {
 			want:   "proxy HOST (HTTP_PROXY) rejects its user and password: status 407",
 			fix:    "correct them in HTTP_PROXY",
 		},
+		{status: 502, want: fails + "status 502 Bad Gateway", fix: "add erp.invalid to NO_PROXY"},
+		{status: 403, want: fails + "status 403 Forbidden", fix: "add erp.invalid to NO_PROXY"},
+		{status: 200, want: fails + "status 200 OK", fix: "add erp.invalid to NO_PROXY"},
 		{
-			status: 502,
-			want:   "proxy HOST (HTTP_PROXY) does not reach erp.invalid:5050: status 502 Bad Gateway",
-			fix:    "add erp.invalid to NO_PROXY",
+			status:   302,
+			location: "http://portal.invalid/",
+			want:     fails + "status 302 Found, a redirect to http://portal.invalid/",
+			fix:      "check that the proxy allows connections to erp.invalid:5050",
 		},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if c.isOfService {
+				w.Header().Set(wire.HeaderRequestID, "1")
+			}
+			if c.location != "" {
+				w.Header().Set("Location", c.location)
+			}
 			w.WriteHeader(c.status)
 		}))
 		defer server.Close()
@@ -262,7 +280,8 @@ func TestProxyOfHTTP(t *testing.T) {
 		want := strings.ReplaceAll(c.want, "HOST", proxy.Host)
 		fix := strings.ReplaceAll(c.fix, "HOST", proxy.Host)
 		if got.Detail != want || !strings.Contains(got.Fix, fix) {
-			t.Errorf("status %d, user %v: got %+v; want %q, a fix with %q", c.status, c.user, got, want, fix)
+			t.Errorf("status %d, of the service %v, user %v: got %+v; want %q, a fix with %q",
+				c.status, c.isOfService, c.user, got, want, fix)
 		}
 	}
 }
