@@ -24,6 +24,11 @@ func (r *rate) set(perMinute, daemons int, now time.Time) {
 	}
 }
 
+// useBurst leaves one attempt of the burst, which would otherwise be available after each restart.
+func (r *rate) useBurst(now time.Time) {
+	r.paidAt = now.Add(time.Duration(r.burst-1) * r.interval)
+}
+
 // limit returns the attempts a minute of all daemons, 0 for no limit.
 func (r *rate) limit() int {
 	if r == nil {
@@ -85,10 +90,15 @@ func (s *queueSet) limitRate(q *queue) {
 		q.rate = nil
 		return
 	}
-	if q.rate == nil {
+	now := s.clock.Now()
+	isNew := q.rate == nil
+	if isNew {
 		q.rate = new(rate)
 	}
-	q.rate.set(perMinute, daemons, s.clock.Now())
+	q.rate.set(perMinute, daemons, now)
+	if isNew {
+		q.rate.useBurst(now)
+	}
 }
 
 // setDefaultRate sets the rate limit of the subscriptions without one of their own; 0 is no limit.

@@ -92,6 +92,27 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
+// TestRestartsKeepRateLimit restarts the daemon while messages wait: the burst is not available again.
+func TestRestartsKeepRateLimit(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		times := x.recordTimes(func(string) bool { return false })
+		x.subscribe("http://127.0.0.1/hook", "*", limitedTo(600))
+		for range 400 {
+			x.publish("debtor.updated", "x")
+		}
+		for range 8 {
+			x.advance(3 * time.Second)
+			x.stop(testTimeout)
+			x.startEngine()
+		}
+		x.advance(time.Minute)
+		x.expect("SY_WebhookMessage WHERE Status = 1", 400)
+		if highest := times.peak(10 * time.Second); highest > 111 {
+			t.Errorf("there were %d attempts in 10 s, want at most 111", highest)
+		}
+	})
+}
+
 // TestDefaultRateLimit changes the default and the limit of a subscription, which has precedence,
 // while messages wait.
 func TestDefaultRateLimit(t *testing.T) {
