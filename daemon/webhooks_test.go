@@ -523,3 +523,51 @@ func TestAnonymousRetriesAreLimited(t *testing.T) {
 		t.Errorf("an admin's retry: %v", err)
 	}
 }
+
+// TestBodiesOfServiceEvents checks that a SubscriberID does not show the body of an event about the
+// deliveries of others before it is delivered.
+func TestBodiesOfServiceEvents(t *testing.T) {
+	_, as := startWebhooks(t)
+	admin, anonymous := as("admin"), as("")
+	ctx := t.Context()
+	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	watcher, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Watcher")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, _ := receiver(t, 410)
+	down, _ := receiver(t, 503)
+	for id, request := range map[string]wire.SubscriptionRequest{
+		watcher.RecID: {URL: &down, EventName: pointer("webhooks.*")},
+		shop.RecID:    {URL: &gone, EventName: pointer("debtor.updated")},
+	} {
+		_, err = admin.AddSubscription(ctx, id, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = admin.PublishEvent(ctx, "debtor.updated", "{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := url.Values{"EventName": {"webhooks.message.failed"}}
+	awaitMessages(t, admin, 1, events)
+	for name, c := range map[string]*client.Client{"an admin": admin, "the SubscriberID": anonymous} {
+		page, err := c.Messages(ctx, watcher.RecID, events)
+		if err != nil || len(page.Results) != 1 {
+			t.Fatalf("%s: got %+v, %v; want one message", name, page, err)
+		}
+		body := page.Results[0].Body
+		isShown := strings.Contains(body, `"SubscriberName":"Shop"`)
+		if isShown != (name == "an admin") {
+			t.Errorf("%s: got the body %q", name, body)
+		}
+		found, err := c.Messages(ctx, watcher.RecID, url.Values{"BodyContains": {"Shop"}})
+		if err != nil || (len(found.Results) > 0) != (name == "an admin") {
+			t.Errorf("%s: a search for Shop in bodies: %+v, %v", name, found, err)
+		}
+	}
+}

@@ -129,10 +129,15 @@ func (r Rules) Withheld(owner string) map[string]bool {
 }
 
 // WithheldFrom returns the names of the events that a caller may not read, sorted. reads reports
-// whether it may read the records of a kind.
+// whether it may read the records of a kind. Those of the service are about all subscribers.
 func (r Rules) WithheldFrom(reads func(*record.Kind) bool) []string {
 	withheld := r.withheld(reads)
 	var names []string
+	if !reads(adminKind) {
+		for _, event := range record.ServiceEvents() {
+			names = append(names, event.Name)
+		}
+	}
 	for name := range r.Roles {
 		if withheld[strings.ToLower(name)] {
 			names = append(names, name)
