@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -145,6 +146,33 @@ func TestTakenNames(t *testing.T) {
 	for _, kind := range record.System().Kinds() {
 		if !slices.Contains(taken, kind.Name) {
 			t.Errorf("the kind %s", kind.Name)
+		}
+	}
+}
+
+// declaredType matches a type that a template of TypeScript declares, apart from those of kinds.
+var declaredType = regexp.MustCompile(`(?m)^export (?:class|interface) (\w+)`)
+
+// TestNamesOfTypesAreTaken checks that no kind of a file can have the name of a type that the types for
+// TypeScript declare or use.
+func TestNamesOfTypesAreTaken(t *testing.T) {
+	names := []string{"Partial"}
+	for _, file := range []string{"types.ts", "types.webhooks.ts"} {
+		text, err := os.ReadFile(filepath.Join("metadata", "templates", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		declared := declaredType.FindAllStringSubmatch(string(text), -1)
+		if declared == nil {
+			t.Errorf("%s declares no type", file)
+		}
+		for _, match := range declared {
+			names = append(names, match[1])
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(kinds.Taken(), name) {
+			t.Errorf("a kind can have the name of the type %s", name)
 		}
 	}
 }

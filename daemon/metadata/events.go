@@ -36,7 +36,7 @@ func Events(published []record.Event, kinds *record.Registry, mayRead func(*reco
 	return events
 }
 
-// changeSchema starts the names of the schemas of changes. A kind cannot have such a name.
+// changeSchema starts the names of the schemas of changes.
 const changeSchema = "Change_"
 
 // webhookHeaders are the headers of a delivery.
@@ -95,7 +95,7 @@ func (d *description) webhooks(events []Event) object {
 
 // changeOf returns the schema of the body of an event of a captured kind.
 func (d *description) changeOf(k *record.Kind) object {
-	name := changeSchema + k.Name
+	name := d.schemas.free(changeSchema + k.Name)
 	if _, ok := d.schemas.all[name]; ok {
 		return ref("schemas", name)
 	}

@@ -361,3 +361,43 @@ func TestCompactQuery(t *testing.T) {
 		t.Errorf("Swagger: parameters %v, %v", p, old.Parameters)
 	}
 }
+
+// TestNamesOfSchemas checks that kinds with the names of other schemas keep them, and that the body of
+// an event is described by a schema of its own.
+func TestNamesOfSchemas(t *testing.T) {
+	s := &Service{}
+	for _, name := range []string{"Parcel", "Change_Parcel", "QueryResponse_Parcel"} {
+		kind := &record.Kind{
+			Name:   name,
+			Key:    []string{"ID"},
+			Fields: []record.Field{{Name: "Of" + name, Type: record.Text}, {Name: "ID", Type: record.Int}},
+		}
+		route := Route{Methods: []string{"GET"}, Path: "/Queries/" + name}
+		s.Operations = append(s.Operations, Operation{Name: kind.Operation(), Kind: kind, Routes: []Route{route}})
+	}
+	parcel := s.Operations[0].Kind
+	s.Events = []Event{{Event: record.Event{Name: "parcel.updated"}, Kind: parcel}}
+	document, err := json.Marshal(s.openAPI())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed struct {
+		Components struct {
+			Schemas map[string]struct{ Properties map[string]json.RawMessage }
+		}
+	}
+	err = json.Unmarshal(document, &parsed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range s.Operations {
+		properties := parsed.Components.Schemas[o.Kind.Name].Properties
+		if properties["Of"+o.Kind.Name] == nil {
+			t.Errorf("the schema %s has the properties %v", o.Kind.Name, properties)
+		}
+	}
+	change := parsed.Components.Schemas["Change_ParcelDocument"].Properties
+	if change["CapturedAt"] == nil || !bytes.Contains(document, []byte(`"$ref":"#/components/schemas/Change_ParcelDocument"`)) {
+		t.Errorf("the change has the properties %v", change)
+	}
+}

@@ -205,11 +205,14 @@ func (s *schemas) structSchema(sh *shape) object {
 
 // name returns the schema name of a shape, which differs from its own name if a
 // record kind has that one.
-func (s *schemas) name(sh *shape) string {
-	if s.taken[sh.name] {
-		return sh.name + "Document"
+func (s *schemas) name(sh *shape) string { return s.free(sh.name) }
+
+// free returns a schema name that no record kind has.
+func (s *schemas) free(name string) string {
+	for s.taken[name] {
+		name += "Document"
 	}
-	return sh.name
+	return name
 }
 
 // queryResponse is the start of the schema names of query responses. Names such as
@@ -224,7 +227,7 @@ func (s *schemas) kindResponse(k *record.Kind) object {
 		row = append(row, property{f.Name, scalar(f.Type.String())})
 	}
 	s.all[k.Name] = object{"type": "object", "description": k.Summary, "properties": row}
-	name := queryResponse + k.Name
+	name := s.free(queryResponse + k.Name)
 	s.all[name] = objectSchema(properties{
 		{"Offset", scalar("long")},
 		{"Total", scalar("long")},
