@@ -2,12 +2,17 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Print writes a table of all settings: name, value, origin and description.
@@ -36,7 +41,8 @@ const serviceHead = `#
 `
 
 // ServiceSample writes the initial settings file of a service, with the settings of flags. It
-// also sets data_dir, so that other commands of whd find the service's data.
+// also sets data_dir, so that other commands of whd find the service's data. The file of a secret
+// is read to check the secret, but the settings file has only its absolute path.
 func ServiceSample(w io.Writer, flags Layer, env []string) error {
 	return serviceSample(w, thisPlatform(), flags, env)
 }
@@ -44,21 +50,50 @@ func ServiceSample(w io.Writer, flags Layer, env []string) error {
 func serviceSample(w io.Writer, on platform, flags Layer, env []string) error {
 	env = append(slices.Clone(on.environment(env)), "STATE_DIRECTORY=/var/lib/whd") // StateDirectory= of the unit
 	c := defaults(on, env)
-	set := map[string]string{"data_dir": tomlString(c.DataDir)}
+	dataDir, _ := settingNamed("data_dir")
+	set := Layer{{setting: dataDir, text: c.DataDir}}
 	for _, g := range flags {
 		// Installers pass an empty text for settings that were not chosen.
 		if g.setting.notInFile || g.text == "" {
 			continue
 		}
-		if err := g.setting.assign(new(Config), g.text); err != nil {
+		written, err := g.forSample(lastAssignment(g.setting.Name, set))
+		if err != nil {
 			return fmt.Errorf("%s: %w", g.origin, err)
 		}
-		set[g.setting.Name] = tomlString(g.text)
+		set = append(set, written)
 	}
 	text := sampleOf(c, set)
 	text = strings.Replace(text, sampleHead, sampleHead+serviceHead, 1)
 	_, err := io.WriteString(w, text)
 	return err
+}
+
+// forSample validates an assignment and returns it in the form for a settings file. previous is
+// the assignment of the same setting before it, if there is one.
+func (g assignment) forSample(previous assignment) (assignment, error) {
+	if previous.origin != "" && previous.inFile != g.inFile {
+		return g, conflict(previous)
+	}
+	text, err := g.content(os.ReadFile)
+	if err != nil {
+		return g, err
+	}
+	var c Config
+	if err := g.setting.assign(&c, text); err != nil {
+		return g, err
+	}
+	switch {
+	case g.inFile:
+		// The service has another current directory.
+		g.text, err = filepath.Abs(g.text)
+	case !g.setting.secret():
+		g.text = g.setting.text(&c)
+	}
+	if err == nil && !utf8.ValidString(g.text) {
+		err = errors.New("it is not UTF-8, as texts in settings files must be")
+	}
+	return g, err
 }
 
 // Sample writes a settings file in which all settings are comments with their
@@ -77,9 +112,9 @@ func defaults(on platform, env []string) (c Config) {
 	return c
 }
 
-// sampleOf returns a TOML file with all settings: those in set with its values in TOML syntax,
-// the others as comments with their values in c.
-func sampleOf(c Config, set map[string]string) string {
+// sampleOf returns a TOML file with all settings: those in set with their values there, the others
+// as comments with their values in c.
+func sampleOf(c Config, set Layer) string {
 	var b strings.Builder
 	b.WriteString(sampleHead)
 	group := ""
@@ -96,25 +131,32 @@ func sampleOf(c Config, set map[string]string) string {
 			help += ": " + strings.Join(s.choices, ", ")
 		}
 		key := strings.TrimPrefix(s.tomlKey(), group+".")
-		line := fmt.Sprintf("# %s = %s", key, s.literal(&c))
-		if literal, ok := set[s.Name]; ok {
-			line = fmt.Sprintf("%s = %s", key, literal)
+		line := fmt.Sprintf("# %s = %s", key, s.literal(s.text(&c)))
+		if g := lastAssignment(s.Name, set); g.setting.Name != "" {
+			line = fmt.Sprintf("%s = %s", g.suffixed(key), g.literal())
 		}
 		fmt.Fprintf(&b, "\n# %s.\n%s\n", help, line)
 	}
 	return b.String()
 }
 
-// literal returns a setting's value in TOML syntax.
-func (s Setting) literal(c *Config) string {
-	text := s.text(c)
+// literal returns the value of an assignment in TOML syntax.
+func (g assignment) literal() string {
+	if g.inFile {
+		return tomlString(g.text)
+	}
+	return g.setting.literal(g.text)
+}
+
+// literal returns a value of the setting in TOML syntax.
+func (s Setting) literal(text string) string {
 	switch s.kind().toml {
 	case reflect.Slice:
 		return tomlList(splitList(text))
 	case reflect.Map:
-		return "{}"
+		return tomlTable(splitList(text))
 	}
-	switch s.field(c).Kind() {
+	switch s.field(new(Config)).Kind() {
 	case reflect.Int, reflect.Bool, reflect.Float64:
 		return text
 	default:
@@ -131,11 +173,38 @@ func tomlList(items []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
+// tomlTable returns NAME=VALUE pairs as an inline table in TOML syntax.
+func tomlTable(pairs []string) string {
+	quoted := make([]string, len(pairs))
+	for i, pair := range pairs {
+		name, value, _ := strings.Cut(pair, "=")
+		quoted[i] = tomlString(name) + " = " + tomlString(value)
+	}
+	return "{" + strings.Join(quoted, ", ") + "}"
+}
+
 // tomlString quotes a string, without escapes if it contains backslashes, such as
 // Windows paths.
 func tomlString(text string) string {
-	if strings.Contains(text, `\`) && !strings.ContainsAny(text, "'\r\n") {
+	needsEscapes := func(r rune) bool { return r == '\'' || !unicode.IsPrint(r) }
+	if strings.Contains(text, `\`) && !strings.ContainsFunc(text, needsEscapes) {
 		return "'" + text + "'"
 	}
-	return fmt.Sprintf("%q", text)
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r > 0xffff && !unicode.IsPrint(r):
+			fmt.Fprintf(&b, `\U%08x`, r)
+		case !unicode.IsPrint(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }
