@@ -1,9 +1,18 @@
 package command
 
-import "os"
+import (
+	"os"
+	"unsafe"
 
-// hasData reports whether a pipe has data. Windows reports the size of its data.
+	"golang.org/x/sys/windows"
+)
+
+// peekNamedPipe is a function for named and anonymous pipes that package windows does not have.
+var peekNamedPipe = windows.NewLazySystemDLL("kernel32.dll").NewProc("PeekNamedPipe")
+
+// hasData reports whether a pipe has data that can be read without waiting.
 func hasData(pipe *os.File) bool {
-	info, err := pipe.Stat()
-	return err == nil && info.Size() > 0
+	var available uint32
+	ok, _, _ := peekNamedPipe.Call(pipe.Fd(), 0, 0, 0, uintptr(unsafe.Pointer(&available)), 0)
+	return ok != 0 && available > 0
 }
