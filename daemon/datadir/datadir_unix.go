@@ -60,6 +60,15 @@ func CheckAccess(path string) error {
 		path, userName(s.Uid), userName(uint32(os.Geteuid())), err)
 }
 
+// Owner returns the name of a directory's owner, or an empty one if it cannot be determined.
+func Owner(dir string) string {
+	var s syscall.Stat_t
+	if syscall.Stat(dir, &s) != nil {
+		return ""
+	}
+	return userName(s.Uid)
+}
+
 // CheckOwners returns an error for each file in the data directory that the owner of the
 // directory, as which the daemon usually runs, may not read and write.
 func CheckOwners(dir string) (problems []error, err error) {

@@ -2,9 +2,9 @@ package preflight
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime"
 	"time"
@@ -18,21 +18,17 @@ const (
 	minFree        = 64 << 20 // bytes; with less, the check of an embedded store fails
 	lowFree        = 1 << 30  // bytes; with less, the check warns
 	maxClockOffset = 5 * time.Second
-	certWarning    = 14 * 24 * time.Hour
 )
 
 // checkDirectory checks the permissions and the free space of the data directory.
 func checkDirectory(_ context.Context, r *run) (results []check.Result) {
 	dir := r.config.DataDir
 	info, err := os.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return result(check.Failed, "%s does not exist", dir)
-	}
 	if err == nil {
 		err = writable(dir)
 	}
 	if err != nil {
-		return result(check.Failed, "%s", directoryProblem(err))
+		return result(check.Failed, "%s", directoryProblem(dir, err))
 	}
 	isPrivate := runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0
 	if !isPrivate {
@@ -117,7 +113,7 @@ func checkClock(ctx context.Context, r *run) []check.Result {
 	offset := serverTime.Sub(start.Add(took / 2)).Round(time.Millisecond)
 	if offset.Abs() > maxClockOffset+took {
 		return result(check.Warning, "this host's clock is %s the server's;"+
-			" times in logs and of messages will differ; %s", describeOffset(offset), clockRemedy.here())
+			" times in logs and of messages will differ; %s", describeOffset(offset), clockRemedy(runtime.GOOS))
 	}
 	return result(check.OK, "%s the server's", describeOffset(offset))
 }
@@ -129,7 +125,7 @@ func describeOffset(offset time.Duration) string {
 	return fmt.Sprintf("%v ahead of", -offset)
 }
 
-// checkCertificate checks that the certificate can be loaded, and its expiry.
+// checkCertificate checks that the certificate can be loaded, and when it is valid.
 func checkCertificate(_ context.Context, r *run) []check.Result {
 	if r.config.TLS.Cert == "" {
 		return result(check.Skipped, "")
@@ -138,18 +134,20 @@ func checkCertificate(_ context.Context, r *run) []check.Result {
 	if err != nil {
 		return result(check.Failed, "%v", err)
 	}
-	return validity(pair.Leaf.NotAfter)
+	return validity(pair.Leaf, time.Now())
 }
 
-// validity returns the result for a certificate by its expiry.
-func validity(notAfter time.Time) []check.Result {
-	expiry := notAfter.Format(time.RFC3339)
-	remaining := time.Until(notAfter)
-	if remaining < 0 {
-		return result(check.Failed, "expired at %s", expiry)
-	}
-	if remaining < certWarning {
-		return result(check.Warning, "expires at %s", expiry)
+// validity returns the result for a certificate by the times in it.
+func validity(certificate *x509.Certificate, now time.Time) []check.Result {
+	start := certificate.NotBefore.Format(time.RFC3339)
+	expiry := certificate.NotAfter.Format(time.RFC3339)
+	switch {
+	case now.Before(certificate.NotBefore):
+		return result(check.Failed, "not valid before %s; replace it, or correct the clock of this machine", start)
+	case now.After(certificate.NotAfter):
+		return result(check.Failed, "expired at %s; renew it", expiry)
+	case certificate.NotAfter.Sub(now) < check.Renewal:
+		return result(check.Warning, "expires at %s; renew it", expiry)
 	}
 	return result(check.OK, "valid until %s", expiry)
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ func checkHostURL(ctx context.Context, r *run) []check.Result {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return result(check.Warning, "no response: %v; %s", err, addressRemedy.here())
+		return result(check.Warning, "no response: %v; %s", err, addressRemedy(runtime.GOOS))
 	}
 	defer response.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 16))

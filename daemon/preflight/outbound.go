@@ -152,7 +152,7 @@ func checkClientCertificate(ctx context.Context, r *run) []check.Result {
 	if err != nil {
 		return result(check.Failed, "%v", err)
 	}
-	results := validity(pair.Leaf.NotAfter)
+	results := validity(pair.Leaf, time.Now())
 	if len(way.ClientCertHosts) == 0 {
 		return append(results, result(check.Warning,
 			"no receiver gets it; list those that require it in webhooks.client_cert_hosts")...)

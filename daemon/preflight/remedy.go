@@ -4,44 +4,51 @@ import (
 	"errors"
 	"io/fs"
 	"runtime"
+
+	"github.com/bizhook/whd/daemon/datadir"
 )
 
-// remedy is the remedy for a problem of the machine, by platform.
-type remedy struct{ windows, unix string }
+// The functions of this file return remedies for problems of the machine, by platform.
 
-// Remedies of the checks of the machine.
-var (
-	directoryRemedy = remedy{
-		windows: `run the command in a terminal opened as administrator; the service needs the right to modify` +
-			` the directory: icacls DIRECTORY /grant "NT SERVICE\whd:(OI)(CI)M"`,
-		unix: "run the command as the owner of the directory: sudo -u whd whd check",
+// directoryRemedy is the remedy if the data directory is not accessible. owner may be empty.
+func directoryRemedy(platform, dir, owner string) string {
+	switch {
+	case platform == "windows":
+		return `run the command in a terminal opened as administrator; the account of the service needs the right` +
+			` to modify the directory: icacls "` + dir + `" /grant "NT SERVICE\whd:(OI)(CI)M", or with its own account`
+	case platform == "linux" && owner != "":
+		return "run the command as the owner of the directory: sudo -u " + owner + " whd check"
 	}
-	clockRemedy = remedy{
-		windows: "synchronize it: w32tm /resync",
-		unix:    "synchronize it: timedatectl set-ntp true",
-	}
-	addressRemedy = remedy{
-		windows: "check that the service is running, with whd service status, and that a rule of the firewall" +
-			" lets others connect: Get-NetFirewallRule -DisplayName whd",
-		unix: "check that the service is running and reachable",
-	}
-)
+	return "run the command as the owner of the directory"
+}
 
-// here returns the remedy for this platform.
-func (r remedy) here() string { return r.on(runtime.GOOS) }
+// clockRemedy is the remedy for a clock that is wrong.
+func clockRemedy(platform string) string {
+	switch platform {
+	case "windows":
+		return "synchronize it: w32tm /resync"
+	case "linux":
+		return "synchronize it: timedatectl set-ntp true"
+	}
+	return "synchronize it with a time server"
+}
 
-// on returns the remedy for a platform.
-func (r remedy) on(platform string) string {
+// addressRemedy is the remedy if the service does not respond at its address.
+func addressRemedy(platform string) string {
 	if platform == "windows" {
-		return r.windows
+		return "check that the service is running, with whd service status, and that a rule of the firewall" +
+			" lets others connect: Get-NetFirewallRule -DisplayName whd"
 	}
-	return r.unix
+	return "check that the service is running and reachable"
 }
 
 // directoryProblem describes an error in the use of the data directory.
-func directoryProblem(err error) string {
-	if errors.Is(err, fs.ErrPermission) {
-		return err.Error() + "; " + directoryRemedy.here()
+func directoryProblem(dir string, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return dir + " does not exist; the first start of the service creates it, unless data_dir is wrong"
+	case errors.Is(err, fs.ErrPermission):
+		return err.Error() + "; " + directoryRemedy(runtime.GOOS, dir, datadir.Owner(dir))
 	}
 	return err.Error()
 }

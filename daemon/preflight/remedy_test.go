@@ -7,26 +7,50 @@ import (
 	"testing"
 )
 
-// TestRemedies checks that each platform has its own remedies.
+// TestRemedies checks that each platform has its own remedies, and that those of other platforms
+// name no commands.
 func TestRemedies(t *testing.T) {
-	for _, r := range []remedy{directoryRemedy, clockRemedy, addressRemedy} {
-		windows, linux := r.on("windows"), r.on("linux")
-		if windows == "" || linux == "" || windows == linux {
-			t.Errorf("remedies %q and %q, want one for each platform", windows, linux)
+	const dir = "/srv/whd data"
+	for name, remedy := range map[string]func(platform string) string{
+		"directory": func(platform string) string { return directoryRemedy(platform, dir, "erp") },
+		"clock":     clockRemedy,
+	} {
+		windows, linux, other := remedy("windows"), remedy("linux"), remedy("darwin")
+		if windows == linux || windows == other || linux == other {
+			t.Errorf("%s: %q, %q and %q, want one for each platform", name, windows, linux, other)
 		}
-		if strings.Contains(windows, "sudo") || strings.Contains(windows, "chmod") {
-			t.Errorf("%q is not for Windows", windows)
+		for _, command := range []string{"sudo", "timedatectl"} {
+			if strings.Contains(windows+other, command) {
+				t.Errorf("%s: %q or %q names %s of Linux", name, windows, other, command)
+			}
 		}
+	}
+	if got := addressRemedy("windows"); !strings.Contains(got, "Get-NetFirewallRule") {
+		t.Errorf("address: got %q, want the rule of the firewall", got)
+	}
+	if got := directoryRemedy("windows", dir, ""); !strings.Contains(got, `icacls "`+dir+`"`) {
+		t.Errorf("got %q, want the directory in it", got)
+	}
+	if got := directoryRemedy("linux", dir, "erp"); !strings.HasSuffix(got, ": sudo -u erp whd check") {
+		t.Errorf("got %q, want the owner in it", got)
 	}
 }
 
-// TestDirectoryProblem checks that only a lack of permission has its remedy.
+// TestDirectoryProblem checks which errors have a remedy.
 func TestDirectoryProblem(t *testing.T) {
-	denied := &fs.PathError{Op: "open", Path: "dir", Err: fs.ErrPermission}
-	if got := directoryProblem(denied); !strings.HasSuffix(got, "; "+directoryRemedy.here()) {
-		t.Errorf("%q, want the remedy", got)
-	}
-	if got := directoryProblem(fmt.Errorf("full")); got != "full" {
-		t.Errorf("%q, want only the error", got)
+	dir := t.TempDir()
+	denied := &fs.PathError{Op: "open", Path: dir, Err: fs.ErrPermission}
+	missing := &fs.PathError{Op: "stat", Path: dir, Err: fs.ErrNotExist}
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{denied, denied.Error() + "; run the command "},
+		{missing, dir + " does not exist; the first start "},
+		{fmt.Errorf("full"), "full"},
+	} {
+		if got := directoryProblem(dir, test.err); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%v: got %q, want %q", test.err, got, test.want)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ func (d *Diagnosis) checkAddress() check.Result {
 	defer cancel()
 	proxy, err := proxyOf(u)
 	if err != nil {
-		return failed("the address of the proxy is invalid", here.proxy)
+		return failed("the address of the proxy is invalid", proxyRemedy(runtime.GOOS))
 	}
 	if proxy != nil {
 		options, err := d.connector.Options(d.c)
@@ -80,7 +81,7 @@ func proxyResult(ctx context.Context, proxy, u *url.URL, config *tls.Config) che
 	name := "proxy " + proxy.Host + " (" + variable + ")"
 	link, err := new(net.Dialer).DialContext(ctx, "tcp", hostPort(proxy))
 	if err != nil {
-		return failed(name+": "+err.Error(), here.proxy)
+		return failed(name+": "+err.Error(), proxyRemedy(runtime.GOOS))
 	}
 	link.Close()
 
@@ -97,7 +98,7 @@ func proxyResult(ctx context.Context, proxy, u *url.URL, config *tls.Config) che
 		return failed(name+" does not reach "+hostPort(u)+": "+reply.description(),
 			"check that the proxy allows connections to "+hostPort(u)+", or add "+u.Hostname()+" to NO_PROXY")
 	}
-	return failed(name+": "+err.Error(), here.proxy)
+	return failed(name+": "+err.Error(), proxyRemedy(runtime.GOOS))
 }
 
 // proxyReply describes the response to a request through a proxy.
@@ -161,7 +162,7 @@ func addressResult(ctx context.Context, u *url.URL) check.Result {
 	}
 	link, err := new(net.Dialer).DialContext(ctx, "tcp", hostPort(u))
 	if err != nil {
-		return failed(err.Error(), here.connect(u))
+		return failed(err.Error(), connectRemedy(runtime.GOOS, u))
 	}
 	defer link.Close()
 	return passed(fmt.Sprintf("%s is %s and accepts connections", u.Hostname(), strings.Join(addresses, ", ")))
@@ -249,14 +250,10 @@ func certificateThrough(
 	return response.TLS.PeerCertificates[0], nil
 }
 
-// renewal is the remaining validity of a certificate below which a warning is
-// printed.
-const renewal = 21 * 24 * time.Hour
-
 // certificateResult returns the result for a valid certificate.
 func certificateResult(leaf *x509.Certificate, now time.Time) check.Result {
 	detail := fmt.Sprintf("%s, valid until %s", subjectOf(leaf), leaf.NotAfter.Format(time.DateOnly))
-	if leaf.NotAfter.Sub(now) < renewal {
+	if leaf.NotAfter.Sub(now) < check.Renewal {
 		return warning(detail, "renew the certificate of the service")
 	}
 	return passed(detail)
@@ -284,7 +281,7 @@ func handshakeFailure(err error, u, proxy *url.URL) check.Result {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return failed(fmt.Sprintf("through proxy %s: no response within %s", proxy.Host, timeout),
-			here.proxy+"; "+httpsFix)
+			proxyRemedy(runtime.GOOS)+"; "+httpsFix)
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return failed(err.Error(),
@@ -299,7 +296,7 @@ func handshakeFailure(err error, u, proxy *url.URL) check.Result {
 		return failed(err.Error(), "replace the certificate of the service")
 	}
 	if isUntrusted(err) {
-		return failed(err.Error(), here.trust)
+		return failed(err.Error(), trustRemedy(runtime.GOOS))
 	}
 	if proxy != nil {
 		return failed("through proxy "+proxy.Host+": "+err.Error(),

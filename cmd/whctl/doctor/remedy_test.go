@@ -6,20 +6,25 @@ import (
 	"testing"
 )
 
-// TestRemediesOnWindows checks that the remedies are commands of PowerShell there.
+// TestRemediesOnWindows checks that the remedies are commands of PowerShell there, and only there.
 func TestRemediesOnWindows(t *testing.T) {
 	u := &url.URL{Scheme: "https", Host: "erp.example.com"}
-	on := remediesOn("windows")
-	for got, want := range map[string]string{
-		on.connect(u): "Test-NetConnection erp.example.com -Port 443",
-		on.trust:      "certutil -addstore Root",
-		on.proxy:      "settings of Windows",
+	for name, test := range map[string]struct {
+		remedy func(platform string) string
+		want   string
+	}{
+		"connect": {
+			remedy: func(platform string) string { return connectRemedy(platform, u) },
+			want:   "Test-NetConnection erp.example.com -Port 443",
+		},
+		"trust": {trustRemedy, "certutil -addstore Root"},
+		"proxy": {proxyRemedy, "settings of Windows"},
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q, want one with %q", got, want)
+		if got := test.remedy("windows"); !strings.Contains(got, test.want) {
+			t.Errorf("%s: got %q on Windows, want one with %q", name, got, test.want)
 		}
-	}
-	if got := remediesOn("linux").connect(u); strings.Contains(got, "Test-NetConnection") {
-		t.Errorf("on Linux %q", got)
+		if got := test.remedy("linux"); got == "" || strings.Contains(got, test.want) {
+			t.Errorf("%s: got %q on Linux, want one without %q", name, got, test.want)
+		}
 	}
 }
