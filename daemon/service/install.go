@@ -1,10 +1,13 @@
 package service
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	manage "github.com/kardianos/service"
 )
@@ -39,11 +42,40 @@ func Install(i Installation, out io.Writer) error {
 	return i.install(s, out)
 }
 
-// Uninstall stops and uninstalls the service. Its files and its account are kept.
+// UndoInstall removes what Install has created in an installation that failed later, so that the
+// next one starts with its own settings: the service, and a settings file that has not changed. The
+// store of a service that has been started is kept.
+func (i Installation) UndoInstall(out io.Writer) error {
+	return errors.Join(Uninstall(out), i.removeNewSettings())
+}
+
+// removeNewSettings removes the settings file if it has the initial content.
+func (i Installation) removeNewSettings() error {
+	content, err := os.ReadFile(i.Config)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !bytes.Equal(content, i.Settings) {
+		return err
+	}
+	return os.Remove(i.Config)
+}
+
+// Uninstall stops and uninstalls the service. Its files and its account are kept. If there is no
+// service, Uninstall says so and succeeds, since an administrator may have removed it before a
+// package or an installer does.
 func Uninstall(out io.Writer) error {
-	s, state, err := installed()
+	s, err := Installation{}.managed()
 	if err != nil {
 		return err
+	}
+	state, err := stateOf(s)
+	if err != nil {
+		return err
+	}
+	if state == NotInstalled {
+		fmt.Fprintln(out, "the service is not installed")
+		return nil
 	}
 	if state == Running || state == Failed {
 		if err := s.Stop(); err != nil {
@@ -63,7 +95,7 @@ func Uninstall(out io.Writer) error {
 // Control performs an action on the installed service: start, stop or restart. It returns when
 // the service has done it.
 func Control(action string) error {
-	s, _, err := installed()
+	s, err := installed()
 	if err != nil {
 		return err
 	}
@@ -98,17 +130,17 @@ func stateOf(s manage.Service) (string, error) {
 	return Stopped, nil
 }
 
-// installed returns the installed service and its state. It fails if there is none.
-func installed() (manage.Service, string, error) {
+// installed returns the installed service. It fails if there is none.
+func installed() (manage.Service, error) {
 	s, err := Installation{}.managed()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	state, err := stateOf(s)
 	if err == nil && state == NotInstalled {
 		err = fmt.Errorf("the service is not installed; install it with: %s service install", Name)
 	}
-	return s, state, err
+	return s, err
 }
 
 // managed returns the service in the form of the library that controls it.

@@ -63,7 +63,7 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 		err = errors.Join(err, i.openFirewall())
 	}
 	if err != nil {
-		return errors.Join(err, s.Uninstall())
+		return errors.Join(err, s.Uninstall(), i.removeNewSettings())
 	}
 	fmt.Fprintf(out, "service installed with the account %s; start it with: %s service start\n",
 		cmp.Or(i.Account, account), Name)

@@ -31,6 +31,7 @@ func (p services) commands() []*urfave.Command {
 		Name:  "firewall",
 		Usage: "on Windows: let other machines connect, by a rule of the firewall",
 	}
+	installation := append(p.settingFlags("config", "listen", "erp"), account, firewall)
 	undo := &urfave.BoolFlag{Name: "undo", Usage: "restore that backup, because the upgrade failed"}
 	return []*urfave.Command{{
 		Name:  "service",
@@ -40,7 +41,14 @@ func (p services) commands() []*urfave.Command {
 				Name:   "install",
 				Usage:  "install whd as a systemd or Windows service with its own account",
 				Action: p.installService,
-				Flags:  append(p.settingFlags("config", "listen", "erp"), account, firewall),
+				Flags:  installation,
+			},
+			{
+				Name:   "undo-install",
+				Usage:  "remove the service and the settings of an installation that failed; for installers",
+				Action: p.undoInstall,
+				Flags:  installation,
+				Hidden: true,
 			},
 			{
 				Name:   "uninstall",
@@ -85,30 +93,47 @@ func (p services) commands() []*urfave.Command {
 
 // installService installs the running executable as a system service.
 func (p services) installService(c *urfave.Context) error {
-	program, err := os.Executable()
+	installation, err := p.installation(c)
 	if err != nil {
 		return err
+	}
+	return service.Install(installation, p.Stdout)
+}
+
+// undoInstall undoes installService, with the same flags.
+func (p services) undoInstall(c *urfave.Context) error {
+	installation, err := p.installation(c)
+	if err != nil {
+		return err
+	}
+	return installation.UndoInstall(p.Stdout)
+}
+
+// installation describes the service of the running executable, by the flags.
+func (p services) installation(c *urfave.Context) (service.Installation, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return service.Installation{}, err
 	}
 	program, err = filepath.EvalSymlinks(program)
 	if err != nil {
-		return err
+		return service.Installation{}, err
 	}
 	path, err := filepath.Abs(config.FileOf(p.flags, p.Env))
 	if err != nil {
-		return err
+		return service.Installation{}, err
 	}
 	var sample bytes.Buffer
 	if err := config.ServiceSample(&sample, p.flags, p.Env); err != nil {
-		return err
+		return service.Installation{}, err
 	}
-	installation := service.Installation{
+	return service.Installation{
 		Executable: program,
 		Config:     path,
 		Settings:   sample.Bytes(),
 		Account:    c.String("account"),
 		Firewall:   c.Bool("firewall"),
-	}
-	return service.Install(installation, p.Stdout)
+	}, nil
 }
 
 // upgradeService backs up the embedded store of a stopped service, which a new version will
