@@ -28,7 +28,9 @@ func identifier(name string) string {
 // installerNumber returns the version that Windows compares, for the version of a package:
 // three numbers of at most 255, 255 and 65535. The third has room for pre-releases before the
 // release and for commits after it, so that later ones are greater: 1.2.3~rc.2 is 1.2.3302,
-// 1.2.3 is 1.2.3500 and 1.2.3+7.gabcdef is 1.2.3507.
+// 1.2.3 is 1.2.3500 and 1.2.3+7.gabcdef is 1.2.3507. Commits after a pre-release have its number,
+// over which the installer upgrades as well: with greater ones, they would exceed the next
+// pre-release.
 func installerNumber(version string) (string, error) {
 	base, extra, _ := strings.Cut(version, "+")
 	base, before, isPre := strings.Cut(base, "~")
@@ -56,18 +58,13 @@ func installerNumber(version string) (string, error) {
 		return "", fmt.Errorf("the version %q exceeds 255.255.64, the greatest of the installer", version)
 	}
 	place := release
+	commits, _, _ := strings.Cut(extra, ".")
+	if n, err := strconv.Atoi(commits); err == nil {
+		place = min(release+n, perPatch-1)
+	}
 	if isPre {
 		place = preRelease(before)
 	}
-	commits, _, _ := strings.Cut(extra, ".")
-	if n, err := strconv.Atoi(commits); err == nil {
-		place += n
-	}
-	limit := perPatch
-	if isPre {
-		limit = release
-	}
-	place = min(place, limit-1)
 	return fmt.Sprintf("%d.%d.%d", numbers[0], numbers[1], numbers[2]*perPatch+place), nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,6 +48,32 @@ func TestInstallerNumbersGrow(t *testing.T) {
 			t.Errorf("%s: got %s, want more than %v of the version before", version, text, previous)
 		}
 		previous = n
+	}
+}
+
+// TestInstallerNumbersDoNotShrink has versions of which the later may have the same number.
+func TestInstallerNumbersDoNotShrink(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"0.0.0~20261129213000.0123abc", "0.0.0~20261129214500.0123abc"},
+		{"1.0.0~rc.1+30.g0123abc", "1.0.0~rc.2"},
+		{"1.0.0~rc.1", "1.0.0~rc.1+30.g0123abc"},
+		{"1.0.0+600.g0123abc", "1.0.0+601.g0123abc"},
+		{"1.0.0+600.g0123abc", "1.0.1~alpha.1"},
+	} {
+		var numbers [2][3]int
+		for i, version := range pair {
+			text, err := installerNumber(version)
+			if err != nil {
+				t.Fatalf("%s: %v", version, err)
+			}
+			n := &numbers[i]
+			if _, err := fmt.Sscanf(text, "%d.%d.%d", &n[0], &n[1], &n[2]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if slices.Compare(numbers[0][:], numbers[1][:]) > 0 {
+			t.Errorf("%s is %v, and the later %s only %v", pair[0], numbers[0], pair[1], numbers[1])
+		}
 	}
 }
 
