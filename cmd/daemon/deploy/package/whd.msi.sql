@@ -8,8 +8,8 @@ INSERT INTO `Environment` (`Environment`, `Name`, `Value`, `Component_`) VALUES 
 -- ERPDSN has a password: neither its value nor the command line with it may be logged. The names
 -- of deferred actions are those of properties with their data. Wine ignores MsiHiddenProperties
 -- and logs all properties in the end, so ERPDSN is deleted when it is not needed any more.
-INSERT INTO `Property` (`Property`, `Value`) VALUES ('MsiHiddenProperties', 'ERPDSN;InstallService')
-UPDATE `Property` SET `Value` = 'ERPDSN;LISTEN;FIREWALL;FIREWALLFLAG;SERVICEACCOUNT;START;PURGE;WIX_UPGRADE_DETECTED;WIX_DOWNGRADE_DETECTED' WHERE `Property` = 'SecureCustomProperties'
+INSERT INTO `Property` (`Property`, `Value`) VALUES ('MsiHiddenProperties', 'ERPDSN;InstallService;UndoInstallService')
+UPDATE `Property` SET `Value` = 'ERPDSN;LISTEN;FIREWALL;FIREWALLFLAG;SERVICEACCOUNT;START;PURGE;CURRENTPRODUCT;SERVICEPATH;WIX_UPGRADE_DETECTED;WIX_DOWNGRADE_DETECTED' WHERE `Property` = 'SecureCustomProperties'
 
 -- 512 also finds a version with the same number, such as that of the commit before. REINSTALLMODE
 -- replaces all files, regardless of versions and times.
@@ -17,15 +17,18 @@ DELETE FROM `Upgrade` WHERE `ActionProperty` = 'WIX_UPGRADE_DETECTED'
 INSERT INTO `Upgrade` (`UpgradeCode`, `VersionMax`, `Attributes`, `ActionProperty`) VALUES ('{54B2DF43-5A37-4E7B-9F0B-9A4A5FD4F9D6}', '@NUMBER@', 513, 'WIX_UPGRADE_DETECTED')
 INSERT INTO `Property` (`Property`, `Value`) VALUES ('REINSTALLMODE', 'amus')
 
+-- A service that was installed from the archive would be removed with a failed installation.
+INSERT INTO `LaunchCondition` (`Condition`, `Description`) VALUES ('Installed OR WIX_UPGRADE_DETECTED OR NOT SERVICEPATH', 'The service whd was installed without this installer. Remove it first, as administrator: whd service uninstall. Its settings and data are kept.')
+
 -- Actions: 18 runs an installed program, 34 a command line, 51 sets a property; 1024 defers,
 -- 1024 + 256 runs if a later step fails, 1024 + 512 after success, all with 2048 as the system;
 -- 64 ignores failures, and 8192 keeps the command line out of the log.
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('FirewallFlag', 51, 'FIREWALLFLAG', '--firewall')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('ForgetERPDSN', 51, 'ERPDSN', '{}')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('RestartService', 3410, 'whd.exe', 'service start')
-INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoUninstallService', 3410, 'whd.exe', 'service install --account "[SERVICEACCOUNT]"')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoUninstallService', 3410, 'whd.exe', 'service install --account "[SERVICEACCOUNT]" [FIREWALLFLAG]')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UninstallService', 3090, 'whd.exe', 'service uninstall')
-INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoInstallService', 3410, 'whd.exe', 'service uninstall')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoInstallService', 11602, 'whd.exe', 'service undo-install --account "[SERVICEACCOUNT]" --listen "[LISTEN]" --erp "[ERPDSN]" [FIREWALLFLAG]')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('InstallService', 11282, 'whd.exe', 'service install --account "[SERVICEACCOUNT]" --listen "[LISTEN]" --erp "[ERPDSN]" [FIREWALLFLAG]')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoUpgradeStore', 3410, 'whd.exe', 'service upgrade --undo')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UpgradeStore', 3090, 'whd.exe', 'service upgrade')
