@@ -109,6 +109,23 @@ Check 'removal with its data' {
     if (Test-Path $programs) { return "$programs is left" }
     $true
 }
+Check 'an installation that fails leaves nothing' {
+    # The new service cannot start, because its port is in use.
+    $listener = New-Object Net.Sockets.TcpListener([Net.IPAddress]::Loopback, 5055)
+    $listener.Start()
+    try {
+        $code = Install-Package '/i' $Installer "$logs\first.log" @('LISTEN=127.0.0.1:5055', 'FIREWALL=1', 'ERPDSN=demo')
+    } finally {
+        $listener.Stop()
+    }
+    if ($code -ne 1603) { return "msiexec returned $code, want 1603" }
+    if (Get-State) { return 'the service is left' }
+    if (Test-Path "$data\whd.toml") { return 'the settings are left' }
+    if (Test-Path $programs) { return "$programs is left" }
+    if (Get-NetFirewallRule -DisplayName whd -ErrorAction SilentlyContinue) { return 'the rule of the firewall is left' }
+    if (Test-Path $data) { Remove-Item -Recurse $data }
+    $true
+}
 Check 'installation' {
     $code = Install-Package '/i' $Installer "$logs\install.log" @('LISTEN=127.0.0.1:5050', 'FIREWALL=1', 'ERPDSN=demo')
     if ($code -ne 0) { return "msiexec returned $code" }
@@ -145,6 +162,21 @@ Check 'a rule of the firewall for the domain and private networks' {
 Check 'the event log has the start, with its text' {
     $entry = Get-WinEvent -FilterHashtable @{ LogName = 'Application'; ProviderName = 'whd'; Id = 100 } -MaxEvents 1
     if ($entry.Message -like 'whd serves*' -or $entry.Message -like 'whd *http*') { $true } else { $entry.Message }
+}
+Check 'the event log has the stop of a restart' {
+    & $whd service restart
+    $entry = Get-WinEvent -FilterHashtable @{ LogName = 'Application'; ProviderName = 'whd'; Id = 102 } -MaxEvents 1
+    if ($entry.Message -like 'whd *') { $true } else { $entry.Message }
+}
+$long = Get-ItemProperty 'HKLM:\SYSTEM\CurrentControlSet\Control\FileSystem' -Name LongPathsEnabled -ErrorAction SilentlyContinue
+if ($long -and $long.LongPathsEnabled -eq 1) {
+    Check 'a data directory with a path of over 260 characters' {
+        $directory = "$logs\" + (('x' * 100 + '\') * 3)
+        & $whd migrate --config= --data-dir $directory
+        if ($LASTEXITCODE -eq 0) { $true } else { "exit code $LASTEXITCODE" }
+    }
+} else {
+    Write-Output '        long paths are not enabled in Windows, so they are not checked'
 }
 Check 'the directory of the programs is in PATH' {
     $path = [Environment]::GetEnvironmentVariable('Path', 'Machine') -split ';' | ForEach-Object { $_.TrimEnd('\') }
