@@ -14,9 +14,10 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// Commands in blocks of PowerShell, such as & 'C:\Program Files\whd\whd.exe' service start.
+// Commands in blocks of PowerShell, such as & 'C:\Program Files\whd\whd.exe' service start, or
+// $env:NAME = bin/whctl ...
 var (
-	programLine = regexp.MustCompile(`^(?:& '[^']*\\|\.\\)?(whd|whctl)(?:\.exe'?)? (.*)$`)
+	programLine = regexp.MustCompile(`^(?:\$\S+ = )?(?:& '[^']*\\|\.\\|bin/)?(whd|whctl)(?:\.exe'?)? (.*)$`)
 	commandWord = regexp.MustCompile(`^[a-z][a-z-]*$`)
 	longFlag    = regexp.MustCompile(`(?:^| )(--[a-z-]+)`)
 	property    = regexp.MustCompile(`\b([A-Z]+)=`)
@@ -62,6 +63,21 @@ func TestPowerShellCommands(t *testing.T) {
 	}
 	if commands == 0 {
 		t.Error("there are no commands in blocks of PowerShell")
+	}
+}
+
+// TestReadmeStartsDemoOnWindows checks that the command for PowerShell does the same as make run.
+func TestReadmeStartsDemoOnWindows(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^\texec bin/whd\$\(EXE\) (serve --demo .*) \$\(ARGS\)$`).FindSubmatch(makefile)
+	if m == nil {
+		t.Fatal("the Makefile does not run whd serve --demo")
+	}
+	if want := "\nbin/whd " + string(m[1]) + "\n"; !strings.Contains(readPage(t, readme).text, want) {
+		t.Errorf("%s does not contain the line%s", readme, want)
 	}
 }
 
