@@ -83,17 +83,20 @@ func (g assignment) forSample(previous assignment) (assignment, error) {
 	if err := g.setting.assign(&c, text); err != nil {
 		return g, err
 	}
-	switch {
-	case g.inFile:
-		// The service has another current directory.
-		g.text, err = filepath.Abs(g.text)
-	case !g.setting.secret():
+	if !g.setting.secret() {
 		g.text = g.setting.text(&c)
 	}
-	if err == nil && !utf8.ValidString(g.text) {
-		err = errors.New("it is not UTF-8, as texts in settings files must be")
+	if g.inFile {
+		// The service has another current directory.
+		g.text, err = filepath.Abs(g.text)
+		if err != nil {
+			return g, err
+		}
 	}
-	return g, err
+	if !utf8.ValidString(g.text) {
+		return g, errors.New("it is not UTF-8, as texts in settings files must be")
+	}
+	return g, nil
 }
 
 // Sample writes a settings file in which all settings are comments with their

@@ -24,7 +24,7 @@ func matchOwner(string, func(uid, gid int) error) error { return nil }
 // CheckAccess does nothing: files inherit the permissions of their directory.
 func CheckAccess(string) error { return nil }
 
-// Owner returns an empty name: permissions, not owners, decide who may use a directory.
+// Owner returns an empty name: the permissions of a directory do not depend on its owner.
 func Owner(string) string { return "" }
 
 // CheckOwners does nothing: files inherit the permissions of their directory.

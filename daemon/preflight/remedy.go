@@ -12,11 +12,11 @@ import (
 
 // directoryRemedy is the remedy if the data directory is not accessible. owner may be empty.
 func directoryRemedy(platform, dir, owner string) string {
-	switch {
-	case platform == "windows":
+	if platform == "windows" {
 		return `run the command in a terminal opened as administrator; the account of the service needs the right` +
 			` to modify the directory: icacls "` + dir + `" /grant "NT SERVICE\whd:(OI)(CI)M", or with its own account`
-	case platform == "linux" && owner != "":
+	}
+	if platform == "linux" && owner != "" {
 		return "run the command as the owner of the directory: sudo -u " + owner + " whd check"
 	}
 	return "run the command as the owner of the directory"
@@ -44,10 +44,10 @@ func addressRemedy(platform string) string {
 
 // directoryProblem describes an error in the use of the data directory.
 func directoryProblem(dir string, err error) string {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return dir + " does not exist; the first start of the service creates it, unless data_dir is wrong"
-	case errors.Is(err, fs.ErrPermission):
+	}
+	if errors.Is(err, fs.ErrPermission) {
 		return err.Error() + "; " + directoryRemedy(runtime.GOOS, dir, datadir.Owner(dir))
 	}
 	return err.Error()

@@ -15,7 +15,8 @@ func TestRemedies(t *testing.T) {
 		"directory": func(platform string) string { return directoryRemedy(platform, dir, "erp") },
 		"clock":     clockRemedy,
 	} {
-		windows, linux, other := remedy("windows"), remedy("linux"), remedy("darwin")
+		windows, linux := remedy("windows"), remedy("linux")
+		other := remedy("darwin")
 		if windows == linux || windows == other || linux == other {
 			t.Errorf("%s: %q, %q and %q, want one for each platform", name, windows, linux, other)
 		}

@@ -42,9 +42,9 @@ func Install(i Installation, out io.Writer) error {
 	return i.install(s, out)
 }
 
-// UndoInstall removes what Install has created in an installation that failed later, so that the
-// next one starts with its own settings: the service, and a settings file that has not changed. The
-// store of a service that has been started is kept.
+// UndoInstall removes the service, and a settings file that has not changed, after an installation
+// that failed later, so that the next one starts with its own settings. The store of a service that
+// has been started is kept.
 func (i Installation) UndoInstall(out io.Writer) error {
 	return errors.Join(Uninstall(out), i.removeNewSettings())
 }
@@ -61,9 +61,8 @@ func (i Installation) removeNewSettings() error {
 	return os.Remove(i.Config)
 }
 
-// Uninstall stops and uninstalls the service. Its files and its account are kept. If there is no
-// service, Uninstall says so and succeeds, since an administrator may have removed it before a
-// package or an installer does.
+// Uninstall stops and uninstalls the service. Its files and its account are kept. It succeeds if
+// there is no service, since an administrator may have removed it before the installer does.
 func Uninstall(out io.Writer) error {
 	s, err := Installation{}.managed()
 	if err != nil {
