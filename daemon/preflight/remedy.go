@@ -14,7 +14,8 @@ import (
 func directoryRemedy(platform, dir, owner string) string {
 	if platform == "windows" {
 		return `run the command in a terminal opened as administrator; the account of the service needs the right` +
-			` to modify the directory: icacls "` + dir + `" /grant "NT SERVICE\whd:(OI)(CI)M", or with its own account`
+			` to modify the directory: icacls "` + dir + `" /grant "NT SERVICE\whd:(OI)(CI)M";` +
+			` replace NT SERVICE\whd if the service has another account`
 	}
 	if platform == "linux" && owner != "" {
 		return "run the command as the owner of the directory: sudo -u " + owner + " whd check"
