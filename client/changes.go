@@ -81,7 +81,7 @@ func readChanges(reply *http.Response) (*ChangePage, error) {
 		err = errors.Join(err, json.Unmarshal(page.Texts[i], &page.Changes[i]))
 	}
 	if err != nil || page.Next == "" {
-		return nil, truncated(reply, err, "the reply is not a page of changes")
+		return nil, truncated(reply, err, "the response is not a page of changes")
 	}
 	return page, nil
 }

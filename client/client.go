@@ -322,12 +322,12 @@ func (c *Client) noReplyError(ctx context.Context, err error, connected bool) er
 	timedOut := ok && inNetwork.Timeout()
 	switch {
 	case ctx.Err() != nil:
-		return contextError(ctx, "no answer from "+c.base+" in time")
+		return contextError(ctx, "no response from "+c.base+" in time")
 	case connected && timedOut:
-		message := fmt.Sprintf("no answer from %s within %s", c.base, c.options.Timeout)
+		message := fmt.Sprintf("no response from %s within %s", c.base, c.options.Timeout)
 		return &Error{Kind: TimedOut, Message: message, Err: err}
 	case connected:
-		message := "no answer from " + c.base + ": the connection was closed"
+		message := "no response from " + c.base + ": the connection was closed"
 		return &Error{Kind: Unreachable, Message: message, Err: errors.Join(errClosed, err)}
 	default:
 		message := fmt.Sprintf("cannot reach %s: %s", c.base, err)

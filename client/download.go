@@ -58,7 +58,7 @@ func transfer(reply *http.Response, w io.Writer, notes *Notes) (int64, error) {
 	body := &source{Reader: reply.Body}
 	n, err := io.Copy(io.MultiWriter(w, digest), body)
 	if body.err != nil {
-		return n, truncated(reply, body.err, fmt.Sprintf("incomplete reply: aborted after %d bytes", n))
+		return n, truncated(reply, body.err, fmt.Sprintf("incomplete response: aborted after %d bytes", n))
 	}
 	if err != nil {
 		return n, err
@@ -90,10 +90,10 @@ func checkDigest(reply *http.Response, sum []byte, n int64) (unverified bool, er
 	case text == "" && unverifiable(reply, wire.HeaderDigest):
 		return true, nil
 	case !ok:
-		message := fmt.Sprintf("incomplete reply: ended after %d bytes without a digest", n)
+		message := fmt.Sprintf("incomplete response: ended after %d bytes without a digest", n)
 		return false, truncated(reply, nil, message)
 	case hexSum != hex.EncodeToString(sum):
-		return false, truncated(reply, nil, "the reply does not have the digest that the service computed")
+		return false, truncated(reply, nil, "the response does not have the digest that the service computed")
 	}
 	return false, nil
 }

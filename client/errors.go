@@ -148,12 +148,12 @@ func errorReply(reply *http.Response) *Error {
 }
 
 // errInCSV is the cause of an error with a message in CSV.
-var errInCSV = errors.New("the reply is CSV")
+var errInCSV = errors.New("the response is CSV")
 
 // unexpectedReply returns the message for a reply without ResponseStatus, which
 // probably comes from a proxy or from another service.
 func unexpectedReply(reply *http.Response) string {
-	text := "unexpected reply " + statusText(reply)
+	text := "unexpected response " + statusText(reply)
 	if location := reply.Header.Get("Location"); location != "" {
 		text += ", a redirect to " + location
 	}
@@ -246,11 +246,11 @@ func checkCount(reply *http.Response, rows int64) (unverified bool, err error) {
 	}
 	count, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		message := fmt.Sprintf("incomplete reply: ended after %d rows without a row count", rows)
+		message := fmt.Sprintf("incomplete response: ended after %d rows without a row count", rows)
 		return false, truncated(reply, nil, message)
 	}
 	if count != rows {
-		return false, truncated(reply, nil, fmt.Sprintf("incomplete reply: %d of %d rows arrived", rows, count))
+		return false, truncated(reply, nil, fmt.Sprintf("incomplete response: %d of %d rows arrived", rows, count))
 	}
 	return false, nil
 }

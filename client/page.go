@@ -29,13 +29,13 @@ func readPage(reply *http.Response) (*Page, error) {
 		Meta    map[string]string
 	}
 	if err := json.Unmarshal(text, &envelope); err != nil {
-		return nil, truncated(reply, err, "the reply is not an envelope of records")
+		return nil, truncated(reply, err, "the response is not an envelope of records")
 	}
 	page := &Page{Offset: envelope.Offset, Total: envelope.Total, Meta: envelope.Meta, Notes: notesOf(reply)}
 	for i, result := range envelope.Results {
 		row, err := ParseRow(result)
 		if err != nil {
-			return nil, truncated(reply, err, fmt.Sprintf("result %d of the reply is not a record", i))
+			return nil, truncated(reply, err, fmt.Sprintf("result %d of the response is not a record", i))
 		}
 		page.Rows = append(page.Rows, row)
 	}

@@ -174,7 +174,7 @@ func (p *pages) accept(rows *Rows) error {
 	isFirst := *p.query.cursor == ""
 	isOther := rows.unverified || rows.csv != p.csv
 	if !isFirst && isOther {
-		return truncated(rows.reply, nil, "the reply differs from those before")
+		return truncated(rows.reply, nil, "the response differs from the previous pages")
 	}
 	p.unread = p.lines
 	next := endHeader(rows.reply, wire.HeaderNextCursor)

@@ -272,9 +272,9 @@ func TestResumeEndsAfterRepeats(t *testing.T) {
 				t.Errorf("got %d repetitions, want %d", repeats, tt.repeats)
 			}
 			if !client.Is(err, client.Incomplete) {
-				t.Fatalf("got error %v, want an incomplete reply", err)
+				t.Fatalf("got error %v, want an incomplete response", err)
 			}
-			const want = "incomplete reply: aborted after 1000 rows: "
+			const want = "incomplete response: aborted after 1000 rows: "
 			if !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("got error %v, want %s...", err, want)
 			}

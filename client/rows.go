@@ -85,7 +85,7 @@ func (r *Rows) next() (bool, error) {
 		}
 		if !r.row.scan(line) {
 			return false, truncated(r.reply, errNoObject,
-				fmt.Sprintf("incomplete reply: invalid record after row %d", r.count))
+				fmt.Sprintf("incomplete response: invalid record after row %d", r.count))
 		}
 		r.count++
 		return true, nil
@@ -100,7 +100,7 @@ func (r *Rows) end() error {
 		err = errLongLine
 	}
 	if err != nil {
-		message := fmt.Sprintf("incomplete reply: aborted after %d rows", r.count)
+		message := fmt.Sprintf("incomplete response: aborted after %d rows", r.count)
 		if r.paged {
 			message += ": " + err.Error()
 		}

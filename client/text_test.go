@@ -150,7 +150,7 @@ func TestTextOfIncompleteNDJSON(t *testing.T) {
 
 	_, count, err = textOf(strings.NewReader(ndjsonText), false, ndjsonRows+1)
 	if count != ndjsonRows || !Is(err, Incomplete) {
-		t.Errorf("a missing row: got %d rows, %v, want %d and an incomplete reply", count, err, ndjsonRows)
+		t.Errorf("a missing row: got %d rows, %v, want %d and an incomplete response", count, err, ndjsonRows)
 	}
 }
 

@@ -52,7 +52,7 @@ func (c *Client) do(ctx context.Context, req call, result any) error {
 	return c.decode(reply, result)
 }
 
-var errNullReply = errors.New("the reply is null")
+var errNullReply = errors.New("the response is null")
 
 // decode decodes the JSON document of a reply, and reports the members that the service ignored.
 // A null, as sent by some proxies, is an error.
@@ -66,10 +66,10 @@ func (c *Client) decode(reply *http.Response, document any) error {
 		return err
 	}
 	if bytes.Equal(bytes.TrimSpace(text), []byte("null")) {
-		return truncated(reply, errNullReply, "the reply is null")
+		return truncated(reply, errNullReply, "the response is null")
 	}
 	if err := json.Unmarshal(text, document); err != nil {
-		return truncated(reply, err, "the reply is not valid")
+		return truncated(reply, err, "the response is not valid")
 	}
 	return nil
 }
@@ -92,11 +92,11 @@ func jsonBody(reply *http.Response, limit int64) ([]byte, error) {
 	var text bytes.Buffer
 	n, err := text.ReadFrom(http.MaxBytesReader(nil, reply.Body, limit))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		message := fmt.Sprintf("the reply is larger than %d MiB: request fewer rows", limit>>20)
+		message := fmt.Sprintf("the response is larger than %d MiB: request fewer rows", limit>>20)
 		return nil, &Error{Kind: Failed, Status: reply.StatusCode, Message: message}
 	}
 	if err != nil {
-		return nil, truncated(reply, err, fmt.Sprintf("incomplete reply: aborted after %d bytes", n))
+		return nil, truncated(reply, err, fmt.Sprintf("incomplete response: aborted after %d bytes", n))
 	}
 	return text.Bytes(), nil
 }

@@ -31,7 +31,7 @@ func (w wiretap) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.show(">", lines.String(), r.Header, bodyStart(r))
 	reply, err := w.next.RoundTrip(r)
 	if err != nil {
-		w.show("<", "no reply: "+err.Error()+"\n", nil, nil)
+		w.show("<", "no response: "+err.Error()+"\n", nil, nil)
 		return nil, err
 	}
 	w.show("<", reply.Proto+" "+reply.Status+"\n", reply.Header, nil)

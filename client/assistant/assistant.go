@@ -39,7 +39,7 @@ type Page struct {
 }
 
 // ErrTooLarge is the error of a Source for a page that it cannot hold.
-var ErrTooLarge = errors.New("the rows are too large; name fewer fields")
+var ErrTooLarge = errors.New("the rows are too large; request fewer fields")
 
 // Error is an error of a Source that the assistant may see. It contains no text of records.
 type Error struct {

@@ -224,7 +224,7 @@ func tooLarge(row json.RawMessage) error {
 		names[i] = fmt.Sprintf("%s (%d bytes)", name, len(values[name]))
 	}
 	longest := strings.Join(names[:min(len(names), 5)], ", ")
-	return fmt.Errorf("fields: a row has %d bytes, at most %d are possible; name fewer fields. The longest: %s",
+	return fmt.Errorf("fields: a row has %d bytes, at most %d are possible; request fewer fields. The longest: %s",
 		len(row), maxResult, longest)
 }
 

@@ -204,7 +204,7 @@ func TestLargeKinds(t *testing.T) {
 		}
 		cursor := answerAt(first.decoded(t), "next")
 		second := query(fmt.Sprintf(`{"kind":"Long","cursor":%q}`, cursor))
-		wantError(t, second, "the second page", "name fewer fields. The longest: Text (50002 bytes), Short")
+		wantError(t, second, "the second page", "request fewer fields. The longest: Text (50002 bytes), Short")
 	})
 
 	t.Run("without the long field", func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestLargeKinds(t *testing.T) {
 
 	t.Run("blob", func(t *testing.T) {
 		r := query(`{"kind":"Long","fields":["ID","Blob"]}`)
-		wantError(t, r, "a query of blobs", "name fewer fields")
+		wantError(t, r, "a query of blobs", "request fewer fields")
 	})
 }
 
@@ -330,7 +330,7 @@ func TestErrors(t *testing.T) {
 		{
 			tool:      "query",
 			arguments: `{"kind":"SO_Totals","order":["InvoiceTotl"]}`,
-			want:      "order: names InvoiceTotl, which is not a field of SO_Totals; did you mean InvoiceTotal",
+			want:      "order: refers to InvoiceTotl, which is not a field of SO_Totals; did you mean InvoiceTotal",
 		},
 		{
 			tool:      "query",
@@ -402,7 +402,7 @@ func TestErrors(t *testing.T) {
 		{
 			tool:      "totals",
 			arguments: `{"kind":"IN_KitStockTakeMain","by":["KitStockTakeDate"],"order":["Sum"]}`,
-			want:      "order: names Sum, which is not a field of IN_KitStockTakeMain",
+			want:      "order: refers to Sum, which is not a field of IN_KitStockTakeMain",
 		},
 	} {
 		r := call(t, daemon, "", c.tool, c.arguments)

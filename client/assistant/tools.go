@@ -82,7 +82,7 @@ var tools = []tool{
 			{
 				name: "words",
 				form: textForm,
-				help: "words of the names, summaries, areas or fields of kinds, or of the trade, " +
+				help: "words of the names, summaries, areas or fields of kinds, or business terms, " +
 					"such as: customer invoice total",
 			},
 			skipArgument,
@@ -104,7 +104,7 @@ var tools = []tool{
 		arguments: []argument{
 			kindArgument,
 			filterArgument,
-			{name: "fields", form: listForm, help: "fields to return; default: all but those of type byte[]"},
+			{name: "fields", form: listForm, help: "fields to return; default: all except fields of type byte[]"},
 			{name: "order", form: listForm, help: "fields to order by; a leading - means descending"},
 			limitArgument,
 			{name: "cursor", form: textForm, help: "next of the previous result"},

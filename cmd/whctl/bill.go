@@ -34,7 +34,7 @@ func billCommands() []*cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name:        "show",
-				Usage:       "show the custom fields of a stage, or the one of --field",
+				Usage:       "show the custom fields of a stage, or only the field in --field",
 				Flags:       append(output.Flags(), flags...),
 				Action:      showBill,
 				Description: "whctl bill show --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH",

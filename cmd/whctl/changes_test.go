@@ -185,7 +185,7 @@ func TestMirrorRepeatsLoads(t *testing.T) {
 	service := serveChanges(t)
 	service.cutNextLoad()
 	path := filepath.Join(t.TempDir(), "copy.db")
-	wantMirror(t, service, path, "SO_Totals: incomplete reply: ", "; load 2 starts in 1s\n")
+	wantMirror(t, service, path, "SO_Totals: incomplete response: ", "; load 2 starts in 1s\n")
 	token, records, _ := copyOf(t, path)
 	compareCopies(t, "after a repeated load", records, service.at(token))
 }

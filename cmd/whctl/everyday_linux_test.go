@@ -164,7 +164,7 @@ func (e *everyday) findFailure() (message string) {
 		`^127\.0\.0\.1:\d+/bad.*…?.*/in +█+ +0 delivered, 3 failed`,
 		`^\d\d:\d\d  .*[▁█].*failed$`)
 	list := e.want("messages list --status failed --key A1 --since 2h",
-		`^Status +Event +Key +Endpoint +Tries +Last answer +Age +Message ID$`,
+		`^Status +Event +Key +Endpoint +Tries +Response +Age +Message ID$`,
 		`^failed +inventory\.updated +A1 .*1 of 2 +400 Bad Request +\d+[sm] +`+
 			`[0-9a-f]{8}\.\.[0-9a-f]{4}$`)
 	if !bytes.Contains(e.raw, []byte("\x1b[31mfailed\x1b[0m")) {

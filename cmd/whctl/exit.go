@@ -119,8 +119,8 @@ func fieldLines(e *client.Error) []string {
 }
 
 // proxyHint is the hint for a proxy that requires credentials.
-const proxyHint = "this is the response of a proxy, from HTTPS_PROXY or HTTP_PROXY; " +
-	"whctl doctor names the variable"
+const proxyHint = "this response comes from the proxy in HTTPS_PROXY or HTTP_PROXY; " +
+	"whctl doctor shows which variable is set"
 
 // unreachableHints returns hints for a service that cannot be reached.
 func unreachableHints(e *client.Error) []string {

@@ -33,27 +33,27 @@ func TestFailedExportLeavesNoFile(t *testing.T) {
 		"no reply": {
 			invocation: invocation{handler: noReply},
 			code:       8,
-			stderr:     "whctl: no answer from http://127.0.0.1",
+			stderr:     "whctl: no response from http://127.0.0.1",
 		},
 		"HTML": {
 			invocation: invocation{handler: htmlReply(200)},
 			code:       1,
-			stderr:     "whctl: unexpected reply 200 OK as text/html; check that",
+			stderr:     "whctl: unexpected response 200 OK as text/html; check that",
 		},
 		"HTML 404": {
 			invocation: invocation{handler: htmlReply(404)},
 			code:       5,
-			stderr:     "whctl: unexpected reply 404 Not Found as text/html",
+			stderr:     "whctl: unexpected response 404 Not Found as text/html",
 		},
 		"broken off": {
 			invocation: invocation{handler: truncatedReply},
 			code:       7,
-			stderr:     "whctl: incomplete reply: aborted after 1 rows",
+			stderr:     "whctl: incomplete response: aborted after 1 rows",
 		},
 		"too few rows": {
 			invocation: invocation{handler: wrongRowCount},
 			code:       7,
-			stderr:     "whctl: incomplete reply: 1 of 2 rows arrived",
+			stderr:     "whctl: incomplete response: 1 of 2 rows arrived",
 		},
 		"unauthorized": {
 			invocation: invocation{handler: status(401, "Unauthorized")},
@@ -119,7 +119,7 @@ func TestAllRetriesUnavailableService(t *testing.T) {
 	if got.code != 0 || got.stdout != "{\"Class\":\"A\"}\n" || requests != 2 {
 		t.Errorf("with --all: got %v after %d requests; want the row after 2", got, requests)
 	}
-	start := "unexpected reply 502 Bad Gateway as text/html"
+	start := "unexpected response 502 Bad Gateway as text/html"
 	if !strings.HasPrefix(got.stderr, start) || !strings.Contains(got.stderr, "; retrying in ") {
 		t.Errorf("with --all: got stderr %q, want %q and the retry", got.stderr, start)
 	}
@@ -168,7 +168,7 @@ func TestDaemonKilledDuringExport(t *testing.T) {
 		cmd.Stdout = &stdout
 		cmd.Stderr = &stderr
 		code := exitOf(t, cmd.Run())
-		want := "whctl: incomplete reply: aborted after "
+		want := "whctl: incomplete response: aborted after "
 		if code != 7 || stdout.Len() > 0 || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: got exit code %d, stdout %q, stderr %q; want 7, none, %q",
 				format, code, &stdout, &stderr, want)

@@ -38,7 +38,7 @@ func topics(app *cli.App) []topic {
 		{"environment", "environment variables", helpEnvironment},
 		{"auth", "authentication and storage of secrets", helpAuth},
 		{"powershell", "quoting and files on Windows", helpPowerShell},
-		{"words", "words of gh, kubectl and psql that are understood", cmdline.FamiliarTopic(app)},
+		{"words", "words of gh, kubectl and psql that whctl understands", cmdline.FamiliarTopic(app)},
 	}
 }
 
@@ -48,7 +48,7 @@ func helpCommands() []*cli.Command {
 		{
 			Name:      "completion",
 			ArgsUsage: "[SHELL]",
-			Usage:     "print the completion script for bash, zsh, fish or powershell; default: the shell of SHELL",
+			Usage:     "print the completion script for bash, zsh, fish or powershell; default: the shell in SHELL",
 			Action:    command.With(printCompletion),
 			Description: `eval "$(whctl completion bash)"
 whctl completion zsh >"${fpath[1]}/_whctl"
@@ -58,7 +58,7 @@ whctl completion powershell | Out-String | Invoke-Expression`,
 		{Name: "man", Usage: "print the manual page", Action: man, Description: "whctl man >whctl.1"},
 		{
 			Name:   "version",
-			Usage:  "show the version, and that of the service if it can be reached within a second",
+			Usage:  "show the version, and the version of the service if it can be reached within a second",
 			Action: command.With(printVersion),
 			Flags: []cli.Flag{&cli.BoolFlag{
 				Name:  cmdline.ProgramOnlyFlag,
@@ -86,7 +86,7 @@ func help(c *cli.Context) error {
 	}
 	if path, args := cmdline.CommandAt(c.App, words); len(args) == 0 {
 		return cmdline.HelpCommand(c.App, path, cmdline.FindCommand(c.App.Commands, path),
-			"whctl help lists the flags that all commands have.")
+			"whctl help lists the global flags.")
 	}
 	name := strings.Join(words, " ")
 	var names []string
@@ -179,7 +179,7 @@ func familiesOf(o record.Operator) string {
 }
 
 func helpFormats(page cmdline.Page) {
-	page.Line("--format NAME; the default is that of -o FILE (%s), else table on a terminal and csv elsewhere.\n",
+	page.Line("--format NAME; default: by the extension of -o FILE (%s), else table on a terminal and csv elsewhere.\n",
 		"."+strings.Join(output.FileFormats, ", ."))
 	for _, f := range output.Formats() {
 		page.Entry(f.Name, f.Summary)

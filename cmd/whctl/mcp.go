@@ -23,7 +23,7 @@ import (
 func mcpCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name:   "mcp",
-		Usage:  "serve tools with which an assistant reads records, on standard input and output",
+		Usage:  "serve tools for assistants to read records, on standard input and output",
 		Action: command.With(serveTools),
 		Description: `whctl mcp
 whctl mcp --profile prod`,

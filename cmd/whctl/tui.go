@@ -33,7 +33,7 @@ func tuiCommands() []*cli.Command {
 			&cli.BoolFlag{Name: "ascii", Usage: "draw with ASCII characters only (WHCTL_ASCII)"},
 			&cli.BoolFlag{
 				Name:  "mouse",
-				Usage: "use the mouse, also over SSH; --mouse=false leaves it to the terminal (toggle with M)",
+				Usage: "use the mouse, including over SSH; --mouse=false leaves the mouse to the terminal (M switches)",
 			},
 		},
 		Description: `whctl tui

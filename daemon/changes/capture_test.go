@@ -173,7 +173,7 @@ func TestDamagedSchemeStopsTheKind(t *testing.T) {
 				r.restartDaemon()
 				epochs := len(s.epochs)
 				time.Sleep(time.Hour)
-				want := fmt.Sprintf("the stored scheme 1 of Item is damaged: its field %q has no form", field)
+				want := fmt.Sprintf("the stored list 1 of compared fields of Item is damaged: its field %q has no form", field)
 				if s := r.status(); s.Phase != changes.Stopped || !strings.HasPrefix(s.Reason, want) {
 					t.Errorf("the phase is %q (%s), want %q (%s)", s.Phase, s.Reason, changes.Stopped, want)
 				}

@@ -121,7 +121,7 @@ func (f Feed) ready(ctx context.Context, kind *record.Kind) (history, error) {
 	if h.State.Phase == Stopped {
 		return h, h.halted()
 	}
-	notReady := fault.New(fault.Unavailable, "the first look at %s has not ended", kind.Name)
+	notReady := fault.New(fault.Unavailable, "whd has not read all rows of %s yet", kind.Name)
 	notReady.RetryAfter = firstLookDelay
 	return h, notReady
 }

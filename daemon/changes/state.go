@@ -91,7 +91,7 @@ func (s *State) forget() {
 func (s *State) checkSchemes(kind string) error {
 	for _, number := range slices.Sorted(maps.Keys(s.Schemes)) {
 		if err := s.Schemes[number].check(); err != nil {
-			return fmt.Errorf("the stored scheme %d of %s is damaged: %w", number, kind, err)
+			return fmt.Errorf("the stored list %d of compared fields of %s is damaged: %w", number, kind, err)
 		}
 	}
 	return nil

@@ -174,7 +174,7 @@ func (r Report) Write(w io.Writer) error {
 	}{
 		{"requests served", r.Served},
 		{"requests not served", r.NotServed},
-		{"requests not found by the existing service either", r.NotFound},
+		{"requests that the .NET service did not find either", r.NotFound},
 	} {
 		fmt.Fprintf(&text, "%s: %d, operations: %d\n",
 			part.title, Total(part.counts), len(part.counts))

@@ -42,7 +42,7 @@ const oneOfEach = `requests served: 1, operations: 1
          1  DB_ClassQuery
 requests not served: 1, operations: 1
          1  DB_MainQuery
-requests not found by the existing service either: 0, operations: 0
+requests that the .NET service did not find either: 0, operations: 0
 `
 
 // Logs of the existing service with a request for DB_ClassQuery and one for DB_MainQuery.
@@ -133,7 +133,7 @@ func TestDamagedLines(t *testing.T) {
 		lines int    // number of damaged lines
 		first string // problem of the first one
 	}{
-		{"a line that is being written", request + "GET /au", 1, "line 3 has 2 values, and #Fields before it 3"},
+		{"a line that is being written", request + "GET /au", 1, "line 3 has 2 values, but #Fields before it lists 3"},
 		{"zeros", "\x00\x00\x00\x00\n" + request, 1, "line 2 has 1 values"},
 		{"a long line", "GET /" + long + " 200\n" + request, 1, "line 2 has more than 1048576 bytes"},
 		{"a long line at the end", request + long[:maxLine+1], 1, "line 3 has more than 1048576 bytes"},
@@ -177,7 +177,7 @@ requests not served: 6, operations: 4
          2  SalesOrderPOSTRequest
          1  GET /Inventory/{}/x
          1  GET /Queries/INMGT020POQty
-requests not found by the existing service either: 3, operations: 3
+requests that the .NET service did not find either: 3, operations: 3
          1  DELETE /auth
          1  GET /Debtors/{}/Notes/{}
          1  GET /robots.txt

@@ -118,7 +118,7 @@ func readCSV(in io.Reader, each func(Entry) error) error {
 	hasPath := path >= 0 || address >= 0
 	if method < 0 || !hasPath {
 		return fmt.Errorf("this is not a request log: the first line has no columns %s and %s or %s, "+
-			"as CSV of the existing service, and does not begin with #, as logs of IIS",
+			"like CSV of the .NET service, and does not begin with #, like logs of IIS",
 			columnMethod, columnPath, columnURL)
 	}
 	rows.ReuseRecord = true
@@ -313,7 +313,7 @@ func readW3C(in io.Reader, each func(Entry) error) error {
 		}
 		values := strings.Fields(line)
 		if len(values) != len(fields) {
-			damaged.add(fmt.Errorf("line %d has %d values, and #Fields before it %d",
+			damaged.add(fmt.Errorf("line %d has %d values, but #Fields before it lists %d",
 				number, len(values), len(fields)))
 			continue
 		}

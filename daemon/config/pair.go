@@ -74,7 +74,7 @@ func decodePFX(content []byte, password string) (tls.Certificate, error) {
 	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {
-		return tls.Certificate{}, fmt.Errorf("its key is a %T, with which TLS is not possible", key)
+		return tls.Certificate{}, fmt.Errorf("its key is a %T, which TLS does not support", key)
 	}
 	certificates := append([]*x509.Certificate{first}, others...)
 	leaf := certificateOf(signer, certificates)

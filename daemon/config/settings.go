@@ -85,7 +85,7 @@ var table = []Setting{
 		Default: "none",
 		choices: []string{"none", compatServiceStack},
 		Live:    true,
-		Help:    "defaults for clients of another service: servicestack-5 changes those of requestlog.today, auth.key_in_url and webhooks.publish; none keeps them",
+		Help:    "adapt defaults to the clients of another service: servicestack-5 changes the defaults of requestlog.today, auth.key_in_url and webhooks.publish; none changes nothing",
 	},
 	{
 		Name:    "debug",
@@ -103,7 +103,7 @@ var table = []Setting{
 		Name:    "migrate",
 		into:    func(c *Config) any { return &c.Server.Migrate },
 		Default: "false",
-		Help:    "at startup, migrate whd's tables on SQL Server; those of the embedded store are always migrated",
+		Help:    "at startup, migrate whd's tables on SQL Server; tables of the embedded store are always migrated",
 	},
 	{
 		Name:     "erp",
@@ -173,7 +173,7 @@ var table = []Setting{
 		argument: "TABLE",
 		into:     func(c *Config) any { return &c.ERP.Outbox },
 		check:    erp.CheckOutbox,
-		Help:     "table of the ERP's database into which T-SQL code inserts events, such as whd.WH_Outbox; empty: that of whd's own tables if they are on SQL Server",
+		Help:     "table in the ERP's database into which T-SQL code inserts events, such as whd.WH_Outbox; empty: WH_Outbox among whd's own tables, if they are on SQL Server",
 	},
 	{
 		Name:    "erp.spill",
@@ -271,7 +271,7 @@ var table = []Setting{
 		Default: totalAuto,
 		choices: []string{totalAuto, totalAlways, totalOnRequest},
 		Live:    true,
-		Help:    "when to count the Total of a page: always for each page; asked only with Include=Total; auto on the embedded store if counting takes at most about 20 ms, and on SQL Server only with Include=Total",
+		Help:    "when to count the Total of a page; always: for each page; asked: only with Include=Total; auto: with Include=Total, and on the embedded store even without it if counting takes at most about 20 ms",
 	},
 	{
 		Name:    "query.time_zone",
@@ -336,7 +336,7 @@ var table = []Setting{
 		Name:    "http.forwarded_host",
 		into:    func(c *Config) any { return &c.HTTP.ForwardedHost },
 		Default: "true",
-		Help:    "use the X-Forwarded-Host of trusted proxies; set it to false if a proxy does not set that header, and so passes on that of its clients",
+		Help:    "use X-Forwarded-Host from trusted proxies; set this to false if a proxy does not set the header itself, but forwards the value that its client sent",
 	},
 	{
 		Name:     "http.cors_origins",
@@ -363,7 +363,7 @@ var table = []Setting{
 		into:    func(c *Config) any { return &c.HTTP.MaxRequests },
 		Default: "256",
 		min:     1,
-		Help:    "maximum number of concurrent requests; further ones get status 503; at most half of them are without a login, and at most three quarters are responses with many rows",
+		Help:    "maximum number of concurrent requests, at most half of which may be without a login, and three quarters for many rows; further requests get status 503",
 	},
 	{
 		Name:    "http.read_header_timeout",
@@ -469,7 +469,7 @@ var table = []Setting{
 		argument: "ADDRESS",
 		into:     func(c *Config) any { return &c.Metrics.Listen },
 		check:    checkAddress,
-		Help:     "address and port for /metrics; empty: the service's",
+		Help:     "separate address and port for /metrics; empty: serve it at the address of the service",
 	},
 	{
 		Name:     "trace.endpoint",
@@ -517,7 +517,7 @@ var table = []Setting{
 		argument: "NAMES",
 		into:     func(c *Config) any { return &c.Webhooks.Events },
 		Live:     true,
-		Help:     "additional event names, such as job.created; those of the ERP are built in",
+		Help:     "additional event names, such as job.created; the ERP's events are built in",
 	},
 	{
 		Name:    "webhooks.dates",
@@ -604,19 +604,19 @@ var table = []Setting{
 		Name:    "webhooks.no_proxy",
 		into:    func(c *Config) any { return &c.Webhooks.Way.NoProxy },
 		Default: "10.0.0.0/8,100.64.0.0/10,127.0.0.0/8,169.254.0.0/16,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7,fe80::/10",
-		Help:    "networks, and host names with the names below them, that are reached without the proxy",
+		Help:    "networks, and host names with their subdomains, that are reached without the proxy",
 	},
 	{
 		Name:     "webhooks.ca_file",
 		argument: "FILE",
 		into:     func(c *Config) any { return &c.Webhooks.Way.CAFile },
-		Help:     "PEM file of certificates that receivers may be signed by, in addition to those of the system",
+		Help:     "PEM file of certificate authorities to trust for receivers, in addition to the system's",
 	},
 	{
 		Name:     "webhooks.client_cert",
 		argument: "FILE",
 		into:     func(c *Config) any { return &c.Webhooks.Way.Client.Cert },
-		Help:     "PEM file of the client certificate for the receivers in webhooks.client_cert_hosts; a new one in the file takes effect without a restart",
+		Help:     "PEM file of the client certificate for the receivers in webhooks.client_cert_hosts; if the file changes, it is loaded without a restart",
 	},
 	{
 		Name:     "webhooks.client_key",
@@ -628,7 +628,7 @@ var table = []Setting{
 		Name:     "webhooks.client_cert_hosts",
 		argument: "NAME,...",
 		into:     func(c *Config) any { return &c.Webhooks.Way.ClientCertHosts },
-		Help:     "host names of the receivers that get the client certificate; no others do",
+		Help:     "host names of the only receivers that get the client certificate",
 	},
 	{
 		Name:    "webhooks.connect_timeout",
@@ -658,7 +658,7 @@ var table = []Setting{
 		Default: "0",
 		max:     webhook.MaxRate,
 		Live:    true,
-		Help:    "maximum number of attempts a minute of a subscription without a MaxPerMinute of its own, divided by the number of daemons; retries, probes and tests count; 0: no limit",
+		Help:    "maximum number of attempts per minute for each subscription without its own MaxPerMinute, including retries, probes and tests; several daemons divide it; 0: no limit",
 	},
 	{
 		Name:    "webhooks.max_subscriptions",
@@ -673,7 +673,7 @@ var table = []Setting{
 		into:    func(c *Config) any { return &c.Webhooks.Memory },
 		Default: "64MiB",
 		min:     1024,
-		Help:    "memory for queued messages and those in flight, over all subscriptions; further messages stay in the store",
+		Help:    "memory for all messages that are queued or in flight; further messages stay in the store",
 	},
 	{
 		Name:    "webhooks.lease",
@@ -686,20 +686,20 @@ var table = []Setting{
 		Name:    "changes.share",
 		into:    func(c *Config) any { return &c.ERP.Changes.Share },
 		Default: "0.1",
-		Help:    "share of the time in which the capture of changes may read the ERP's tables, for all record kinds together",
+		Help:    "share of the time during which capture may read the ERP's tables, for all record kinds together",
 	},
 	{
 		Name:    "changes.sweep",
 		into:    func(c *Config) any { return &c.ERP.Changes.Sweep },
 		Default: "1m",
 		min:     int64(time.Second),
-		Help:    "minimum time from one complete read of a record kind for its changes to the next",
+		Help:    "minimum time between two complete reads of a record kind for its changes",
 	},
 	{
 		Name:    "changes.overlap",
 		into:    func(c *Config) any { return &c.ERP.Changes.Overlap },
 		Default: "10s",
-		Help:    "time by which polls of a time of the last change go back, for transactions that commit late",
+		Help:    "how far polls by the time of the last change go back, to find the rows of transactions that committed late",
 	},
 	{
 		Name:    "changes.keep",
@@ -733,7 +733,7 @@ var table = []Setting{
 		into:    func(c *Config) any { return &c.RequestLog.Bodies },
 		Default: "false",
 		Live:    true,
-		Help:    "include request and response bodies in the request log; those that may contain secrets are left out",
+		Help:    "include request and response bodies in the request log, except bodies that may contain secrets",
 	},
 	{
 		Name:    "requestlog.days",

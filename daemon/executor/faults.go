@@ -33,7 +33,7 @@ func Classify(err error) error {
 	case errors.Is(err, mssql.ErrLost):
 		return Unavailable(err, "the database server cannot be reached at the moment")
 	case errors.Is(err, mssql.ErrUnreadable):
-		return Unavailable(err, "the driver cannot read the reply of the database server")
+		return Unavailable(err, "the driver cannot read the response of the database server")
 	case errors.As(err, &serverError):
 		return classifyServer(serverError, err)
 	case !errors.As(err, &fileError):

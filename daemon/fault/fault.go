@@ -34,7 +34,7 @@ const (
 	Misdirected         // Host not allowed
 	TokenExpired        // an API key that has expired or was revoked
 	Gone                // a position in changes that cannot be continued from
-	NotImplemented      // a part of OData that is not offered
+	NotImplemented      // a part of OData that is not supported
 	Stopped             // the capture of a kind's changes has stopped; an administrator may have to resume it
 )
 

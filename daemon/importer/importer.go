@@ -83,7 +83,7 @@ type Result struct {
 func Run(ctx context.Context, c Config) (Result, error) {
 	server, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: 2})
 	if err != nil {
-		return Result{}, fault.Wrap(err, fault.Invalid, "the database of the existing service: %s",
+		return Result{}, fault.Wrap(err, fault.Invalid, "the database of the .NET service: %s",
 			strings.TrimPrefix(err.Error(), "mssql: "))
 	}
 	defer server.Close()

@@ -71,7 +71,7 @@ func New(c Config) *Metrics {
 		}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "whd_http_requests_total",
-			Help: "Requests answered.",
+			Help: "Requests served.",
 		}, []string{"operation", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "whd_http_request_seconds",
@@ -163,9 +163,9 @@ func (m *Metrics) Ignored(operation, account string) {
 // hiddenAccount replaces the names of users and API keys in metrics that are public.
 const hiddenAccount = "***"
 
-const ignoredHelp = "Requests with members that were ignored, by operation and by user or API key:" +
-	" empty without a login, " + otherAccounts + " beyond 100 names;" +
-	" " + hiddenAccount + " instead of names unless metrics.listen is set."
+const ignoredHelp = "Requests with ignored members, by operation and by user or API key. account is" +
+	" empty without a login, " + otherAccounts + " beyond 100 names, and " + hiddenAccount +
+	" unless metrics.listen is set."
 
 // maxAccounts limits the number of names in a label. Other names are otherAccounts.
 const (
@@ -217,7 +217,7 @@ func (m *Metrics) registerClients(c Clients) {
 	m.gauge("whd_http_connections", "Open connections from clients.",
 		func() float64 { return float64(c.Open()) })
 	m.counter("whd_http_connections_closed_total",
-		"Silent connections closed because there were too many.", nil, c.Closed)
+		"Idle connections closed because there were too many.", nil, c.Closed)
 	m.counter("whd_http_connections_refused_total",
 		"New connections refused because there were too many, all with a request in progress.", nil, c.Refused)
 }

@@ -84,8 +84,8 @@ var deliveryMetrics = []deliveryMetric{
 		kind:  prometheus.CounterValue,
 		name:  "whd_webhook_attempts_uncharged_total",
 		label: "cause",
-		help: "Attempts that were not charged to their endpoint, by cause: descriptors, " +
-			"memory, ports (a lack of these), network (none), connection_lost, proxy.",
+		help: "Attempts that do not count as failures of their endpoint, by cause: descriptors, " +
+			"memory or ports (exhausted), network (unavailable), connection_lost, proxy.",
 		values: uncharged,
 	},
 	{
@@ -167,8 +167,8 @@ var deliveryMetrics = []deliveryMetric{
 		kind:  prometheus.GaugeValue,
 		name:  "whd_webhook_subscriptions",
 		label: "state",
-		help: "Subscriptions by state: enabled or disabled, including those of disabled " +
-			"subscribers.",
+		help: "Subscriptions by state: enabled or disabled; subscriptions of disabled " +
+			"subscribers count as disabled.",
 		values: subscriptionStates,
 	},
 	{

@@ -19,7 +19,7 @@ import (
 var ErrLost = errors.New("mssql: no connection to the server")
 
 // ErrUnreadable is wrapped by errors of replies on which the driver fails in its own code.
-var ErrUnreadable = errors.New("mssql: the driver cannot read the reply of the server")
+var ErrUnreadable = errors.New("mssql: the driver cannot read the response of the server")
 
 // Error is an error reported by the server. The message may contain SQL and values and
 // is only for the log.

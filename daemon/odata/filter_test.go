@@ -330,21 +330,21 @@ func TestLongFilters(t *testing.T) {
 // TestFiltersNotOffered checks the message for filters of the standard that are not offered.
 func TestFiltersNotOffered(t *testing.T) {
 	checkWrongFilters(t, fault.NotImplemented, []wrongFilter{
-		{"Int eq Long", "$filter has a comparison of two fields, which is not offered, at its end"},
-		{"1 eq 1", "$filter has a comparison of two values, which is not offered, at its end"},
-		{"length(Text) eq 5", "$filter has the function length, which is not offered, at character 1"},
-		{"Int add 1 eq 5", "$filter has the operator add, which is not offered, at character 5"},
-		{"Int in (Long)", "$filter has a comparison of two fields, which is not offered, at character 13"},
-		{"1 in (Int,Long)", "$filter has the operator in of a value, which is not offered, at character 3"},
-		{"$it eq 5", "$filter has $it, which is not offered"},
-		{"$it/Int eq 5", "$filter has a path, which is not offered"},
-		{"contains($this,'a')", "$filter has $this, which is not offered"},
-		{"-Int gt 5", "$filter has the operator -, which is not offered, at character 1"},
-		{"Int gt -Long", "$filter has the operator -, which is not offered, at character 8"},
-		{"-(Int) eq 5", "$filter has the operator -, which is not offered, at character 1"},
-		{"Int eq - 5", "$filter has the operator -, which is not offered, at character 8"},
-		{"Int eq @p", "$filter has a parameter alias, which is not offered, at character 8"},
-		{"Kind/Name eq 'a'", "$filter has a path, which is not offered"},
+		{"Int eq Long", "$filter has a comparison of two fields, which is not supported, at its end"},
+		{"1 eq 1", "$filter has a comparison of two values, which is not supported, at its end"},
+		{"length(Text) eq 5", "$filter has the function length, which is not supported, at character 1"},
+		{"Int add 1 eq 5", "$filter has the operator add, which is not supported, at character 5"},
+		{"Int in (Long)", "$filter has a comparison of two fields, which is not supported, at character 13"},
+		{"1 in (Int,Long)", "$filter has the operator in of a value, which is not supported, at character 3"},
+		{"$it eq 5", "$filter has $it, which is not supported"},
+		{"$it/Int eq 5", "$filter has a path, which is not supported"},
+		{"contains($this,'a')", "$filter has $this, which is not supported"},
+		{"-Int gt 5", "$filter has the operator -, which is not supported, at character 1"},
+		{"Int gt -Long", "$filter has the operator -, which is not supported, at character 8"},
+		{"-(Int) eq 5", "$filter has the operator -, which is not supported, at character 1"},
+		{"Int eq - 5", "$filter has the operator -, which is not supported, at character 8"},
+		{"Int eq @p", "$filter has a parameter alias, which is not supported, at character 8"},
+		{"Kind/Name eq 'a'", "$filter has a path, which is not supported"},
 	})
 }
 

@@ -105,7 +105,7 @@ func (l *lexer) fail(problem string) error { return l.failure(fault.Invalid, pro
 
 // refuse returns the error for a part of OData that this service does not offer.
 func (l *lexer) refuse(part string) error {
-	return l.failure(fault.NotImplemented, "has "+part+", which is not offered,")
+	return l.failure(fault.NotImplemented, "has "+part+", which is not supported,")
 }
 
 // failure returns an error with the position of the current token.

@@ -75,7 +75,7 @@ func ParseOptions(resource Resource, kind *record.Kind, clock *Clock, members qu
 			continue
 		}
 		if slices.Contains(unoffered, m.Name) {
-			return o, optionError(fault.NotImplemented, m.Name, "is not offered; offered: %s", resource.options())
+			return o, optionError(fault.NotImplemented, m.Name, "is not supported; supported: %s", resource.options())
 		}
 		if !slices.Contains(offered[resource], m.Name) {
 			return o, optionError(fault.Invalid, printable(m.Name), "is not an option here; options: %s",
@@ -214,10 +214,10 @@ func fieldOf(kind *record.Kind, option, name string) (int, error) {
 		return field, nil
 	}
 	if slices.Contains(expressions, name) {
-		return 0, optionError(fault.NotImplemented, option, "has %s, which is not offered", name)
+		return 0, optionError(fault.NotImplemented, option, "has %s, which is not supported", name)
 	}
 	if strings.Contains(name, "/") {
-		return 0, optionError(fault.NotImplemented, option, "has a path, which is not offered")
+		return 0, optionError(fault.NotImplemented, option, "has a path, which is not supported")
 	}
 	advice := record.DidYouMean(record.Suggest(name, kind.FieldNames()))
 	shown := cmp.Or(printable(name), "an empty name")

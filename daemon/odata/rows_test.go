@@ -171,9 +171,9 @@ func TestOptions(t *testing.T) {
 	}
 
 	for text, want := range map[string]string{
-		"$search=a":               "$search is not offered",
-		"$expand=A":               "$expand is not offered",
-		"$apply=x":                "$apply is not offered",
+		"$search=a":               "$search is not supported",
+		"$expand=A":               "$expand is not supported",
+		"$apply=x":                "$apply is not supported",
 		"$compute=x":              "$compute is not an option here",
 		"$Top=1":                  "$Top is not an option here",
 		"$top=1&$top=2":           "$top is given more than once",

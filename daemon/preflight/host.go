@@ -92,7 +92,7 @@ func checkDescriptors(context.Context, *run) []check.Result {
 	}
 	if limit < descriptors.Recommended {
 		return result(check.Warning, "the limit of this process is %d open files and connections;"+
-			" set that of the service to %d or more (LimitNOFILE of systemd, ulimit -n)",
+			" set the limit of the service to %d or more (LimitNOFILE of systemd, ulimit -n)",
 			limit, descriptors.Recommended)
 	}
 	return result(check.OK, "%d", limit)

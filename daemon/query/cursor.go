@@ -154,8 +154,8 @@ func (c *Cursors) Continue(r *Request, path []Condition) error {
 		return e
 	}
 	if !p.fits(r, path) {
-		return CursorError("is that of another query: " +
-			"use the same conditions, order and fields as for the first page, or none of them")
+		return CursorError("belongs to another query: " +
+			"repeat the conditions, order and fields of the first page, or leave out all of them")
 	}
 	r.Where = p.Where
 	r.Fields = p.Fields

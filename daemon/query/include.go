@@ -85,7 +85,7 @@ func (p *parser) addAggregate(member string, a Aggregate) bool {
 	// A name occurs once in Meta: a function that is repeated counts once.
 	hasName := func(b Aggregate) bool { return b.Name == a.Name }
 	if i := slices.IndexFunc(p.req.Include, hasName); i >= 0 && p.req.Include[i] != a {
-		p.fail(member, "has two functions with the name %s; give each one an alias of its own", a.Name)
+		p.fail(member, "has two functions with the name %s; give each function its own alias", a.Name)
 		return false
 	}
 	p.req.Include = slices.DeleteFunc(p.req.Include, hasName)

@@ -102,7 +102,7 @@ func (p *Plan) distinctOrder(r *Request) error {
 	}
 	for _, o := range r.Order {
 		if !slices.Contains(p.Columns, o.Field) {
-			text := "names " + r.Kind.Fields[o.Field].Name + ", which is not among the DISTINCT fields"
+			text := "refers to " + r.Kind.Fields[o.Field].Name + ", which is not among the DISTINCT fields"
 			return &fault.Error{
 				Kind:    fault.Invalid,
 				Message: r.OrderMember + " " + text,

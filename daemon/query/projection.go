@@ -51,7 +51,7 @@ func (p *parser) unknownField(member, name string) {
 	if advice == "" {
 		advice = "; fields: " + strings.Join(kind.FieldNames(), ", ")
 	}
-	p.fail(member, "names %s, which is not a field of %s%s", Printable(name), kind.Name, advice)
+	p.fail(member, "refers to %s, which is not a field of %s%s", Printable(name), kind.Name, advice)
 }
 
 // fields reads the projection. Unknown names are reported like unknown members; if

@@ -45,7 +45,7 @@ func (r *Request) checkCopy() error {
 			wrong = append(wrong, fault.Field{
 				Name: member,
 				Message: "cannot be combined with " + ForCopy +
-					", which is for all rows and fields of a kind in one reply",
+					", which is for all rows and fields of a kind in one response",
 			})
 		}
 	}

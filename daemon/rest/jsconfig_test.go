@@ -55,7 +55,7 @@ func TestJSConfig(t *testing.T) {
 	}
 
 	c.do("GET "+page+"&OrderBy=Nothing&jsconfig=eccn", "").want(t, 400).
-		wantMessage(t, `"responseStatus":{"errorCode":"ArgumentException","message":"OrderBy names`)
+		wantMessage(t, `"responseStatus":{"errorCode":"ArgumentException","message":"OrderBy refers to`)
 	c.do("GET /api/NoQuery?jsconfig=eccn", "").want(t, 404).
 		wantMessage(t, `{"responseStatus":{"errorCode":"NotFound"`)
 	c.do("GET "+page+"&jsconfig=edv&Strict=true", "").want(t, 400).wantMessage(t, `"FieldName":"jsconfig=edv"`)
@@ -134,7 +134,7 @@ var pythonRequests = []struct {
 		contentType: "",
 		status:      400,
 		want: []string{
-			`"responseStatus":{"errorCode":"ArgumentException","message":"orderBy names Nothing`,
+			`"responseStatus":{"errorCode":"ArgumentException","message":"orderBy refers to Nothing`,
 			`"errors":[{"errorCode":"ArgumentException","fieldName":"orderBy",`,
 		},
 	},

@@ -119,13 +119,13 @@ func recordOperations(h *handlers) []operation {
 				{
 					Name: memberDate,
 					Type: "DateTime",
-					Help: "one UTC day; if omitted, all entries, or those of today by the setting requestlog.today",
+					Help: "one UTC day; if omitted, all days, or today if the setting requestlog.today is true",
 				},
 				{Name: memberViewErrors, Type: "bool", Help: "failed requests only"},
 				{
 					Name: memberWithoutOwn,
 					Type: "bool",
-					Help: "no requests of the same user or API key and session with the User-Agent of this request",
+					Help: "leave out requests with the same user or API key, session and User-Agent as this request",
 				},
 			},
 			routes: []edge.Route{
@@ -197,7 +197,7 @@ func recordOperations(h *handlers) []operation {
 				{
 					Name: queries.MemberSince,
 					Type: "string",
-					Help: "the token of the previous page; without it, the response has no changes and the token of the present",
+					Help: "the token of the previous page; without it, the response has no changes, only the current token",
 				},
 				{
 					Name: queries.MemberTake,

@@ -53,7 +53,7 @@ func webhookOperations(h *handlers) []operation {
 				{
 					Name: webhooks.MemberKey,
 					Type: "string",
-					Help: "the subject of the event, such as the number of a document, up to 128 characters: its messages are found by it",
+					Help: "the subject of the event, such as the number of a document, up to 128 characters; messages can be found by it",
 				},
 			},
 			routes: []edge.Route{
@@ -541,7 +541,7 @@ func messageOperations(h *handlers) []operation {
 					Methods: "GET",
 					Pattern: "/Webhooks/Why",
 					Serve:   h.webhooks.Why.Show,
-					Summary: "The history of a key, or of a message, in the order of time: changes of records, events, messages and attempts, and the reasons for those that are missing",
+					Summary: "The history of a key or message, in the order of time: changes of records, events, messages and attempts, and why any of them are missing",
 				},
 				{Methods: "GET", Pattern: "/Webhooks/Why/{Key}", Serve: h.webhooks.Why.Show, Summary: "The same"},
 			},
@@ -610,7 +610,7 @@ var (
 		{
 			Name: webhook.MemberRequestHeaders,
 			Type: "Header[]",
-			Help: "another name of Headers",
+			Help: "another name for Headers",
 		},
 		{
 			Name: webhooks.MemberOrdered,

@@ -195,7 +195,7 @@ func makePrivateDir(link string, ids accountIDs) error {
 	isForeign := func(entry fs.DirEntry) bool { return entry.Name() != "lost+found" }
 	if slices.ContainsFunc(entries, isForeign) {
 		return fmt.Errorf("the data directory %[1]s is not empty, and belongs to the user %[2]s;"+
-			" if all files of this user in it are those of %[3]s,"+
+			" if all files of this user in it were written by %[3]s,"+
 			" run: chown -hR --from=%[2]s %[3]s:%[3]s %[4]s/;"+
 			" otherwise make %[4]s an empty directory, or a symbolic link to one",
 			dir, userName(owner), account, link)

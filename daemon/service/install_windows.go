@@ -195,7 +195,7 @@ func awaitStart() error {
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
-		return fmt.Errorf("the service does not run after %v, but may still start", startLimit)
+		return fmt.Errorf("the service is not running after %v, but may still start", startLimit)
 	})
 }
 

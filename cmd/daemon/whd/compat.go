@@ -19,12 +19,12 @@ type comparing struct{ *base }
 func (p comparing) commands() []*urfave.Command {
 	basePath := &urfave.StringFlag{
 		Name:  "base-path",
-		Usage: "`PATH`  path of the existing service on its host, if it is not /",
+		Usage: "`PATH`  path of the .NET service on its host, if it is not /",
 	}
 	return []*urfave.Command{{
 		Name:        "compat",
 		ArgsUsage:   "LOGFILE...",
-		Usage:       "count the requests in logs of the existing service that whd serves; status 1 if it does not serve all",
+		Usage:       "count the requests in logs of the .NET service that whd can serve; exit code 1 if it cannot serve all",
 		Action:      p.run,
 		Flags:       append([]urfave.Flag{basePath}, p.settingFlags("config", "erp.kinds")...),
 		Description: "whd compat requestlogs/2026-10/*.csv",
@@ -36,7 +36,7 @@ func (p comparing) run(c *urfave.Context) error {
 	files := c.Args().Slice()
 	if len(files) == 0 {
 		return cli.Usagef("name the files of the log: " +
-			"the request log of the existing service as CSV or JSON, or logs of IIS")
+			"the request log of the .NET service as CSV or JSON, or logs of IIS")
 	}
 	conf, err := p.config()
 	if err != nil {

@@ -28,17 +28,17 @@ func (p importing) commands() []*urfave.Command {
 	}, storeSettings...)
 	return []*urfave.Command{{
 		Name:   "import",
-		Usage:  "copy subscribers, subscriptions and unfinished messages from the existing service; can be repeated",
+		Usage:  "copy subscribers, subscriptions and undelivered messages from the .NET service; can be repeated",
 		Action: p.run,
 		Flags: slices.Concat([]urfave.Flag{
 			&urfave.StringFlag{
 				Name:  "from",
-				Usage: "`DSN`  database of the existing service, sqlserver://...; default: the server of the business records",
+				Usage: "`DSN`  database of the .NET service, sqlserver://...; default: the database in the setting erp",
 			},
 			&urfave.StringFlag{
 				Name:  "schema",
 				Value: "dbo",
-				Usage: "`NAME`  schema of the existing service's tables",
+				Usage: "`NAME`  schema of the .NET service's tables",
 			},
 			&urfave.BoolFlag{
 				Name:  "dry-run",
@@ -46,7 +46,7 @@ func (p importing) commands() []*urfave.Command {
 			},
 			&urfave.BoolFlag{
 				Name:  "no-messages",
-				Usage: "leave unfinished messages to the existing service, while both run",
+				Usage: "do not copy undelivered messages; use it while both services run",
 			},
 		}, p.settingFlags(settings...)),
 		Description: `whd import --from "sqlserver://whd_import:PASSWORD@erp-db?database=ERP" --dry-run`,

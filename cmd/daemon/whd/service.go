@@ -29,7 +29,7 @@ func (p services) commands() []*urfave.Command {
 	}
 	firewall := &urfave.BoolFlag{
 		Name:  "firewall",
-		Usage: "on Windows: let other machines connect, by a rule of the firewall",
+		Usage: "on Windows: add a firewall rule that lets other machines connect",
 	}
 	installation := append(p.settingFlags("config", "listen", "erp"), account, firewall)
 	undo := &urfave.BoolFlag{Name: "undo", Usage: "restore that backup, because the upgrade failed"}

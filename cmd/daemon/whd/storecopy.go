@@ -19,7 +19,7 @@ func (p copying) commands() []*urfave.Command {
 	flags := []urfave.Flag{
 		&urfave.StringFlag{
 			Name:  "from",
-			Usage: "`sqlserver://...`  the database to copy from; by default that of the settings",
+			Usage: "`sqlserver://...`  the database to copy from; default: the database in the setting erp",
 		},
 		&urfave.StringFlag{
 			Name:  "to",

@@ -108,7 +108,7 @@ func FamiliarTopic(app *cli.App) func(Page) {
 	return func(page Page) {
 		page.Line("%s also understands words of gh, kubectl, psql and other programs where they have one", app.Name)
 		page.Line("meaning, such as %s get messages for %s messages list. Other words lead to an", app.Name, app.Name)
-		page.Line("error that names the right one.")
+		page.Line("error that suggests the right word.")
 		page.familiar(familiarWords(app))
 	}
 }

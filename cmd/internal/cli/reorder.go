@@ -493,14 +493,14 @@ func (r *reorderer) placeFlag(written writtenFlag) bool {
 	}
 	flag, ok := r.globals[written.name]
 	if ok && r.isOtherURL(flag, written) && r.hasOwnURL() {
-		r.report(written.position, Usagef("--%s is the address of the service, %s that of the subscription; "+
+		r.report(written.position, Usagef("--%s is the address of the service, and %s the URL of the subscription; "+
 			"the address of the service goes before the command: %s --%s %s %s",
 			written.name, r.ownURL(), r.app.Name, written.name, flag.Argument, r.command()))
 		return true
 	}
 	if ok && r.isOtherURL(flag, written) {
 		r.report(written.position, Usagef("--%s is the address of the service, which gets your password, "+
-			"%s that of the subscription: %s (for another service, --%s %s goes before %s)",
+			"and %s is the URL of the subscription: %s (for another service, --%s %s goes before %s)",
 			written.name, r.ownURL(), r.withOwnURL(written.value), written.name, flag.Argument, r.command()))
 		return true
 	}

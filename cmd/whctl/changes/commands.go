@@ -31,7 +31,7 @@ func Commands() []*cli.Command {
 				},
 				&cli.StringFlag{
 					Name:  "state",
-					Usage: "continue from the token in `FILE`, if it exists, and store that of each page there",
+					Usage: "continue from the token in `FILE`, if it exists, and store the token of each page there",
 				},
 				once,
 			},

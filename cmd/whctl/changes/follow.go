@@ -185,7 +185,7 @@ const noPosition position = -1
 func positionOf(token string) (position, error) {
 	n, err := wire.TokenPosition(token)
 	if err != nil {
-		return 0, fmt.Errorf("the service has named no valid token: %q", token)
+		return 0, fmt.Errorf("the service returned an invalid token: %q", token)
 	}
 	return position(n), nil
 }

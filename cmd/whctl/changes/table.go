@@ -26,7 +26,7 @@ type table struct {
 // newTable returns the table of a kind without the omitted fields.
 func newTable(kind *record.Kind, name string, key, omitted []string) (*table, error) {
 	if len(key) == 0 {
-		return nil, fmt.Errorf("the service has named no key of %s", kind.Name)
+		return nil, fmt.Errorf("the service returned no key of %s", kind.Name)
 	}
 	isOmitted := func(f record.Field) bool { return slices.Contains(omitted, f.Name) }
 	columns := slices.DeleteFunc(slices.Clone(kind.Fields), isOmitted)

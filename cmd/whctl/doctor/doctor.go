@@ -348,7 +348,7 @@ func heldResult(ids []string) check.Result {
 	subscriptions := display.Count(len(ids), "subscription", "subscriptions")
 	show := "whctl subscriptions show " + display.Sanitize(ids[0])
 	return warning("messages of "+subscriptions+" are held: the owner may not read their records",
-		"let a user with the right save the subscription; see "+show)
+		"have a user that may read the records save the subscription; see "+show)
 }
 
 // hasWebhooks reports whether the service responds and delivers webhooks.

@@ -125,7 +125,7 @@ func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 // prepareForwarder sets the time limit of the receiver to that of the service.
 func (l *Listener) prepareForwarder(ctx context.Context) {
 	if err := l.Forwarder.useTimeoutOf(ctx, l.Service); err != nil {
-		l.Notice("the time limit for responses is %s: cannot read that of the service: %s",
+		l.Notice("the time limit for responses is %s, because the limit of the service cannot be read: %s",
 			l.Forwarder.http.Timeout, err)
 	}
 	l.Notice("mirroring to %s; real subscribers are unaffected", l.Forwarder.to.Redacted())

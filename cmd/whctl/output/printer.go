@@ -73,7 +73,7 @@ func Formats() []Format {
 			new:     write,
 		})
 	}
-	raw := "the unchanged response of the service, of whctl query only: JSON, or raw:" +
+	raw := "the unchanged response of the service, only for whctl query: JSON, or raw:" +
 		strings.Join(client.Formats()[1:], ", raw:")
 	return append(formats, Format{Name: "raw", Summary: raw})
 }
@@ -116,7 +116,7 @@ func FlagsWithout(excluded ...string) []cli.Flag {
 			Name: "format",
 			Usage: "`FORMAT`  output format: " +
 				strings.Join(formats, ", ") +
-				"; default: that of -o FILE, or else table on a terminal and csv elsewhere (WHCTL_FORMAT)",
+				"; default: by the extension of -o FILE, or else table on a terminal and csv elsewhere (WHCTL_FORMAT)",
 		},
 		&cli.StringFlag{
 			Name:    "output",

@@ -78,7 +78,7 @@ var timeFields = []string{"AddedDateTime", "DateTime", "LastSavedDateTime"}
 var statusUsages = map[string]string{
 	"Status":     "only the statuses `A,B`: " + strings.Join(filter.StatusNames(), ", ") + " (given up)",
 	"StatusCode": "only the HTTP status `CODE`, such as 404, or class, such as 5xx",
-	"IsEnabled":  "`STATUS`  only the enabled or the disabled",
+	"IsEnabled":  "`STATUS`  only enabled or only disabled objects",
 }
 
 // field returns the field of a kind that a flag is for; false if there is none.

@@ -32,7 +32,7 @@ func groupFlags() []cli.Flag {
 	}}
 	for _, name := range groupFunctions {
 		usage := "print the " + functionNouns[name] +
-			" of the fields `A,B` with all digits, of all records or with --by of each group"
+			" of the fields `A,B`, with all digits, over all records or, with --by, in each group"
 		flags = append(flags, &cli.StringSliceFlag{Name: name, Usage: usage})
 	}
 	return flags

@@ -240,8 +240,8 @@ func (j *job) summarize() {
 		isUnverified = isUnverified || j.stream.Notes().Unverified
 	}
 	if isUnverified {
-		j.printer.Notice("the reply is complete as far as known; " +
-			"a proxy removed the row count that verifies it")
+		j.printer.Notice("the response seems complete, but cannot be verified: " +
+			"a proxy removed the row count at its end")
 	}
 	if j.rows == 0 {
 		j.suggestConditions()

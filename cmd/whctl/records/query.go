@@ -58,8 +58,8 @@ func QueryFlags(examples ConditionExamples) []cli.Flag {
 		&cli.BoolFlag{Name: "count", Usage: "print only the number of matching rows"},
 		&cli.StringFlag{
 			Name: "progress",
-			Usage: "`auto|plain|none`  show the progress of an export: " +
-				"auto on a terminal only, plain as a line every 5 s, none not at all",
+			Usage: "`auto|plain|none`  show the progress of an export; " +
+				"auto: only on a terminal; plain: a line every 5 s; none: never",
 			Value: "auto",
 		},
 		&cli.BoolFlag{Name: "exit-status", Usage: "exit with 10 if no row matches"},
@@ -410,7 +410,7 @@ func orderTerms(c *cli.Context) ([]string, error) {
 	case len(terms) == 0:
 		terms = []string{c.String("order")}
 	default:
-		return nil, fmt.Errorf("--order is asc or desc; the fields are those of --order-by")
+		return nil, fmt.Errorf("--order is asc or desc; --order-by has the fields")
 	}
 	if len(terms) == 0 && (isDescending || direction != "") {
 		return nil, fmt.Errorf("--desc and --order need the fields to sort by: --order-by FIELD")

@@ -92,7 +92,7 @@ func sendAgain(c *cli.Context, service *client.Client, ref messageRef) (string, 
 	if retried.Retried == 0 {
 		return "", &client.Error{
 			Kind:    client.Failed,
-			Message: fmt.Sprintf("message %s is no longer a delivered one; show its state with whctl messages show %s", ref.id, ref.id),
+			Message: fmt.Sprintf("message %s no longer has the status delivered; show its state with whctl messages show %s", ref.id, ref.id),
 		}
 	}
 	text := fmt.Sprintf("message %s was delivered before and is sent again", ref.id)

@@ -56,8 +56,8 @@ whctl events show debtor.updated --jq '.[].Schema'`,
 					},
 					&cli.StringFlag{
 						Name: "event-key",
-						Usage: "the `KEY` of the event's subject, such as an order number; " +
-							"its messages are found by it",
+						Usage: "the `KEY` (subject) of the event, such as an order number; " +
+							"messages can be found by it",
 					},
 					&cli.StringFlag{
 						Name:  "key",
@@ -76,8 +76,8 @@ func WhyCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name:      "why",
 		ArgsUsage: "KEY",
-		Usage: "show the history of a key or of a message: changes, events, messages and attempts, " +
-			"and the reasons for those that are missing",
+		Usage: "show the history of a key or message: its changes, events, messages and attempts, " +
+			"and why any of them are missing",
 		Flags:  output.Flags(),
 		Action: command.Reads(showHistory),
 		Description: `whctl why D100512

@@ -132,7 +132,7 @@ var (
 		{Title: "Endpoint", Fields: "URL", As: output.Endpoint, Rank: 1},
 		{Title: "Tries", Fields: "Status Retries MaxRetries", As: output.Tries, Rank: 3},
 		{
-			Title:  "Last answer",
+			Title:  "Response",
 			Fields: "LastMessageResponseHTTPCode LastMessageResponseMessage",
 			As:     output.HTTPStatus,
 		},
@@ -150,7 +150,7 @@ var (
 	}
 	attemptView = []output.ViewColumn{
 		{Title: "Try", Fields: "ItemNo", As: output.Count},
-		{Title: "Answer", Fields: "HTTPCode Message", As: output.HTTPStatus},
+		{Title: "Response", Fields: "HTTPCode Message", As: output.HTTPStatus},
 		{Title: "Text", Fields: "AnswerText", As: output.Lines, Rank: 1},
 		{Title: "Reason", Fields: "Detail", As: output.Lines, Rank: 3},
 		{Title: "Took", Fields: "Duration", As: output.Duration, Rank: 2},

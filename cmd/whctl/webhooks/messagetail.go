@@ -57,7 +57,7 @@ var changeTable = output.Table{
 		{Title: "At", Fields: "At", As: output.Local},
 		{Title: "Status", Fields: "Status", As: output.Status},
 		{Title: "Event", Fields: "EventName", As: output.Event},
-		{Title: "Answer", Fields: "HTTPCode", As: output.HTTPStatus},
+		{Title: "Response", Fields: "HTTPCode", As: output.HTTPStatus},
 		{Title: "Took", Fields: "Duration", As: output.Duration},
 		{Title: "Next attempt", Fields: "NextAttemptDateTime", As: output.Due},
 		{Title: "Deleted", Fields: "Deleted", As: output.Yes},

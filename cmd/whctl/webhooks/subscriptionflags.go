@@ -105,8 +105,8 @@ func checkUpdate(c *cli.Context) error {
 		return nil
 	}
 	if c.IsSet("url") {
-		return cmdline.Usagef("nothing to update; --url is the address of the service, " +
-			"--to that of the subscription")
+		return cmdline.Usagef("nothing to update; --url is the address of the service, and " +
+			"--to is the URL of the subscription")
 	}
 	return cmdline.Usagef("nothing to update; give --to, --event, --header, --no-headers, " +
 		"--ordered, --order, --retry-schedule, --max-per-minute, --cloudevents, --when or --no-conditions")

@@ -21,7 +21,7 @@ func TriggerCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name:      "trigger",
 		ArgsUsage: "[EVENT]",
-		Usage:     "send a test message to a subscription or publish an event to all, and print its ID",
+		Usage:     "send a test message to one subscription or publish an event to all, and print its ID",
 		Action:    trigger,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{

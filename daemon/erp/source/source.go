@@ -43,7 +43,7 @@ type tableFacts struct {
 	denied     map[int]string    // why fields cannot be read
 	leading    []string          // first columns of indexes
 	version    bool              // the stamp field is a rowversion
-	foreign    bool              // the table is in another database, which has rowversions of its own
+	foreign    bool              // the table is in another database, which has its own rowversions
 	unbounded  bool              // the server has no MIN_ACTIVE_ROWVERSION(), which rowversions need
 	rows       int64             // see changes.Table
 	content    string            // see changes.Table
@@ -124,7 +124,7 @@ func (f tableFacts) obstacle(indexed bool, stamp string) string {
 		return "no index starts with " + stamp
 	}
 	if f.version && f.foreign {
-		return "the table is in another database, which has rowversions of its own"
+		return "the table is in another database, which has its own rowversions"
 	}
 	if f.version && f.unbounded {
 		return "the server has no " + boundOfVersions
@@ -146,9 +146,9 @@ func (f tableFacts) omits(kind *record.Kind, field int, key []int) string {
 	case isNamedIn(kind.CaptureFields), slices.Contains(key, field):
 		return ""
 	case isNamedIn(kind.Ignore):
-		return "ignore names it"
+		return "it is in ignore"
 	case kind.CaptureFields != nil:
-		return "capture_fields does not name it"
+		return "it is not in capture_fields"
 	case kind.Fields[field].Type == record.Bytes:
 		return "it is byte[]"
 	case f.long[field]:

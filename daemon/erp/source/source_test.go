@@ -399,8 +399,8 @@ func (e sourceEngine) stamps(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"Named":    "[0 2] [At: capture_fields does not name it]",
-		"Ignoring": "[0] [At: ignore names it Image: it is byte[]]",
+		"Named":    "[0 2] [At: it is not in capture_fields]",
+		"Ignoring": "[0] [At: it is in ignore Image: it is byte[]]",
 	} {
 		kind, _ := registry.Lookup(name)
 		_, table := readOf(t, s, kind, 4)

@@ -200,7 +200,7 @@ _ = { type = "int", column = "%" }
 Stamp = "byte[]"
 v_2 = { type = "int", column = "v" } # v is a member of every query
 changed = "int" # conditions of subscriptions cannot compare this field, because Changed lists the fields that have changed there; give it another name, and set column
-# CASE = "int" # left out: its name differs from that of another column in letter case only
+# CASE = "int" # left out: its name differs from the name of another column only in letter case
 # Where = "hierarchyid" # left out: the type is not supported
 # Salary = "money" # left out: the login has no permission to read it
 `
@@ -258,7 +258,7 @@ source = "Packed"
 key = ["ID"]
 
 [Packed.fields]
-ID = "Guid" # blobs of 16 bytes are returned as hexadecimal digits; if they are GUIDs, write { type = "Guid", blob = "net" } for the byte order of .NET, or blob = "rfc" for that of the text
+ID = "Guid" # blobs of 16 bytes are returned as hexadecimal digits; if they are GUIDs, write { type = "Guid", blob = "net" } for the byte order of .NET, or blob = "rfc" for the byte order of the text
 Plain = "Guid"
 `
 	if text != want {

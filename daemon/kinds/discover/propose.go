@@ -190,7 +190,7 @@ func (o Object) addFields(d *kinds.Declared, patterns []string) {
 		case c.Forbidden:
 			reason = "the login has no permission to read it"
 		case names[strings.ToLower(c.Name)]:
-			reason = "its name differs from that of another column in letter case only"
+			reason = "its name differs from the name of another column only in letter case"
 		}
 		if reason != "" {
 			d.Omitted = append(d.Omitted, fmt.Sprintf("%s = %q # left out: %s", key(c.Name), c.Type, reason))
@@ -218,7 +218,7 @@ func (o Object) noteFor(c Column) string {
 	if c.Blobs {
 		return `blobs of 16 bytes are returned as hexadecimal digits; ` +
 			`if they are GUIDs, write { type = "Guid", blob = "net" } ` +
-			`for the byte order of .NET, or blob = "rfc" for that of the text`
+			`for the byte order of .NET, or blob = "rfc" for the byte order of the text`
 	}
 	return ""
 }

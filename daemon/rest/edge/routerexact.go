@@ -74,7 +74,7 @@ func (rt *Router) findExact(method string, parts []string) (m Match, allow []str
 
 // readOnly returns the error for a method that would change records.
 func readOnly(method string) error {
-	return fault.New(fault.NotImplemented, "%s is not offered: records can only be read here", Clean(method))
+	return fault.New(fault.NotImplemented, "%s is not supported: records can only be read here", Clean(method))
 }
 
 // matchExact is match for an Exact route.

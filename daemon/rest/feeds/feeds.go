@@ -106,7 +106,7 @@ func (h *Handlers) checkFolded(r request) error {
 	for _, field := range r.Filter.Folded {
 		if field < len(columns) && dialect.CaseSensitive(columns[field].Collation) {
 			return fault.New(fault.NotImplemented,
-				"$filter has tolower or toupper of %s, which is compared with regard to case: the functions are not offered for it",
+				"$filter has tolower or toupper of %s, which is compared with regard to case: the functions are not supported for it",
 				r.Kind.Fields[field].Name)
 		}
 	}

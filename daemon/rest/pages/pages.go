@@ -150,7 +150,7 @@ func only[T any](found rows[T], err error, noun string) (T, error) {
 func formOf(x *edge.Context) (url.Values, error) {
 	values, err := url.ParseQuery(string(x.Body))
 	if err != nil {
-		return nil, fault.New(fault.Malformed, "the body is not that of a form; send the form of the page again")
+		return nil, fault.New(fault.Malformed, "the body is not a form; send the form of the page again")
 	}
 	return values, nil
 }

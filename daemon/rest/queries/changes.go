@@ -167,7 +167,7 @@ func KindOf(x *edge.Context) (*record.Kind, error) {
 func (h *Handler) captured(x *edge.Context, kind *record.Kind) (Feed, error) {
 	switch {
 	case kind.Database != record.RecordsDB:
-		return nil, fault.New(fault.Conflict, "the changes of %s are not captured, only those of the ERP's records",
+		return nil, fault.New(fault.Conflict, "the changes of %s are not captured; only changes of the ERP's records are",
 			kind.Name)
 	case h.Feed == nil || !kind.Captured():
 		return nil, fault.New(fault.Conflict,

@@ -264,7 +264,7 @@ func reasonNotServed(o *edge.Options, name string) string {
 	}
 	if o.Mistaken != nil {
 		if _, mistaken := o.Mistaken.Lookup(name); mistaken {
-			return "a file of record kinds has a mistake; whd check names it"
+			return "a file of record kinds has a mistake; whd check shows it"
 		}
 	}
 	_, served := o.Kinds().Lookup(name) // by the name that the route does not accept

@@ -232,7 +232,7 @@ var SelectionMembers = append([]metadata.Member{
 	{Name: memberStatus, Type: "int", Help: "a filter, like StatusIn, EventNameStartsWith and the others of MessageQuery"},
 	{Name: query.Take, Type: "int", Help: "maximum number of messages, oldest first"},
 	{Name: memberDryRun, Type: "bool", Help: "true: count the messages without changing them"},
-	{Name: memberAll, Type: "bool", Help: "true: select all messages without a filter"},
+	{Name: memberAll, Type: "bool", Help: "true: select all messages if there is no filter"},
 }, PeriodMembers...)
 
 // candidateColumns are the columns that readCandidates reads. The first one orders the pages.

@@ -30,7 +30,7 @@ func headersOf(f *form.Form) *[]webhook.Header {
 		if err != nil {
 			f.Refuse(name, err.Error())
 		} else if list != nil {
-			f.Refuse(name, "is another name of Headers; give only one of them")
+			f.Refuse(name, "is another name for Headers; give only one of them")
 		}
 		list = &headers
 	}

@@ -65,7 +65,7 @@ func (n *noticedSubscriptions) document(r webhook.Subscription) wire.Subscriptio
 // not read.
 func (n *noticedSubscriptions) captureNotice(r webhook.Subscription) string {
 	if record.IsServiceEvent(r.Pattern) && !n.handlers.admin.Rules().IsAdmin(r.Owner.Name) {
-		return "the subscription receives no events, because its owner is no admin: save it as an admin"
+		return "the subscription receives no events, because its owner is not an admin: save it as an admin"
 	}
 	if !webhook.IsWildcard(r.Pattern) && r.Owner.Name != "" {
 		return "" // it starts the capture, or is disabled with the reason

@@ -143,7 +143,7 @@ func (o Options) part(m query.Member) (part, error) {
 		return p, errors.New("is only for events that are published for changes of records")
 	}
 	if !o.Stored && (p.before || isChanged) && !o.hasUpdates() {
-		return p, fmt.Errorf("is never met: %s is sent for no update, so that nothing has changed", o.Event)
+		return p, fmt.Errorf("is never met: %s is not sent for updates, so no field has changed", o.Event)
 	}
 	if isChanged {
 		var err error
@@ -263,7 +263,7 @@ func (o Options) checkField(i int) error {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, field.Name) })
 	}
 	if in(o.Wide) {
-		return fmt.Errorf("names %s, which can have more than 4 KiB", field.Name)
+		return fmt.Errorf("refers to %s, which can have more than 4 KiB", field.Name)
 	}
 	isListed := in(o.Kind.CaptureFields) && !in(o.Kind.Ignore)
 	if isListed || in(o.Kind.Key) {
@@ -271,7 +271,7 @@ func (o Options) checkField(i int) error {
 	}
 	// Without a list of fields, all others are captured, except bytes.
 	if o.Kind.CaptureFields != nil || in(o.Kind.Ignore) || field.Type == record.Bytes {
-		return fmt.Errorf("names %s, which is not captured", field.Name)
+		return fmt.Errorf("refers to %s, which is not captured", field.Name)
 	}
 	return nil
 }
@@ -289,7 +289,7 @@ func (o Options) changedFields(m query.Member) ([]string, error) {
 	for _, name := range list {
 		i, ok := o.Kind.Column(strings.TrimSpace(name))
 		if !ok {
-			return nil, fmt.Errorf("names %s, which %w", query.Printable(name), o.unknown(name, o.Kind.FieldNames()))
+			return nil, fmt.Errorf("refers to %s, which %w", query.Printable(name), o.unknown(name, o.Kind.FieldNames()))
 		}
 		if len(o.Kind.CaptureFields) == 0 && len(o.Kind.Fields)-len(o.Kind.Ignore) > maxHashed {
 			return nil, fmt.Errorf("is not known for %s, which has more than %d captured fields; capture_fields can name fewer",

@@ -30,8 +30,8 @@ func TestMistakes(t *testing.T) {
 				text:  `{"Changed":"Status","Before.Status":1,"Status":2}`,
 				event: event,
 				want: []string{
-					"Where.Changed is never met: " + event + " is sent for no update, so that nothing has changed",
-					"Where.Before.Status is never met: " + event + " is sent for no update, so that nothing has changed",
+					"Where.Changed is never met: " + event + " is not sent for updates, so no field has changed",
+					"Where.Before.Status is never met: " + event + " is not sent for updates, so no field has changed",
 				},
 			}
 			m.check(t, debtor(t))
@@ -160,9 +160,9 @@ var mistakesOfRecords = []mistake{
 	{
 		text: `{"Saved":"2026-01-01","Photo":"QUJD","Note":"x"}`,
 		want: []string{
-			"Where.Saved names Saved, which is not captured",
-			"Where.Photo names Photo, which is not captured",
-			"Where.Note names Note, which can have more than 4 KiB",
+			"Where.Saved refers to Saved, which is not captured",
+			"Where.Photo refers to Photo, which is not captured",
+			"Where.Note refers to Note, which can have more than 4 KiB",
 		},
 	},
 	{
@@ -192,13 +192,13 @@ var mistakesOfRecords = []mistake{
 	{
 		text: `{"Changed":["Status","Nam"]}`,
 		want: []string{
-			"Where.Changed names Nam, which is unknown for Debtor; did you mean Name?",
+			"Where.Changed refers to Nam, which is unknown for Debtor; did you mean Name?",
 		},
 	},
 	{
 		text: `{"Changed":"Saved"}`,
 		want: []string{
-			"Where.Changed names Saved, which is not captured",
+			"Where.Changed refers to Saved, which is not captured",
 		},
 	},
 	{
@@ -383,22 +383,22 @@ var mistakesOfPosted = []mistake{
 	{
 		text: `{"StatusNotIn":[1]}`,
 		want: []string{
-			"Where.StatusNotIn is no comparison: there is no NotIn; StatusNotEqualTo compares with one value",
+			"Where.StatusNotIn is not a comparison: there is no NotIn; StatusNotEqualTo compares with one value",
 		},
 	},
 	{
 		text: `{"TotalBiggerThan":1,"TotalSmallerThan":1,"totalgreaterthan":1,"TotalEquals":1}`,
 		want: []string{
-			"Where.TotalBiggerThan is no comparison; did you mean TotalGreaterThan?; a member of the body with this name is compared by TotalBiggerThanIn and a list",
-			"Where.TotalSmallerThan is no comparison; did you mean TotalLessThan?; a member of the body with this name is compared by TotalSmallerThanIn and a list",
-			"Where.totalgreaterthan is no comparison; did you mean totalGreaterThan?; a member of the body with this name is compared by totalgreaterthanIn and a list",
-			"Where.TotalEquals is no comparison; did you mean Total?; a member of the body with this name is compared by TotalEqualsIn and a list",
+			"Where.TotalBiggerThan is not a comparison; did you mean TotalGreaterThan?; to compare a member of the body with this name, use TotalBiggerThanIn and a list",
+			"Where.TotalSmallerThan is not a comparison; did you mean TotalLessThan?; to compare a member of the body with this name, use TotalSmallerThanIn and a list",
+			"Where.totalgreaterthan is not a comparison; did you mean totalGreaterThan?; to compare a member of the body with this name, use totalgreaterthanIn and a list",
+			"Where.TotalEquals is not a comparison; did you mean Total?; to compare a member of the body with this name, use TotalEqualsIn and a list",
 		},
 	},
 	{
 		text: `{"Take":5}`,
 		want: []string{
-			"Where.Take is for queries, and no condition; a member of the body with this name is compared by TakeIn and a list",
+			"Where.Take belongs to queries, and is not a condition; to compare a member of the body with this name, use TakeIn and a list",
 		},
 	},
 }

@@ -90,8 +90,8 @@ func checkScalar(m query.Member) error {
 func checkName(name, literal string) error {
 	parameters := []string{query.Skip, query.Take, query.OrderBy, query.OrderByDesc}
 	if slices.Contains(parameters, name) {
-		return fmt.Errorf("is for queries, and no condition; "+
-			"a member of the body with this name is compared by %s and a list", literal)
+		return fmt.Errorf("belongs to queries, and is not a condition; "+
+			"to compare a member of the body with this name, use %s and a list", literal)
 	}
 
 	for _, operator := range record.Operators()[1:] {
@@ -122,7 +122,7 @@ func nearMiss(field, right, literal string) error {
 	if field != "" {
 		suggested = record.DidYouMean([]string{field + right})
 	}
-	return fmt.Errorf("is no comparison%s; a member of the body with this name is compared by %s and a list",
+	return fmt.Errorf("is not a comparison%s; to compare a member of the body with this name, use %s and a list",
 		suggested, literal)
 }
 
@@ -132,7 +132,7 @@ func checkNegation(field string) error {
 	if !isNegated || negated == "" {
 		return nil
 	}
-	return fmt.Errorf("is no comparison: there is no NotIn; %sNotEqualTo compares with one value", negated)
+	return fmt.Errorf("is not a comparison: there is no NotIn; %sNotEqualTo compares with one value", negated)
 }
 
 // checkType returns an error for a value of a type that an operator does not compare.
