@@ -149,7 +149,7 @@ const (
 
 // Copy yields all records of a kind from one reply. For an exact copy, the changes from Since
 // to Exact of the last page have to be applied to them, each as an upsert or a deletion by
-// its KeyFields. Errors before the first page are those of FollowChanges. If the connection
+// its KeyFields. Errors before the first page are the same as for FollowChanges. If the connection
 // is lost later, the last item is an error of kind Incomplete: the caller must discard the
 // rows so far and call Copy again.
 func (c *Client) Copy(ctx context.Context, kind *record.Kind) iter.Seq2[*CopyPage, error] {

@@ -42,7 +42,7 @@ type Options struct {
 	Session   string        // session ID of an earlier Login; takes precedence over both
 	Timeout   time.Duration // until the start of a reply, not its end; zero: DefaultTimeout
 	UserAgent string
-	TLS       *tls.Config // trusted certificates; nil: those of the system
+	TLS       *tls.Config // trusted certificates; nil: the system's
 
 	// ReadOnly rejects requests that could change something: they are not sent.
 	ReadOnly bool
@@ -201,8 +201,8 @@ func (req call) isSafe() bool {
 	return req.reads || req.session || req.method == http.MethodGet
 }
 
-// SentRequests returns the number of requests that were sent, with those of clients that share the
-// connections, but without repetitions.
+// SentRequests returns the number of requests that were sent, including requests of clients that
+// share the connections, but without repetitions.
 func (c *Client) SentRequests() int64 { return c.sent.Load() }
 
 // send sends a request and waits for the start of the reply. The reply has a success

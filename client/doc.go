@@ -1,7 +1,7 @@
 // Package client is the Go API of the service: typed queries with streamed rows,
 // authentication, webhooks, and errors with their cause.
 //
-// A query selects records of a kind of the registry, here that of the service:
+// A query selects records of a kind in a registry, here the registry of the service:
 //
 //	kinds, err := c.Kinds(ctx)
 //	kind, ok := kinds.Lookup("SO_Totals")

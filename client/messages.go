@@ -16,7 +16,7 @@ func messagePath(subscriber, subscription, id string) string {
 	return subscriptionPath(subscriber, subscription) + "/Messages/" + url.PathEscape(id)
 }
 
-// Messages returns a page of a subscriber's messages. The members are those of a query:
+// Messages returns a page of a subscriber's messages. The members are the same as in a query:
 // filters, Skip, Take, OrderBy etc.
 func (c *Client) Messages(ctx context.Context, subscriber string, members url.Values) (*wire.Page[wire.Message], error) {
 	return get[*wire.Page[wire.Message]](ctx, c, withQuery(subscriberPath(subscriber)+"/Messages", members))
@@ -58,8 +58,8 @@ func (c *Client) RetryMessages(ctx context.Context, members url.Values) (*wire.M
 	return retried, err
 }
 
-// DeleteMessages deletes all matching messages and cancels pending ones. The members are
-// those of RetryMessages.
+// DeleteMessages deletes all matching messages and cancels pending ones. The members are the same
+// as for RetryMessages.
 func (c *Client) DeleteMessages(ctx context.Context, members url.Values) (*wire.MessagesDeleted, error) {
 	var deleted *wire.MessagesDeleted
 	err := c.do(ctx, bulkChange(messagesPath+"/Delete", members), &deleted)

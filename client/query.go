@@ -38,7 +38,7 @@ type Query struct {
 }
 
 // Filter compares a field with one value, two values or a list, depending on the
-// operator. Values have the text form of the field's type; those of byte[] are base64.
+// operator. Values have the text form of the field's type; byte[] is in base64.
 type Filter struct {
 	Field    string
 	Operator record.Operator

@@ -46,8 +46,8 @@ type StatsEvent struct{ Data json.RawMessage }
 // RequestEvent is a request that the service has handled.
 type RequestEvent struct{ wire.HandledRequest }
 
-// HeartbeatEvent is sent when the connection is established and then every 15 seconds. ID
-// can be used like that of a MessageEvent; it is empty without the topic messages.
+// HeartbeatEvent is sent when the connection is established and then every 15 seconds. ID can be
+// used like the ID of a MessageEvent; it is empty without the topic messages.
 type HeartbeatEvent struct {
 	ID         string
 	ServerTime time.Time

@@ -21,9 +21,9 @@ var unlikeJSON = []record.Type{record.Bool, record.TimeSpan, record.Dictionary, 
 // minBuffer is the minimum size of the buffer for a reply in CSV, in bytes.
 const minBuffer = 4096
 
-// CSV is like Rows, but for Rows.Text to yield CSV. If the service would write some of the
-// rows' values in another way, the rows are those of Rows. Older services cannot leave out
-// their guard against formulas.
+// CSV is like Rows, but for Rows.Text to yield CSV. If the service would write some values of the
+// rows in another way, the rows come from Rows. Older services cannot leave out their guard against
+// formulas.
 func (c *Client) CSV(ctx context.Context, q Query) (*Rows, error) {
 	return c.inPages(ctx, q, c.csv)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// DemoTables returns the tables that demo records fill: those of the record kinds
-// and those of bills.
+// DemoTables returns the tables that demo records fill: the tables of the record kinds and of
+// bills.
 func DemoTables() []*record.Kind {
 	return append(slices.Clone(demo.Kinds().Kinds()), erp.BillTables().Kinds()...)
 }

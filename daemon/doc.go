@@ -65,7 +65,7 @@
 //	config                 table of settings; file, environment, flags; reload
 //	kinds                  record kinds from files
 //	preflight              the checks of `whd check`
-//	compat                 counts the requests in logs of the existing service
+//	compat                 counts the requests in logs of the .NET service
 //	service                systemd and Windows services
 //	metrics, trace         Prometheus metrics; OpenTelemetry spans
 //	fault                  errors with a kind, which maps to an HTTP status

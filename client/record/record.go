@@ -57,7 +57,7 @@ func (f Field) TypeName() string {
 // Kind is a record kind. Its fields have the order of the published interface. The first
 // one is the tie-breaker that makes paging stable.
 type Kind struct {
-	Name    string   // also of the table or view, unless Table or the settings name another
+	Name    string   // and of the table or view, unless Table or the settings set another
 	Area    string   // business area, for display
 	Summary string   // one line, for display
 	Fields  []Field  // in column order
@@ -227,8 +227,8 @@ type Mistake struct {
 
 func (m *Mistake) Error() string { return m.Text }
 
-// Check returns all mistakes in the fields of a kind. It builds the lookup tables of a copy:
-// those of the caller's kind do not change.
+// Check returns all mistakes in the fields of a kind. It builds the lookup tables of a copy: the
+// caller's kind does not change.
 func (k Kind) Check() []*Mistake { return k.index() }
 
 // GroupColumn returns the name of a function's result in the rows of a query with GroupBy:

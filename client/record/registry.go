@@ -44,8 +44,8 @@ func (r *Registry) With(kinds ...Kind) (*Registry, error) {
 	return extended, nil
 }
 
-// Builtin returns the registry of Kinds. The published interface is that of the service
-// that whd replaces; existing clients depend on it.
+// Builtin returns the registry of Kinds. The service that whd replaces has the same interface, and
+// existing clients depend on it.
 func Builtin() *Registry { return builtin() }
 
 var builtin = sync.OnceValue(func() *Registry { return mustRegistry(Kinds()) })
@@ -100,10 +100,10 @@ func (r *Registry) Suggest(name string) []string {
 	return suggested
 }
 
-// Suggest returns up to three of names that are similar to name, most similar first:
-// those that contain it, or have an edit distance of at most a third of its length. If both
-// names have the same number of parts, with dots between them, each part must be similar:
-// jobcard.created is not like debtor.created.
+// Suggest returns up to three of names that are similar to name, most similar first: names that
+// contain it, or have an edit distance of at most a third of its length. If both names have the
+// same number of parts, with dots between them, each part must be similar: jobcard.created is not
+// like debtor.created.
 func Suggest(name string, names []string) []string {
 	type match struct {
 		name     string

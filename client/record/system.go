@@ -2,8 +2,8 @@ package record
 
 import "sync"
 
-// SystemKinds returns the kinds of the service's own data. They are queried like those of
-// Kinds, but most have their own routes.
+// SystemKinds returns the kinds of the service's own data. They are queried like Kinds, but most
+// have their own routes.
 func SystemKinds() []Kind {
 	return []Kind{
 		{

@@ -49,7 +49,7 @@ const (
 	HeaderFormulaGuard = "X-Formula-Guard"
 
 	HeaderIdempotencyKey = "Idempotency-Key"
-	HeaderReplayed       = "Idempotent-Replayed" // true: the reply is that of an earlier request with the same key
+	HeaderReplayed       = "Idempotent-Replayed" // true: this is the response to an earlier request with the same key
 	HeaderIgnoredMembers = "X-Ignored-Members"
 	HeaderListCompleted  = "X-AutoBatch-Completed" // number of requests of a list that succeeded
 	HeaderMethodOverride = "X-HTTP-Method-Override"

@@ -1,7 +1,7 @@
 package wire
 
-// Stats has webhook delivery statistics. Counts and latencies are those of all daemons, and are
-// stored for 48 hours; InHand and the states of queues are those of the daemon that replies.
+// Stats has webhook delivery statistics. Counts and latencies cover all daemons, and are stored for
+// 48 hours; InHand and the states of queues are from the daemon that responds.
 type Stats struct {
 	ServerDateTime Timestamp
 	SinceDateTime  Timestamp // when counting began, at most 48 hours ago
@@ -124,8 +124,9 @@ type Queue struct {
 
 	LastFailure *Failed `json:",omitempty"`
 
-	// HeldEvents has the events of which messages are held, because the owner of the subscription
-	// may not read their records. An event is listed once a message was about to be sent.
+	// HeldEvents has the events with held messages. They are held because the owner of the
+	// subscription may not read their records. An event is listed once a message was about to be
+	// sent.
 	HeldEvents []string `json:",omitempty"`
 }
 

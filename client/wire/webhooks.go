@@ -6,7 +6,7 @@ import (
 )
 
 // Timestamp is a time of the webhook resources. Its JSON has the legacy notation
-// /Date(milliseconds+0000)/, as clients of the existing service expect.
+// /Date(milliseconds+0000)/, as clients of the .NET service expect.
 type Timestamp time.Time
 
 // MarshalJSON returns the legacy notation; null for the zero time.

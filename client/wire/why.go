@@ -3,7 +3,7 @@ package wire
 // Why is the history of a key or of a message in the order of time: changes of records, events,
 // messages and attempts, and why any of them are missing.
 type Why struct {
-	Key   string // also that of the message; empty if its event has none
+	Key   string // of the event, and so of the message; empty if the event has none
 	Steps []WhyStep
 	More  bool `json:",omitempty"` // there are older steps
 }

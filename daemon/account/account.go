@@ -2,9 +2,9 @@
 // passwords, sessions, API keys and roles.
 //
 // Look-ups are cached for five seconds, and verified Basic passwords for five minutes
-// unless the user's row changes. Changes made through this Service take effect
-// immediately, those of other processes within five seconds. Password hashes cost 50 ms
-// and 19 MiB each, so at most two are computed concurrently.
+// unless the user's row changes. Changes made through this Service take effect immediately, changes
+// by other processes within five seconds. Password hashes cost 50 ms and 19 MiB each, so at most
+// two are computed concurrently.
 package account
 
 import (

@@ -24,8 +24,8 @@ var authMethodNames = [...]string{Cookie: "cookie", Header: "header", Basic: "ba
 // String returns the method's name in the audit trail and the API.
 func (m AuthMethod) String() string { return authMethodNames[m] }
 
-// Ambient reports whether browsers send such credentials automatically, also with
-// requests from other sites.
+// Ambient reports whether browsers send such credentials automatically, even with requests from
+// other sites.
 func (m AuthMethod) Ambient() bool { return m == Cookie || m == Basic }
 
 // Identity is the authenticated user or API key of a request. The zero value is an

@@ -2,9 +2,9 @@ package account
 
 import "github.com/bizhook/whd/client/record"
 
-// KindRole is the role that the records of a kind require, in addition to that of the route
-// or subscription by which they are read. The zero value allows no role. Requests are checked
-// in rest/accounts (authorize), owners of subscriptions by OwnerMayRead.
+// KindRole is the role that the records of a kind require, in addition to the role of the route or
+// subscription by which they are read. The zero value allows no role. Requests are checked in
+// rest/accounts (authorize), owners of subscriptions by OwnerMayRead.
 type KindRole struct {
 	isValid bool // false: the role of the kind could not be read
 	lowest  Role // NoRole if the kind requires none

@@ -83,7 +83,7 @@ type Store interface {
 	// nothing if the stored hash is no longer previous.
 	Rehash(ctx context.Context, name, previous, hash string) error
 
-	// Session returns the session of which the id has a hash, also an expired one.
+	// Session returns the session with this hash of its ID, even if it has expired.
 	Session(ctx context.Context, hash string) (*Session, error)
 	// AddSession adds nothing if the user was deleted or the password hash has changed.
 	AddSession(ctx context.Context, s Session) (added bool, err error)

@@ -36,7 +36,7 @@ type Config struct {
 	DSN         string        // DSN of SQL Server, instead of a file
 	Schema      string        // on SQL Server; DefaultSchema if empty
 	LockTimeout time.Duration // lock timeout of statements on SQL Server; 0 for no limit
-	Migrate     bool          // migrate the tables on SQL Server; those of a file are always migrated
+	Migrate     bool          // migrate the tables on SQL Server; tables in a file are always migrated
 	Connections int           // max. concurrent queries on a file
 	Limits      func() executor.Limits
 

@@ -153,9 +153,8 @@ VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)`,
 	)
 }
 
-// Truncate shortens a text to maxBytes without splitting a UTF-8 character. The
-// columns of SQL Server count UTF-16 units, of which a text never has more than
-// bytes.
+// Truncate shortens a text to maxBytes without splitting a UTF-8 character. The columns of SQL
+// Server count UTF-16 units; a text never has more of them than bytes.
 func Truncate(text string, maxBytes int) string {
 	if len(text) <= maxBytes {
 		return text

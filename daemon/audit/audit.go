@@ -13,7 +13,7 @@ import (
 
 // Actor is the account that makes a change.
 type Actor struct {
-	// Name is that of a user, an API key or an operating system account.
+	// Name is the name of a user, an API key or an operating system account.
 	Name string
 
 	// Via is the authentication method: cookie, header, basic or bearer; "command" for whd

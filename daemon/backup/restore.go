@@ -52,7 +52,7 @@ func Restore(ctx context.Context, t Target, file string) (Restored, error) {
 }
 
 // Replace replaces the store in a directory with the files that build creates in a
-// temporary directory. It locks the directory, also while build runs. If build
+// temporary directory. It keeps the directory locked while build runs. If build
 // succeeds, the files are renamed into place together; if it fails, nothing is
 // changed. purpose is part of the name of the temporary directory.
 func (t Target) Replace(purpose string, build func(tempDir string) error) (replacedDir string, err error) {

@@ -21,11 +21,11 @@ type Config struct {
 	Log       *slog.Logger
 	Secret    []byte                  // secret of the store; keys the hashes of rows
 	Kinds     func() []*record.Kind   // all kinds of the ERP
-	Named     func(event string) bool // reports whether a subscription, enabled or not, names an event
+	Named     func(event string) bool // reports whether a subscription, enabled or not, is to an event by its name
 	Settings  func() Settings         // called often, since settings can be reloaded
 
-	// Compared returns the fields of which conditions of subscriptions compare the values
-	// before a change, sorted; nil for none.
+	// Compared returns the fields that conditions of subscriptions compare with their values before
+	// a change, sorted; nil for none.
 	Compared func(kind *record.Kind) []string
 }
 

@@ -72,7 +72,7 @@ type Table struct {
 // are the first ones in the order of the key.
 type Read struct {
 	Kind   *record.Kind
-	Fields []int        // to read, in this order; they include those of the key
+	Fields []int        // to read, in this order, including the fields of the key
 	Key    []int        // the key's fields
 	After  []row.Cell   // continues after this key, in the database's order
 	Keys   [][]row.Cell // the rows with these keys, at most MaxKeys

@@ -10,8 +10,8 @@ import (
 )
 
 // Copy compares the rows that are given out for a copy, which are all rows of a kind, with
-// the shadow. Those that differ are read again, and also those of the shadow that were not
-// given out: they may have been gone only for a moment.
+// the shadow. Rows that differ are read again. So are rows of the shadow that were not passed on:
+// they may have been missing only for a moment.
 type Copy struct {
 	feed  Feed
 	kind  *record.Kind

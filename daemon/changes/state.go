@@ -32,7 +32,7 @@ type State struct {
 	Phase    Phase            `json:",omitempty"`
 	Reason   string           `json:",omitempty"` // reason of Stopped, or why capture lags
 	Manual   bool             `json:",omitempty"` // Stopped until an administrator resumes it
-	Compared []string         `json:",omitempty"` // fields of which conditions compare the values before a change
+	Compared []string         `json:",omitempty"` // fields that conditions compare with their values before a change
 	Scheme   int64            `json:",omitempty"` // scheme of new entries
 	Schemes  map[int64]Scheme `json:",omitempty"` // those that entries may have
 	Epoch    uint64           `json:",omitempty"` // tokens of earlier epochs are invalid; 0 if none are

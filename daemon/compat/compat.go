@@ -1,4 +1,4 @@
-// Package compat reads the request logs of the existing service, and counts which of its
+// Package compat reads the request logs of the .NET service, and counts which of its
 // operations this service has.
 package compat
 
@@ -24,14 +24,14 @@ type Entry struct {
 type Count struct {
 	Operation string
 	Requests  int
-	missing   int // requests to which the existing service responded 404 or 405
+	missing   int // requests to which the .NET service responded 404 or 405
 }
 
 // Report has the requests of a log by operation, the most frequent first.
 type Report struct {
 	Served    []Count
 	NotServed []Count
-	NotFound  []Count // not found by the existing service either, such as those of scanners
+	NotFound  []Count // not found by the .NET service either, such as requests of scanners
 	Elsewhere int     // requests that are not below the path of the service
 }
 
@@ -44,7 +44,7 @@ type Counter struct {
 	elsewhere int
 }
 
-// NewCounter returns a Counter. basePath is the path of the existing service on its host; find
+// NewCounter returns a Counter. basePath is the path of the .NET service on its host; find
 // returns the name of an operation of this service.
 func NewCounter(basePath string, find func(method, path string) (operation string, ok bool)) *Counter {
 	return &Counter{

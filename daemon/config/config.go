@@ -299,7 +299,7 @@ type ERPConfig struct {
 	Files   Paths      // files of additional record kinds, and directories of such files
 	Sources Sources    // record kind -> table or view, if the names differ
 	Version string     // table and column with the ERP's version; empty if unknown
-	Outbox  string     // table of events on a server; empty for none, or that of the store
+	Outbox  string     // table of events on a server; empty for none, or for the table in the store
 	Spill   Size       // limit of all responses that clients have not read yet
 
 	Changes      ChangesConfig
@@ -313,7 +313,7 @@ const (
 	builtinNone    = "none"
 )
 
-// Tracked returns the tables on the ERP's server that are missed if they vanish: those of the
+// Tracked returns the tables on the ERP's server that are missed if they vanish: the tables of the
 // record kinds and of bills, except tables that erp.builtin requires. Files have all tables.
 func (c ERPConfig) Tracked() (tracked []erp.Tracked) {
 	if !c.DSN.OnServer() {

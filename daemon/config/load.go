@@ -31,10 +31,10 @@ type sources struct {
 	platform platform
 }
 
-// Read reads the settings from, in order of increasing precedence: defaults, those of
-// the setting compat, the TOML file that --config or WHD_CONFIG names (else the
-// platform's), credentials of systemd, environment variables, and flags. Invalid settings
-// are a *UsageError with all problems of all sources.
+// Read reads the settings from, in order of increasing precedence: defaults, defaults by the
+// setting compat, the TOML file in --config or WHD_CONFIG (else the platform's), credentials of
+// systemd, environment variables, and flags. Invalid settings are a *UsageError with all problems
+// of all sources.
 func Read(flags Layer, env []string) (Config, error) {
 	return load(sources{flags, env, os.ReadFile, thisPlatform()})
 }

@@ -15,8 +15,8 @@ import (
 	pkcs12 "software.sslmate.com/src/go-pkcs12"
 )
 
-// TLSConfig names the files of the certificate: a pair of PEM files, or a PFX file, which also
-// has the key. All fields are empty for plain HTTP.
+// TLSConfig has the paths of the files of the certificate: a pair of PEM files, or a PFX file,
+// which also has the key. All fields are empty for plain HTTP.
 type TLSConfig struct {
 	Cert     string
 	Key      string // empty with a PFX file

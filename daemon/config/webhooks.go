@@ -100,9 +100,9 @@ func IsLoopback(text string) bool {
 	return err == nil && wire.IsLoopback(u.Hostname())
 }
 
-// PublishedEvents returns the built-in events, those of webhooks.events and those of the
-// record kinds; and, by name in lower case, the kinds of these. An event of
-// a kind replaces one of the same name, so that a name has one source.
+// PublishedEvents returns the built-in events, the events in webhooks.events and the events of
+// record kinds; and, by name in lower case, the kinds of these. An event of a kind replaces one of
+// the same name, so that a name has one source.
 func (w WebhooksConfig) PublishedEvents(
 	kinds *record.Registry,
 ) (events []record.Event, captured map[string]*record.Kind) {

@@ -29,7 +29,7 @@ func matchDirectory(path string) error {
 	return matchOwner(filepath.Dir(path), func(uid, gid int) error { return os.Lchown(path, uid, gid) })
 }
 
-// MkdirTemp creates a directory with a new name in the data directory; pattern is that of
+// MkdirTemp creates a directory with a new name in the data directory; pattern has the form of
 // os.MkdirTemp.
 func MkdirTemp(dir, pattern string) (string, error) {
 	path, err := os.MkdirTemp(dir, pattern)
@@ -51,7 +51,7 @@ func CreateNew(path string) (*os.File, error) {
 	return matchFile(file)
 }
 
-// CreateTemp creates a file with a new name; pattern is that of os.CreateTemp.
+// CreateTemp creates a file with a new name; pattern has the form of os.CreateTemp.
 func CreateTemp(dir, pattern string) (*os.File, error) {
 	file, err := os.CreateTemp(dir, pattern)
 	if err != nil {

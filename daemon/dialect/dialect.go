@@ -64,8 +64,8 @@ type Column struct {
 	Type      string // in SQL; empty if unknown
 	Collation string // collation of text columns
 
-	// Affinity is the affinity of a file's column, by which SQLite converts values; empty for that
-	// of the types of package erp.
+	// Affinity is the affinity of a file's column, by which SQLite converts values; empty for the
+	// affinity that the types of package erp have.
 	Affinity string
 
 	// Compared is around the column where it is compared, sorted or grouped, if the database

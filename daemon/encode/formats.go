@@ -112,8 +112,7 @@ func Formats() []Format { return formats }
 // Names returns the names of the formats.
 func Names() []string { return namesOf(formats) }
 
-// PathNames returns the names of the formats with paths such as /csv/reply: those of
-// text.
+// PathNames returns the names of the text formats, which have paths such as /csv/reply.
 func PathNames() []string {
 	return namesOf(slices.DeleteFunc(slices.Clone(formats), func(f Format) bool { return f.Binary }))
 }

@@ -26,7 +26,7 @@ type Bills struct {
 // it: a SQLite file has one writer at a time.
 type Lock func(ctx context.Context, key string) (unlock func(), err error)
 
-// NewBills returns Bills. lock serializes changes with those of other daemons. zone is the
+// NewBills returns Bills. lock serializes changes with changes by other daemons. zone is the
 // time zone of the times in the ERP's tables.
 func NewBills(records *Records, lock Lock, zone *time.Location) *Bills {
 	local := newKeyLock()

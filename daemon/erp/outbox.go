@@ -90,7 +90,7 @@ func outboxCondition(except string) string {
 		` AND (EventGUID IS NULL OR EventGUID NOT IN ` + except + `)`
 }
 
-// Read returns events, the oldest first. It leaves out the rows except, of which there may be
+// Read returns events, the oldest first. It leaves out the rows in except, which can have up to
 // 1,000.
 func (o *Outbox) Read(ctx context.Context, limits OutboxLimits, except []string) ([]OutboxRow, error) {
 	except = append(slices.Clone(except), unusedID) // a list must not be empty

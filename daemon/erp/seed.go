@@ -7,8 +7,8 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Rows returns the rows of a kind. Values are in column order: nil, string, int64
-// (also for bools) or []byte, formatted as by package wire.
+// Rows returns the rows of a kind. Values are in column order: nil, string, int64 (including bools)
+// or []byte, formatted as by package wire.
 type Rows = func(*record.Kind) iter.Seq[[]any]
 
 // Seeded is the result of Seed.

@@ -85,7 +85,7 @@ func Unavailable(err error, message string) error {
 }
 
 // ReadinessError returns the error of queries that fail with err, for checks of readiness.
-// It is always temporary and names the reason if that is safe to show.
+// It is always temporary, and states the reason if it is safe to show.
 func ReadinessError(err error) error {
 	if err == nil {
 		return nil

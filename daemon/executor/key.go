@@ -31,8 +31,8 @@ func Key(ctx context.Context, db Database, kind *record.Kind) ([]int, error) {
 	return FindKey(columns, kind.ByColumn), err
 }
 
-// PageKey returns the fields of Key, and those of them that the table lets be null although they
-// are of its primary key: SQLite does. Pages need both, which one session reads.
+// PageKey returns the fields of Key, and which of them can be null although they are in the primary
+// key: SQLite allows this. Pages need both, which one session reads.
 func PageKey(ctx context.Context, db Database, kind *record.Kind) (key, unchecked []int, err error) {
 	s, err := db.Session(ctx, kind, false)
 	if err != nil {
@@ -300,8 +300,8 @@ SELECT * FROM (
 	ORDER BY i.origin <> 'pk', i.seq, c.seqno
 )`
 
-// FileKeys returns the columns of the unique indexes of a table in a SQLite file, those of
-// the primary key first.
+// FileKeys returns the columns of the unique indexes of a table in a SQLite file, starting with the
+// primary key.
 func FileKeys(conn *sqlite.Conn, table string) ([]mssql.KeyColumn, error) {
 	var columns []mssql.KeyColumn
 	var collations []string // collations of the columns in the index; empty for the row ID

@@ -43,7 +43,7 @@ type MessageStore interface {
 
 // Config configures an import.
 type Config struct {
-	DSN      string // DSN of the existing service's database, sqlserver://...
+	DSN      string // DSN of the .NET service's database, sqlserver://...
 	Schema   string // schema of its tables
 	Store    Store
 	Rules    webhook.Rules
@@ -149,7 +149,7 @@ func (r *run) importAll(ctx context.Context) (err error) {
 	return r.importMessages(ctx)
 }
 
-// subscriptions returns the subscriptions of the existing service with their headers, by the
+// subscriptions returns the subscriptions of the .NET service with their headers, by the
 // GUID of their subscriber.
 func (r *run) subscriptions(ctx context.Context) (map[string][]webhook.Subscription, error) {
 	rows, err := r.source.rows(ctx, subscriptionTable)
@@ -404,7 +404,7 @@ func (r *run) write(ctx context.Context, b delivery.Batch) error {
 	return r.Store.Messages.Write(ctx, b)
 }
 
-// keyLife is how long the RecID of an imported object is kept. The existing service is
+// keyLife is how long the RecID of an imported object is kept. The .NET service is
 // gone long before.
 const keyLife = 10 * 365 * 24 * time.Hour
 

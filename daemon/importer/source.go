@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// table is a table of the existing service with the columns that are read. The first one
+// table is a table of the .NET service with the columns that are read. The first one
 // is its key; all that end in RecID contain GUIDs.
 type table struct {
 	name    string
@@ -46,7 +46,7 @@ var (
 	}
 )
 
-// source reads the existing service's tables in one transaction.
+// source reads the .NET service's tables in one transaction.
 type source struct {
 	tx         *sql.Tx
 	schema     string
@@ -197,7 +197,7 @@ func (s *source) finished(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// message is an unfinished message of the existing service.
+// message is an unfinished message of the .NET service.
 type message struct {
 	key              string // position in the order of pages
 	added            string // local time, empty if unknown

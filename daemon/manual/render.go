@@ -134,7 +134,7 @@ func (a *anchors) Generate(heading []byte, _ ast.NodeKind) []byte {
 	return []byte(id)
 }
 
-// Put does nothing: pages have no anchors but those of their headings.
+// Put does nothing: pages have no anchors except for their headings.
 func (a *anchors) Put([]byte) {}
 
 // readme is the page of the repository that the manual refers to for the demo. Here, the tutorial

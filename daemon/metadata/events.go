@@ -15,7 +15,7 @@ type Event struct {
 	Kind *record.Kind // the kind of a captured event; nil if clients or the service publish it
 }
 
-// Events returns the published events without those of kinds that the reader may not read.
+// Events returns the published events, without events of kinds that the reader may not read.
 func Events(published []record.Event, kinds *record.Registry, mayRead func(*record.Kind) bool) []Event {
 	captured := make(map[string]*record.Kind) // by name in lower case
 	for _, kind := range kinds.Kinds() {

@@ -31,7 +31,7 @@ type Operation struct {
 	Group    string
 	Summary  string
 	Kind     *record.Kind // kind of a query; its fields are request members
-	Members  []Member     // in addition to those of the kind and of every query
+	Members  []Member     // in addition to the members of the kind and of every query
 	Response any          // a value of the response type; nil for none
 	Media    string       // media type of a response that is not a document
 	Formats  []string     // formats of responses; nil for all

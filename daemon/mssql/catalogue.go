@@ -90,8 +90,8 @@ const keysSQL = `SELECT i.index_id, c.name, CAST(c.is_nullable AS int)` + indexC
 	AND i.is_unique = 1 AND k.is_included_column = 0
 ORDER BY CASE WHEN i.is_primary_key = 1 THEN 0 ELSE 1 END, i.index_id, k.key_ordinal`
 
-// Keys returns the columns of the unique indexes of a table, those of the primary key
-// first. There are none for a view, a synonym or a table on another server.
+// Keys returns the columns of the unique indexes of a table, starting with the primary key. There
+// are none for a view, a synonym or a table on another server.
 func (c *Conn) Keys(ctx context.Context, t Table) (columns []KeyColumn, err error) {
 	types := []record.Type{record.Int, record.Text, record.Int}
 	err = facts(ctx, c, t, keysSQL, types, func(cells []row.Cell) {

@@ -16,7 +16,7 @@ type Column struct {
 	Nullable          bool
 	Collation         string // collation of text columns
 	CodePage          int    // code page of char and varchar columns
-	ParameterCodePage int    // code page of varchar parameters, which is that of the connection's database
+	ParameterCodePage int    // code page of varchar parameters, which depends on the connection's database
 }
 
 // Code pages of which more than ASCII is supported.
@@ -75,7 +75,7 @@ func (c Column) Unordered() bool {
 	return c.Type == "text" || c.Type == "ntext" || c.Type == "xml" || c.Type == "image"
 }
 
-// Fits reports whether the length of text does not exceed that of the column.
+// Fits reports whether a text is not longer than the column.
 func (c Column) Fits(text string) bool { return c.Length <= 0 || utf16Length(text) <= c.Length }
 
 // Declared returns the column's type in SQL.

@@ -16,7 +16,7 @@ import (
 type Config struct {
 	DSN         string // sqlserver:// URL with the driver's options
 	Connections int    // maximum number of connections; 0 for no limit
-	AppName     string // program name that the server shows; empty for that of DSN
+	AppName     string // program name that the server shows; empty for the name in DSN
 	Primary     bool   // do not connect to a readable replica, even if DSN requests one
 }
 

@@ -1,6 +1,5 @@
 // Package odata reads requests of OData 4.0 and writes its responses: metadata, keys,
-// filters, rows and errors. It has no input or output: the queries are those of package
-// query.
+// filters, rows and errors. It has no input or output: it builds queries of package query.
 package odata
 
 import (

@@ -62,7 +62,7 @@ type Options struct {
 	Count  bool
 	Token  *Token // token of the next page; nil for the first one
 
-	Ignored []string // names that are no system query options
+	Ignored []string // names that are not system query options
 }
 
 // ParseOptions reads the options of a request about a kind, nil for a document.

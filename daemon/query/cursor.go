@@ -40,7 +40,7 @@ type Place struct {
 	// primary key: see package executor.
 	Unchecked []int `json:",omitzero"`
 
-	// Proven are the fields of the key, if it is that of a table. A declared key may have nulls
+	// Proven are the fields of the key, if a table has it. A declared key may have nulls
 	// and equal rows.
 	Proven []int `json:",omitzero"`
 
@@ -101,7 +101,7 @@ func NewCursors(key [32]byte) *Cursors {
 }
 
 // Start sets the place of the first page of a request that has the conditions of a path as
-// well. The key's fields identify a row; their direction is that of the order, since most
+// well. The key's fields identify a row; they have the direction of the order, since most
 // indexes are followed by the key and can be read backwards.
 func (c *Cursors) Start(r *Request, path []Condition, key []int) error {
 	if key == nil {
@@ -140,8 +140,8 @@ func noKeyError(kind *record.Kind) error {
 		"a primary key nor a unique index without nulls. Use Skip and Take%s", kind.Name, advice)
 }
 
-// Continue sets the place of a request to that of its cursor, and the conditions and fields
-// that the request does not repeat.
+// Continue takes the place of a request from its cursor, and the conditions and fields that the
+// request does not repeat.
 func (c *Cursors) Continue(r *Request, path []Condition) error {
 	p, err := c.place(r)
 	if err != nil {
@@ -281,9 +281,8 @@ func CursorError(format string, args ...any) *fault.Error {
 }
 
 // Parts returns the plans of the rows of a page, one after the other: each one reads a range
-// of an index that starts with the fields of the order. Its columns are
-// followed by those of the order that it lacks; the indexes of the order's columns are
-// returned as well.
+// of an index that starts with the fields of the order. Its columns are followed by the columns of
+// the order that it lacks; the indexes of the order's columns are returned as well.
 func (p *Place) Parts(whole Plan) (parts []Plan, positions []int) {
 	for _, o := range p.Order {
 		i := slices.Index(whole.Columns, o.Field)

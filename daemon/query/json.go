@@ -8,9 +8,9 @@ import (
 )
 
 // ReadJSON reads a body that is one JSON object. Unlike encoding/json it rejects
-// duplicate names, invalid UTF-8 and unpaired surrogates. Of names that differ in letter
-// case the last one counts. Nesting is limited only by the size of the body, since nested
-// values are skipped.
+// duplicate names, invalid UTF-8 and unpaired surrogates. If names differ only in letter case, the
+// last one counts. Nesting is limited only by the size of the body, since nested values are
+// skipped.
 func ReadJSON(body []byte) (Members, error) {
 	var all collector
 	if err := EachJSON(string(body), all.set); err != nil {

@@ -21,7 +21,7 @@ type Plan struct {
 	TotalRequested bool  // the request itself has Include=Total
 	CountAgain     bool  // the total is counted even if it is remembered
 	Aggregates     []Aggregate
-	Readable       bool   // extreme values are only those of values that can be read as the type of their field
+	Readable       bool   // extreme values consider only values that can be read as the type of their field
 	Group          *Group // nil for rows of Kind
 
 	Place   *Place // place of a page by cursor; nil for other plans
@@ -200,9 +200,9 @@ func (p *Plan) Total(rows int64) (total int64, known bool) {
 	return p.Skip + rows, true
 }
 
-// Counts reports whether a total that does not follow from the page is counted: also that
-// of a short page of selected keys. SQL Server does not fill it up if rows change while it
-// is read, and there are few matches to count.
+// Counts reports whether a total that does not follow from the page is counted, even for a short
+// page of selected keys: SQL Server does not fill it up if rows change while it is read, and there
+// are few matches to count.
 func (p *Plan) Counts(rows int64) bool {
 	isLastPage := rows < p.Take && (rows > 0 || p.Skip == 0)
 	isShortOfKeys := p.PageKeys != nil && isLastPage

@@ -180,8 +180,8 @@ type Parameter struct {
 	Summary string
 }
 
-// Parameters returns the members of every query: the first seven are those of the
-// published interface; the rest are our own, and those accepted without effect.
+// Parameters returns the members of every query: the first seven are in the published interface;
+// the rest are additions, or accepted without effect.
 func Parameters() []Parameter {
 	return []Parameter{
 		{Skip, "int?", "number of records to skip"},

@@ -201,8 +201,7 @@ func isName(text string) bool {
 // may have a password anywhere.
 func IsSensitive(text string) bool { return findSensitive(text) != nil }
 
-// IsSecret reports whether a text contains a sensitive word for values of which nothing
-// is shown.
+// IsSecret reports whether a text contains a word for values that are masked completely.
 func IsSecret(text string) bool {
 	w := findSensitive(text)
 	return w != nil && w.shown == 0

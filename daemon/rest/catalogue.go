@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest/queries"
 )
 
-// Catalogue names the operations of requests without serving them.
+// Catalogue finds the operations of requests without serving them.
 type Catalogue struct {
 	router  *edge.Router
 	queries *queries.Handler

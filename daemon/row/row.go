@@ -17,8 +17,8 @@ import (
 //	TimeSpan                    Int, in units of 100 ns
 //	Bytes                       Data, the bytes themselves
 //	all other types             Data, the value's text as in JSON, unquoted:
-//	                            digits of a decimal, date with seven fractional digits (also of an
-//	                            Epoch), hyphenated GUID
+//	                            digits of a decimal, date with seven fractional digits (even if
+//	                            it is an Epoch), hyphenated GUID
 //
 // A column of an embedded file may also hold values that cannot be read as its type. Such a
 // cell is a Misfit: its Data is the value's own text, which encoders write as a text.
@@ -32,8 +32,8 @@ type Cell struct {
 	Data   []byte
 }
 
-// Class is the storage class of a value in an embedded file, if it is not that of its type.
-// A key or a cursor needs it, since SQLite sorts the values of a column by their class first.
+// Class is the storage class of a value in an embedded file, if it differs from the class of its
+// type. A key or a cursor needs it, since SQLite sorts the values of a column by their class first.
 type Class uint8
 
 // The classes.
@@ -41,7 +41,7 @@ const (
 	ClassOfType Class = iota
 	Integer           // Int
 	Real              // Data, its digits
-	Text              // Data, also of a bool; an empty one is null unless the type is a text
+	Text              // Data, including a bool; an empty value is null unless the type is a text
 	Blob              // Data, in hexadecimal digits
 )
 

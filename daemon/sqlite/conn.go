@@ -289,7 +289,7 @@ SELECT CASE
 END FROM sample`
 
 // Collation returns the name of the collation with which a text is compared with a column of a
-// table or view: that of a column, or BINARY for the result of an expression.
+// table or view: the collation of the column, or BINARY for the result of an expression.
 func (c *Conn) Collation(table, column string) (name string, err error) {
 	sql := strings.NewReplacer("column", Quote(column), "source", Quote(table)).Replace(equalities)
 	err = c.Query(sql, func(s *Stmt) error {

@@ -1,6 +1,6 @@
 // Package storage opens the two databases that the settings select, each in files or on
-// SQL Server: that of the ERP's records, and that of the service's own data with its
-// tables, the request log and the webhooks.
+// SQL Server: the database of the ERP's records, and the database of the service's own data with
+// its tables, the request log and the webhooks.
 package storage
 
 import (

@@ -46,7 +46,7 @@ type Tracer struct {
 // tracesPath is the path of the OTLP endpoint for spans.
 const tracesPath = "v1/traces"
 
-// Open returns a Tracer, nil if neither c nor the environment names a collector. An
+// Open returns a Tracer, nil if neither c nor the environment has the address of a collector. An
 // unreachable collector is not an error: spans that it does not accept are dropped.
 func Open(ctx context.Context, c Config) (*Tracer, error) {
 	if !c.enabled() {

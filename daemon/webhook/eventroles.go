@@ -19,8 +19,8 @@ type EventRoles struct {
 
 // EventRoleStore stores the roles that events require.
 type EventRoleStore interface {
-	// KeepEventRoles stores the current roles, and returns those of all events that have
-	// been captured.
+	// KeepEventRoles stores the current roles, and returns the roles of all events that have been
+	// captured.
 	KeepEventRoles(ctx context.Context, current map[string]string) (map[string]string, error)
 }
 
@@ -34,7 +34,7 @@ func NewEventRoles(store EventRoleStore, current map[string]string) *EventRoles 
 // Required returns the roles for Rules.Roles. Callers must not modify it.
 func (r *EventRoles) Required() map[string]string { return *r.required.Load() }
 
-// Keep stores the current roles, and reads those of earlier kinds. If it fails, the roles
+// Keep stores the current roles, and reads the roles of earlier kinds. If it fails, the roles
 // that are known already stay in effect.
 func (r *EventRoles) Keep(ctx context.Context, current map[string]string) error {
 	roles, err := r.store.KeepEventRoles(ctx, current)

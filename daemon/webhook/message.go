@@ -33,12 +33,12 @@ type Event struct {
 // Message is one event for one subscription. Each attempt goes to the URL that the subscription
 // has then. The message keeps the URL of its last attempt.
 type Message struct {
-	ID           int64  // ascending with time; also its ItemNo
+	ID           int64  // ascending with time; it is also the ItemNo
 	GUID         string // starts with GUIDTime of the event's AddedAt
 	Event        *Event
 	Partition    int64 // sent by the daemon that holds its lease
 	Subscription int64
-	URL          string // address of the last attempt; before the first one, that of the subscription at publication
+	URL          string // address of the last attempt; before the first attempt, the subscription's at publication
 	MadeByAdmin  bool   // Subscription.MadeByAdmin at publication: read only by older programs
 	State
 }

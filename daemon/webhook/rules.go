@@ -45,7 +45,8 @@ type Rules struct {
 
 	// the kinds of captured events, by the event's name in lower case
 	Captured map[string]*record.Kind
-	// the roles that the events of captured kinds require, also of those that are not captured any more, by name
+	// the roles that events of captured kinds require, including kinds that are no longer captured,
+	// by name
 	Roles map[string]string
 	// reports whether the owner of a subscription may read a kind now; nil if there are no such kinds
 	MayRead func(owner string, kind *record.Kind) bool

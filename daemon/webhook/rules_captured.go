@@ -39,7 +39,7 @@ func HowToRequest(kind *record.Kind) string {
 }
 
 // Posted returns the name of a published event in canonical letter case if clients may
-// post it. Otherwise the error names the kind of the event, if the caller sees the kind.
+// post it. Otherwise the error contains the kind of the event, if the caller may see the kind.
 func (r Rules) Posted(text string, sees func(*record.Kind) bool) (string, error) {
 	name, err := r.Event(text)
 	kind := r.CapturedBy(name)

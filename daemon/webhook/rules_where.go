@@ -114,8 +114,8 @@ func (r Rules) Known(subscriptions []Subscription) error {
 	return nil
 }
 
-// Needs returns the fields of which the condition of a subscription compares the values before
-// a change, or in a deleted record.
+// Needs returns the fields that the condition of a subscription compares with their values before a
+// change, or in a deleted record.
 func (s *Subscription) Needs() []string {
 	if s.Where.Condition == nil || s.Where.Condition.Kind() == nil {
 		return nil

@@ -36,7 +36,7 @@ type Subscription struct {
 	SubscriberInfo SubscriberInfo
 	Pattern        string // the name of an event, family.*, or *
 	URL            string
-	ItemNo         int // position among those of the subscriber
+	ItemNo         int // position among the subscriber's subscriptions
 	Enabled        bool
 	DisabledReason string // empty if enabled or if none was given
 	Order          Order
@@ -81,7 +81,7 @@ type Owner struct {
 	Name string // user:NAME or key:ID; empty for a caller with only a SubscriberID
 	Held string // the record kind of its event, if the owner may no longer read it; not stored
 
-	// Withheld has the captured events that the owner may not read, also those that are no longer
+	// Withheld has the captured events that the owner may not read, even if they are no longer
 	// captured, in lower case. It is shared and not stored.
 	Withheld map[string]bool
 }

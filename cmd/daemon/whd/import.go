@@ -76,7 +76,7 @@ func (p importing) run(c *urfave.Context) error {
 		result.Subscribers, result.Subscriptions, result.Headers, result.Messages, result.Finished)
 	if !result.Consistent {
 		p.notice("the database has no snapshot isolation, so changes during the import may be incomplete; " +
-			"repeat it when the existing service is stopped")
+			"repeat it when the .NET service is stopped")
 	}
 	if imported.DryRun {
 		p.notice("dry run: nothing was changed")

@@ -53,7 +53,7 @@ func IsUsage(err error) bool {
 }
 
 // PrintError writes the program's name and an error on one line, then the details
-// on indented lines. A *UsageError also names the help command.
+// on indented lines. For a *UsageError, it also prints the help command.
 func PrintError(w io.Writer, program string, err error, details ...string) {
 	message := err.Error()
 	if usage, ok := errors.AsType[*UsageError](err); ok {

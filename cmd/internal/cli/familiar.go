@@ -239,7 +239,7 @@ func (t FlagTable) Familiar(name string) (Flag, bool) {
 	return t[flag], true
 }
 
-// TakesValue reports whether a flag, also one of another program, takes a value.
+// TakesValue reports whether a flag, including a flag of another program, takes a value.
 func (t FlagTable) TakesValue(name string) bool {
 	flag, ok := t[name]
 	if !ok {
@@ -441,7 +441,7 @@ func resolve(app *cli.App, path, words []string) resolved {
 	}
 }
 
-// CommandAt returns the path of the command that the words of a line name, also in the words of
+// CommandAt returns the path of the command at the start of a line, which can be in the words of
 // other programs, and the arguments after it.
 func CommandAt(app *cli.App, words []string) (path, args []string) {
 	command := resolve(app, nil, words)

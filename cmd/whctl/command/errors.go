@@ -61,8 +61,7 @@ func (e Interruption) Error() string {
 // Unwrap makes errors.Is find context.Canceled.
 func (Interruption) Unwrap() error { return context.Canceled }
 
-// Interrupted returns err, or an Interruption after rows if err is that of a cancelled
-// request.
+// Interrupted returns err, or an Interruption after rows if err comes from a cancelled request.
 func Interrupted(err error, rows int64) error {
 	if client.Is(err, client.Cancelled) {
 		return Interruption{Rows: rows}

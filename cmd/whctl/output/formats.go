@@ -111,9 +111,9 @@ func MessageStatus(queueOf func(subscriptionID string) wire.Queue) Formatter {
 	return Formatter{show: show, whole: true, words: true}
 }
 
-// NextTry returns a formatter that is like Due, but shows which messages wait although they are due:
-// those that are held, and those of an endpoint that requested a wait. Its fields are the time, and those
-// of MessageStatus.
+// NextTry returns a formatter that is like Due, but shows which messages wait although they are
+// due: messages that are held, and messages to an endpoint that requested a wait. Its fields are
+// the time, and the fields of MessageStatus.
 func NextTry(queueOf func(subscriptionID string) wire.Queue) Formatter {
 	f := Due
 	f.show = func(s Screen, values []string) cell { return showNextTry(s, values, queueOf) }

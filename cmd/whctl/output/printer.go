@@ -306,7 +306,7 @@ func chosenTable(c *cli.Context) bool {
 // OnScreen reports whether the output goes to a terminal.
 func (p *Printer) OnScreen() bool { return p.Terminal.IsTerminal && !toFile(p.Context) }
 
-// RowWriter returns the writer of a format. name is that of the kind of rows.
+// RowWriter returns the writer of a format. name is the name of the kind of rows.
 func (p *Printer) RowWriter(f Format, out *Sink, name string, t Table) (RowWriter, error) {
 	c := p.Context
 	l := layout{

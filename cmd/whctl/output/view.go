@@ -43,8 +43,8 @@ type Screen struct {
 	long bool // there is a line for each field, so that values can be long
 }
 
-// ViewFields returns the fields that the columns on a terminal need, with those of the
-// details if details is set.
+// ViewFields returns the fields that the columns on a terminal need, and if details is set, the
+// fields of the details.
 func (t Table) ViewFields(details bool) []string {
 	var fields []string
 	for _, column := range t.View {

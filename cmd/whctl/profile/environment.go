@@ -17,7 +17,7 @@ const (
 // Variable is an environment variable.
 type Variable struct{ Name, Meaning string }
 
-// Variables returns all environment variables, those of settings first.
+// Variables returns all environment variables, variables of settings first.
 func Variables() []Variable {
 	var variables []Variable
 	for _, s := range Table {

@@ -218,7 +218,7 @@ type Listing struct {
 	Kind  *record.Kind
 	Brief []string            // default fields of a table; all if empty
 	View  []output.ViewColumn // columns of a table on a terminal; Brief if there are none
-	Where []client.Filter     // conditions in addition to those of the flags
+	Where []client.Filter     // conditions in addition to the flags
 
 	Opened func(*client.Client) // called with the client, which View may need; can be nil
 }

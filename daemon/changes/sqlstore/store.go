@@ -59,8 +59,8 @@ type shadow interface {
 	Size(ctx context.Context, kind string) (rows, highest int64, err error)
 }
 
-// Open returns the storage of change capture in db. path is that of shadow.db, which is
-// created with the first capture; it is not used on SQL Server.
+// Open returns the storage of change capture in db. path is the path of shadow.db, which is created
+// with the first capture; it is not used on SQL Server.
 func Open(db *appdb.DB, path string) *Store {
 	if db.IsServer() {
 		return &Store{db: db, shadow: &serverShadow{db}}

@@ -15,8 +15,9 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
-// Options select objects and columns. The patterns are those of path.Match, in any letter
-// case; without any, all match. The caller checks their syntax: a wrong pattern matches nothing.
+// Options select objects and columns. The patterns have the form of path.Match, in any letter case;
+// without patterns, all names match. The caller checks their syntax: a wrong pattern matches
+// nothing.
 type Options struct {
 	Schemas, Names, Columns []string
 	Views                   bool

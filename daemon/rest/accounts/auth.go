@@ -37,9 +37,8 @@ func NewAccess(accounts *account.Service, hosts *edge.HostCheck, csrf *edge.CSRF
 	}
 }
 
-// Admit authenticates a request and rejects it if it may not be served. The rate
-// limit of the address applies before any work is done, that of the account after
-// authentication.
+// Admit authenticates a request and rejects it if it may not be served. The rate limit of the
+// address applies before any work is done, the limit of the account after authentication.
 func (h *Access) Admit(x *edge.Context) error {
 	limited := x.Options.Rate.PerSecond != 0
 	if limited {

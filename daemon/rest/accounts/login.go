@@ -46,7 +46,7 @@ func parseRemember(text string) (bool, error) {
 	return form.Bool(text)
 }
 
-// MemberRedirect names the page to show after a login or logout.
+// MemberRedirect is the member with the page to show after a login or logout.
 const MemberRedirect = "redirect"
 
 //go:embed templates/login.html
@@ -156,7 +156,7 @@ func navigates(r *http.Request) bool {
 	return isRead && (mode == "" || mode == "navigate")
 }
 
-// KeepAlive has no effect except that of every request: it extends the session.
+// KeepAlive only extends the session, as every request does.
 func (h *sessions) KeepAlive(x *edge.Context) error { return x.NoContent(nil) }
 
 // Current returns the user of the request.

@@ -447,7 +447,7 @@ func RequestID(r *http.Request) string {
 	return hex.EncodeToString(b[:])
 }
 
-// AddSite sets the site of a page to that of the request.
+// AddSite sets the site of a page from the request.
 func AddSite(x *Context) { x.site = new(SiteOf(x)) }
 
 // SiteOf returns the site of a page.

@@ -23,7 +23,7 @@ const (
 	lingerTimeout = 500 * time.Millisecond // time for a refused client to read the error
 )
 
-// Heads limits the size of request heads and the memory for those of all connections. A head
+// Heads limits the size of a request head, and the memory for the heads of all connections. A head
 // beyond the limit is refused at once, before net/http stores more of it.
 type Heads struct {
 	max     int

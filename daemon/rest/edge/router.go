@@ -35,7 +35,7 @@ type Route struct {
 	Changes   bool   // must not be sent by a page of another origin; see CSRF
 	Status    int    // on success, if it is not 200
 	SignedIn  bool   // requires the role Reader, but never anonymous, even if queries are
-	Large     bool   // its body may be as large as that of an event
+	Large     bool   // its body may be as large as the body of an event
 	Webhooks  bool   // belongs to webhooks, which may be disabled
 	Streaming bool   // lasts until either side ends it; not counted as a concurrent request
 	Oneway    bool   // the response is not sent
@@ -198,7 +198,7 @@ type Match struct {
 	Route  *CompiledRoute
 	Params Params
 	Suffix string // name of a format, from a path suffix
-	Exact  bool   // the path is below those of Exact routes
+	Exact  bool   // the path is below the paths of Exact routes
 }
 
 // Find looks up a request. Its error is a 404, or a 405 with the allowed methods of

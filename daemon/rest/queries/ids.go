@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// StoredIDs converts IDs of the service's own kinds in conditions to the form in which they
-// are stored, as those of paths: lower case with hyphens. A text that is not a GUID is no ID.
+// StoredIDs converts IDs of the service's own kinds in conditions to the form in which they are
+// stored, like IDs in paths: lower case with hyphens. A text that is not a GUID is no ID.
 func StoredIDs(kind *record.Kind, where []query.Condition) {
 	for i, c := range where {
 		if !comparesID(kind, c) {

@@ -15,7 +15,7 @@ import (
 // pageTake is the default page size of HTML pages. Other formats return all rows.
 const pageTake = 100
 
-// SentByForm reports whether a query string may be that of a filter form, which FormAddress
+// SentByForm reports whether a query string may come from a filter form, which FormAddress
 // converts.
 func SentByForm(rawQuery string) bool { return strings.Contains(rawQuery, encode.FormOperator+"=") }
 

@@ -89,8 +89,8 @@ const pathRecords = edge.StartPath + "/Records/"
 // pathRequests is the path of the page of a request in the log.
 const pathRequests = edge.StartPath + "/Requests"
 
-// KeyNames returns the fields that select a row: those of the declared key, or else the one that
-// orders pages, which may select several.
+// KeyNames returns the fields that select a row: the declared key, or else the field that orders
+// pages, which may select several rows.
 func KeyNames(kind *record.Kind) []string {
 	if len(kind.Key) > 0 {
 		return kind.Key

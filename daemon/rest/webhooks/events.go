@@ -25,7 +25,7 @@ const (
 	MemberBody  = "Body"
 	MemberKey   = "Key"
 
-	// MemberMessage selects the history of a message instead of that of a key.
+	// MemberMessage selects the history of a message instead of a key.
 	MemberMessage = inMessage
 )
 

@@ -40,7 +40,7 @@ func headersOf(f *form.Form) *[]webhook.Header {
 var errHeaders = errors.New(`must be a list of headers, such as [{"Name": "X-Token", "Value": "secret"}]`)
 
 // parseHeaders parses a list of headers or a single one, as JSON or in the form that
-// clients of the existing service write into a query string: [{Name:X,Value:Y}]. IDs,
+// clients of the .NET service write into a query string: [{Name:X,Value:Y}]. IDs,
 // which typed clients send, are ignored: the store assigns them.
 func parseHeaders(text string) ([]webhook.Header, error) {
 	objects, err := query.ReadObjects(text)
@@ -63,7 +63,7 @@ func isNoHeaderMember(m query.Member) bool {
 }
 
 // ReplaceHeaders replaces the headers of a subscription. The response contains the values
-// of the request, as clients of the existing service expect; no other response does.
+// of the request, as clients of the .NET service expect; no other response does.
 func (h *subscriptions) ReplaceHeaders(x *edge.Context) error {
 	caller, err := h.limitChanges(x)
 	if err != nil {

@@ -21,8 +21,8 @@ type explanations struct {
 	captures Captures // nil if changes are not captured
 }
 
-// Show returns the history of a key, or of a message. The state of circuit breakers is that of
-// this daemon.
+// Show returns the history of a key, or of a message. The states of circuit breakers are from this
+// daemon.
 func (h *explanations) Show(x *edge.Context) error {
 	f := form.Read(x)
 	message := form.Or(form.Value(f, MemberMessage, parseMessage), "")

@@ -68,8 +68,8 @@ type Options struct {
 	Stored bool // an earlier version accepted the condition; it keeps its meaning
 }
 
-// Parse parses a JSON object. The error names all members that are wrong. An object without
-// members is no condition: the result is nil.
+// Parse parses a JSON object. The error lists all members that are wrong. An object without members
+// is not a condition: the result is nil.
 func Parse(text string, o Options) (*Condition, error) {
 	var compact bytes.Buffer
 	members, err := o.members(text)
@@ -355,9 +355,9 @@ func (c *Condition) String() string {
 // Kind returns the record kind of the events; nil for posted events.
 func (c *Condition) Kind() *record.Kind { return c.kind }
 
-// Needs returns the fields of which the values before a change are compared, except those of the
-// key, which never change; those of deleted records too if the condition is for their
-// events.
+// Needs returns the fields that are compared with their values before a change, without fields of
+// the key, which never change; if the condition is for deletions, it includes the fields that are
+// compared in deleted records.
 func (c *Condition) Needs(deleted bool) (names []string) {
 	isKey := func(field string) bool {
 		return slices.ContainsFunc(c.kind.Key, func(name string) bool { return strings.EqualFold(name, field) })

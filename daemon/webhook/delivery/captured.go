@@ -20,7 +20,7 @@ type Captured struct {
 
 // CapturedChange is a change with its event.
 type CapturedChange struct {
-	ID      int64 // ascending without gaps; that of the first one must be the kind's next
+	ID      int64 // ascending without gaps; the first must be the next number of the kind
 	Op      string
 	Key     string
 	Event   string // name of the event; empty to publish none
@@ -44,6 +44,6 @@ func KeyHash(key []byte) int64 {
 	return int64(h.Sum64())
 }
 
-// ErrCaptureLost means that another daemon captures the kind, or that its position is not
-// that of the group: read the state again.
+// ErrCaptureLost means that another daemon captures the kind, or that its position differs from the
+// group's: read the state again.
 var ErrCaptureLost = errors.New("the capture of the kind was lost")

@@ -265,8 +265,8 @@ func (e *Engine) Matching(event string) int {
 	return n
 }
 
-// Named reports whether a subscription, enabled or not, names a captured event or its family
-// and receives it. One to all events does not make capture necessary, nor does one to a
+// Named reports whether a subscription, enabled or not, is to a captured event by its name, or to
+// its family, and receives it. One to all events does not make capture necessary, nor does one to a
 // family if its owner may not read the kind.
 func (e *Engine) Named(event string) bool {
 	for sub := range e.receivers(event) {
@@ -277,7 +277,7 @@ func (e *Engine) Named(event string) bool {
 	return false
 }
 
-// Compared returns the fields of a kind of which conditions of subscriptions compare the values
+// Compared returns the fields of a kind that conditions of subscriptions compare with their values
 // before a change, or in a deleted record.
 func (e *Engine) Compared(kind *record.Kind) []string {
 	if kind.Events == "" {

@@ -70,8 +70,8 @@ func (p *publisher) PublishCaptured(ctx context.Context, c *Captured) error {
 // postingWindow is how long after an event others are expected.
 const postingWindow = 250 * time.Millisecond
 
-// Posting reports whether events are published now, apart from those of changes. They
-// would wait for large groups of changes.
+// Posting reports whether events are published now, other than events of changes. They would wait
+// for large groups of changes.
 func (p *publisher) Posting() bool { return time.Since(p.core.pending.lastPublished()) < postingWindow }
 
 // SendTest sends a message to one subscription regardless of its pattern. It returns

@@ -15,8 +15,8 @@ const (
 SELECT @Event, @Role WHERE NOT EXISTS (SELECT 1 FROM whd.WH_EventRole r WHERE r.EventName = @Event)`
 )
 
-// KeepEventRoles stores the roles that captured events require, and returns those of all
-// events that have been captured. The role of reader is empty.
+// KeepEventRoles stores the roles that captured events require, and returns the roles of all events
+// that have been captured. The role of reader is empty.
 func (e *Engine) KeepEventRoles(ctx context.Context, current map[string]string) (map[string]string, error) {
 	kept, err := e.eventRoles(ctx)
 	if err != nil {

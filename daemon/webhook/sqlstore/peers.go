@@ -21,7 +21,7 @@ type Peers struct {
 	partitions partitions
 }
 
-// Lease prefers the oldest partition, so that a single daemon always has the same one.
+// Lease prefers the oldest partition, so that a single daemon always has the same partition.
 func (p *Peers) Lease(ctx context.Context, term time.Duration) (delivery.Lease, error) {
 	for {
 		leased, err := p.partitions.takeFree(ctx, ``, term, 1)

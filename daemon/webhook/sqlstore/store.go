@@ -23,8 +23,8 @@ var (
 	_ delivery.Store = (*Engine)(nil)
 )
 
-// Open returns the webhook storage in db. The path is that of db's file; it is not
-// used on SQL Server.
+// Open returns the webhook storage in db. path is the path of db's file; it is not used on SQL
+// Server.
 func Open(db *appdb.DB, path string) (*Store, error) {
 	t := tables{db}
 	engine := &Engine{Peers: Peers{tables: t, partitions: partitions{t}}, expiry: expiry{t}}

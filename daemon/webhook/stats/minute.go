@@ -81,8 +81,8 @@ type Increment struct {
 	IsFailed bool
 }
 
-// OfAttempt returns the increment of the count of a subscription by a result. The minute is that of
-// the attempt's end, so that a result that is written later or again has the same one.
+// OfAttempt returns the increment of the count of a subscription by a result. The minute is when
+// the attempt ended, so that a result that is written later, or again, counts in the same minute.
 func OfAttempt(r *webhook.AttemptResult) Increment {
 	i := Increment{
 		Key:      Key{Minute: MinuteOf(r.Began.Add(r.Took)), Subscription: r.Message.Subscription},

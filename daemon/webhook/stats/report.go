@@ -74,7 +74,7 @@ type Step struct {
 	Attempts     int64
 }
 
-// Plus returns the activity together with that of the minutes that follow.
+// Plus returns the activity together with the activity of the following minutes.
 func (f Activity) Plus(recent Activity) Activity {
 	sum := Activity{
 		Since:         recent.Since,
@@ -108,7 +108,7 @@ type Report struct {
 	Minutes  []Traffic    // by minute, the oldest first; the last one is incomplete
 	Queues   []Queue      // with traffic, open messages or problems, the most severe first
 	Omitted  int          // number of queues beyond the limit
-	Troubled int          // number of queues with a problem, also of those beyond the limit
+	Troubled int          // number of queues with a problem, including those beyond the limit
 }
 
 // NewReport summarizes the activity of a period that ends at a time, with at most limit queues. It
