@@ -157,11 +157,11 @@ func TestAnswerFollowsSelectedAttempt(t *testing.T) {
 
 	d.Resize(120, 40) // the answer is next to the document
 	d.Respond(detail, nil, func(error) tea.Cmd { return detail.OnFetched(fetched, nil) })
-	d.WantText("├ Sent ─", "┬ Answer to attempt 1 ─", "the first answer")
+	d.WantText("├ Sent ─", "┬ Response of attempt 1 ─", "the first answer")
 	d.Press("g", "down")
-	d.WantText("┬ Answer to attempt 2 ─", "the second answer", "  Att.   ✗ 0s  ✗ 0s  ✗  ↻ in ")
+	d.WantText("┬ Response of attempt 2 ─", "the second answer", "  Att.   ✗ 0s  ✗ 0s  ✗  ↻ in ")
 	d.Press("up")
-	d.WantText("┬ Answer to attempt 1 ─")
+	d.WantText("┬ Response of attempt 1 ─")
 	d.CheckScreen()
 }
 

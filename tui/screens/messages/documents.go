@@ -71,7 +71,7 @@ func (d *documents) show(c *content, index int) {
 	d.shown = shown
 	half := (d.shown.width - 1) / 2
 	setDocument(&d.sent, c.Message.Body, half, loadingOr(c, "empty"))
-	note := "the answer has no text"
+	note := "the response has no text"
 	if index < 0 {
 		note = loadingOr(c, "no attempt yet")
 	}
@@ -168,7 +168,7 @@ func (d *documents) panels(y int) []theme.Panel {
 
 func (d *documents) answerTitle() string {
 	if d.shown.attempt == 0 {
-		return "Answer"
+		return "Response"
 	}
-	return fmt.Sprintf("Answer to attempt %d", d.shown.attempt)
+	return fmt.Sprintf("Response of attempt %d", d.shown.attempt)
 }
