@@ -15,7 +15,7 @@ type Outbound struct {
 	ProxyResolves bool     // the proxy resolves the names in subscriptions of admins
 	NoProxy       Hosts    // reached directly
 
-	RootCAs          *x509.CertPool                   // nil for the system's
+	RootCAs          *x509.CertPool                   // nil for those of the system
 	Certificate      func() (*tls.Certificate, error) // client certificate; nil for none
 	CertificateHosts []string                         // names, in lower case, that it is offered to
 }

@@ -29,7 +29,7 @@ type Call struct {
 
 	IsForm bool // a page's filter form may have sent the query string, see queries.FormAddress
 	IsList bool // the body is a list of requests
-	IsFeed bool // the path is below the paths of Exact routes
+	IsFeed bool // the path is below those of Exact routes
 }
 
 // WithPath returns the call with these path parameters and the kind that they name, nil for none.

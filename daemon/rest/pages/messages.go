@@ -512,7 +512,7 @@ func (a action) confirmation(x *edge.Context, m *wire.Message) confirmation {
 			{Name: "Event", Value: m.EventName},
 			{Name: "Endpoint", Value: m.URL},
 			{Name: "Status", Value: statusOf(m.Status).Words},
-			{Name: "Last response", Value: cmp.Or(answer(m.LastMessageResponseHTTPCode, m.LastMessageResponseMessage), "none")},
+			{Name: "Last answer", Value: cmp.Or(answer(m.LastMessageResponseHTTPCode, m.LastMessageResponseMessage), "none")},
 		},
 		Action: addressOf(m.MessageID) + "/" + a.name,
 		Button: a.button,
