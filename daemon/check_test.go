@@ -221,8 +221,8 @@ func TestNewerStoreIsRefused(t *testing.T) {
 		},
 		{
 			file:    "requestlog.db",
-			version: "3",
-			want:    "requestlog.db has the schema version 3, but this program only knows versions up to 2",
+			version: "4",
+			want:    "requestlog.db has the schema version 4, but this program only knows versions up to 3",
 		},
 	} {
 		t.Run(newer.file+" "+newer.version, func(t *testing.T) {

@@ -356,6 +356,9 @@ func (f *File) prune(conn *sqlite.Conn, before time.Time, maxBytes int64) (hasMo
 	if err := conn.Exec("COMMIT"); err != nil {
 		return false, err
 	}
+	if err := f.lags.forget(conn); err != nil {
+		return false, err
+	}
 
 	excess := size.FreePages - size.Pages/appdb.MaxFreeShare
 	if maxPages > 0 {

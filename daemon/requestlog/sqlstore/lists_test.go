@@ -188,7 +188,8 @@ func TestLogOfEarlierBuild(t *testing.T) {
 	appendEntries(t, file, entries)
 	err := file.write(t.Context(), func(conn *sqlite.Conn) error {
 		return conn.Exec(`DELETE FROM WH_RequestLog WHERE Id IN (1, 4, 5);
-DROP TABLE WH_RequestLogLag; DROP TABLE WH_RequestLogMissing; DELETE FROM WH_Migration WHERE version_id = 2`)
+DROP TABLE WH_RequestLogLag; DROP TABLE WH_RequestLogMissing; DROP TABLE WH_RequestLogLatest;
+DELETE FROM WH_Migration WHERE version_id >= 2`)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -199,10 +200,12 @@ DROP TABLE WH_RequestLogLag; DROP TABLE WH_RequestLogMissing; DELETE FROM WH_Mig
 
 	file = openLog(t, file.path)
 	for query, want := range map[string]int64{
-		"SELECT Number FROM WH_RequestLogMissing": 2,
-		"SELECT LastId FROM WH_RequestLogMissing": 10,
-		"SELECT Lag / 10 FROM WH_RequestLogLag":   600,
-		"SELECT LastId FROM WH_RequestLogLag":     10,
+		"SELECT Number FROM WH_RequestLogMissing":                 2,
+		"SELECT LastId FROM WH_RequestLogMissing":                 10,
+		"SELECT Lag / 10 FROM WH_RequestLogLag":                   600,
+		"SELECT LastId FROM WH_RequestLogLag":                     10,
+		"SELECT LastId FROM WH_RequestLogLatest":                  10,
+		"SELECT substr(DateTime, 18, 2) FROM WH_RequestLogLatest": 14,
 	} {
 		err := file.read(t.Context(), func(conn *sqlite.Conn) error {
 			got, _, err := conn.QueryInt(query)

@@ -13,8 +13,7 @@ AND Id < (SELECT MAX(Id) FROM WH_RequestLog) RETURNING Id, UserAuthId IS NULL, 6
 
 SELECT SUM(64 + COALESCE(octet_length(StatusDescription), 0) + COALESCE(octet_length(HttpMethod), 0) + COALESCE(octet_length(AbsoluteUri), 0) + COALESCE(octet_length(PathInfo), 0) + COALESCE(octet_length(RequestBody), 0) + COALESCE(octet_length(RequestDto), 0) + COALESCE(octet_length(UserAuthId), 0) + COALESCE(octet_length(SessionId), 0) + COALESCE(octet_length(IpAddress), 0) + COALESCE(octet_length(ForwardedFor), 0) + COALESCE(octet_length(Referer), 0) + COALESCE(octet_length(Headers), 0) + COALESCE(octet_length(FormData), 0) + COALESCE(octet_length(Items), 0) + COALESCE(octet_length(Session), 0) + COALESCE(octet_length(ResponseDto), 0) + COALESCE(octet_length(ErrorResponse), 0) + COALESCE(octet_length(ExceptionSource), 0) + COALESCE(octet_length(ExceptionData), 0)) FROM WH_RequestLog WHERE Id > ?1 AND Id <= ?2 AND UserAuthId IS NULL
 
-INSERT INTO WH_RequestLogLag (Lag, LastId)
-SELECT ?1, COALESCE(MAX(Id), 0) + ?2 FROM WH_RequestLog WHERE true
+INSERT INTO WH_RequestLogLag (Lag, LastId) VALUES (?1, ?2)
 ON CONFLICT (Lag) DO UPDATE SET LastId = excluded.LastId
 
 SELECT COALESCE(MAX(Lag), 0) FROM WH_RequestLogLag
