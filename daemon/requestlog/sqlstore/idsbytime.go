@@ -13,6 +13,7 @@ type idsByTime struct {
 	conn        *sqlite.Conn
 	first, last int64 // IDs of the rows
 	lag         time.Duration
+	hint        int64 // ID at which searches begin; 0 for none
 }
 
 func newIDsByTime(conn *sqlite.Conn) (b *idsByTime, err error) {
@@ -32,26 +33,80 @@ func newIDsByTime(conn *sqlite.Conn) (b *idsByTime, err error) {
 // search returns an ID: the last row before it is before a time, and the first row from it on is
 // not. Without such a row it returns the ID after the last one.
 func (b *idsByTime) search(at time.Time) (int64, error) {
-	text := appdb.Timestamp(at)
-	before, from := b.first-1, b.last+1
-	for from-before > 1 {
-		middle := before + (from-before)/2
-		id, isBefore := from, false
-		err := b.conn.Query(probeTime, func(row *sqlite.Stmt) error {
-			id = row.Int(0)
-			isBefore = row.Text(1) < text
-			return nil
-		}, middle)
+	s := timeSearch{
+		conn:   b.conn,
+		time:   appdb.Timestamp(at),
+		before: b.first - 1,
+		from:   b.last + 1,
+	}
+	if b.hint > s.before && b.hint < s.from {
+		err := s.leap(b.hint)
 		if err != nil {
 			return 0, err
 		}
-		if isBefore && id < from {
-			before = id
-		} else {
-			from = middle
+	}
+	for s.from-s.before > 1 {
+		err := s.probe(s.before + (s.from-s.before)/2)
+		if err != nil {
+			return 0, err
 		}
 	}
-	return from, nil
+	return s.from, nil
+}
+
+// timeSearch is a search for a time between two IDs.
+type timeSearch struct {
+	conn   *sqlite.Conn
+	time   string
+	before int64 // the last row up to it is before the time, or there is none
+	from   int64 // the first row from it on is not, or there is none
+}
+
+// probe compares the time of the first row from an ID on, which is between the two.
+func (s *timeSearch) probe(id int64) error {
+	row, isBefore := s.from, false
+	err := s.conn.Query(probeTime, func(stmt *sqlite.Stmt) error {
+		row = stmt.Int(0)
+		isBefore = stmt.Text(1) < s.time
+		return nil
+	}, id)
+	if err != nil {
+		return err
+	}
+	if isBefore && row < s.from {
+		s.before = row
+	} else {
+		s.from = id
+	}
+	return nil
+}
+
+// leap probes IDs around one, at growing distances, until the time is between two of them.
+func (s *timeSearch) leap(hint int64) error {
+	const (
+		firstLeap = 64
+		growth    = 8
+	)
+	start := *s
+	err := s.probe(hint)
+	if err != nil {
+		return err
+	}
+	isBelow := s.from != start.from // the time is at a lower ID
+	for leap := int64(firstLeap); s.before == start.before || s.from == start.from; leap *= growth {
+		next := s.before + leap
+		if isBelow {
+			next = s.from - leap
+		}
+		if next <= s.before || next >= s.from {
+			return nil
+		}
+		err := s.probe(next)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 const probeTime = "SELECT Id, DateTime FROM WH_RequestLog WHERE Id >= ?1 ORDER BY Id LIMIT 1"

@@ -75,6 +75,8 @@ type list struct {
 	isTime bool        // the list has no other conditions
 	onTime []query.Arg // operands of the conditions on the time
 	sql    string      // these conditions, each after AND
+	hint   int64       // ID of a row at the start of the list; 0 for none
+	ids    idRange     // IDs of the period, and of some rows around it
 }
 
 func newList(p *query.Plan) *list {
@@ -140,15 +142,16 @@ func (l *list) findPeriod(conn *sqlite.Conn) error {
 	if err != nil {
 		return err
 	}
-	all, err := ids.period(l.since, l.until)
+	ids.hint = l.hint
+	l.ids, err = ids.period(l.since, l.until)
 	if err != nil {
 		return err
 	}
-	l.limit(all)
+	l.limit(l.ids)
 	if !l.plan.Count || !l.isTime || l.plan.Distinct {
 		return nil
 	}
-	return l.count(ids, all)
+	return l.count(ids, l.ids)
 }
 
 // limit limits the plan to IDs.
@@ -253,12 +256,13 @@ func (f *File) pageKeys(
 		// The last part has all rows but those at the time of the row before the page.
 		l = newList(&parts[len(parts)-1])
 		l.plan.Count = false
+		l.hint = rowBefore(place, l.plan.Kind.KeyField())
 		if err := f.read(ctx, l.findPeriod); err != nil {
 			return nil, err
 		}
 	}
-	end, ok, err := f.endOfPage(ctx, limits, l, rows)
-	if err != nil || !ok {
+	end, err := f.endOfPage(ctx, limits, l, rows)
+	if err != nil || end == nil {
 		return nil, err
 	}
 	var ids idRange
@@ -275,47 +279,72 @@ func (f *File) pageKeys(
 	}, nil
 }
 
-// endOfPage returns the time of the last one of the first rows of a list by ID, in the direction of
-// its order; ok is false if there are fewer.
+// rowBefore returns the ID of the row before a page; 0 for the first page.
+func rowBefore(place *query.Place, key int) int64 {
+	for i, after := range place.After {
+		if place.Order[i].Field == key {
+			return after.Int
+		}
+	}
+	return 0
+}
+
+// pageEnd is the row at which a list has as many rows by ID as the page needs.
+type pageEnd struct {
+	id   int64
+	time time.Time
+}
+
+// endOfPage returns the last one of the first rows of a list by ID, in the direction of its order;
+// nil if there are fewer.
 func (f *File) endOfPage(
 	ctx context.Context, limits func() executor.Limits, l *list, rows int64,
-) (end time.Time, ok bool, err error) {
+) (*pageEnd, error) {
 	desc := l.plan.Order[0].Desc
 	if !desc {
 		rows += pruneBatch // some of which may be deleted before the page is read
 	}
+	key := l.plan.Kind.KeyField()
 	plan := &query.Plan{
 		Kind:    l.plan.Kind,
-		Columns: []int{l.time},
+		Columns: []int{l.time, key},
 		Where:   l.plan.Where,
-		Order:   []query.Order{{Field: l.plan.Kind.KeyField(), Desc: desc}},
+		Order:   []query.Order{{Field: key, Desc: desc}},
 		Skip:    rows - 1,
 		Take:    1,
 	}
 	result, err := executor.Select(ctx, f, limits, plan)
 	if err != nil {
-		return time.Time{}, false, err
+		return nil, err
 	}
 	defer result.Close()
 	cells, err := result.Next()
 	if err != nil || cells == nil {
-		return time.Time{}, false, err
+		return nil, err
 	}
-	end, err = time.Parse(wire.DateLayout, cells[0].Text(record.DateTime))
-	return end, err == nil, err
+	at, err := time.Parse(wire.DateLayout, cells[0].Text(record.DateTime))
+	if err != nil {
+		return nil, err
+	}
+	return &pageEnd{id: cells[1].Int, time: at}, nil
 }
 
-// idsOfPage returns the IDs among which are the rows of a page. end is the time of the row at which
-// there are enough rows by ID: the times of these are at most the lag beyond it.
-func (l *list) idsOfPage(conn *sqlite.Conn, end time.Time) (idRange, error) {
+// idsOfPage returns the IDs among which are the rows of a page: the times of as many rows by ID as
+// it needs are at most the lag beyond that of the last one.
+func (l *list) idsOfPage(conn *sqlite.Conn, end *pageEnd) (idRange, error) {
 	ids, err := newIDsByTime(conn)
 	if err != nil {
 		return idRange{}, err
 	}
+	ids.hint = end.id
 	if l.plan.Order[0].Desc {
-		last := end.Add(-ids.lag)
-		return ids.period(&last, l.until)
+		last := end.time.Add(-ids.lag)
+		page, err := ids.period(&last, nil)
+		page.end = l.ids.end
+		return page, err
 	}
-	last := end.Add(ids.lag)
-	return ids.period(l.since, &last)
+	last := end.time.Add(ids.lag)
+	page, err := ids.period(nil, &last)
+	page.first = l.ids.first
+	return page, err
 }
