@@ -179,6 +179,27 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
+// TestPlanOfParameters checks that a statement keeps its plan for all values of its parameters: with
+// statistics, the value that few rows have would otherwise choose the index.
+func TestPlanOfParameters(t *testing.T) {
+	c := open(t)
+	exec(t, c, `CREATE TABLE b (x TEXT, y TEXT);
+CREATE INDEX b_x ON b (x);
+CREATE INDEX b_y ON b (y);
+WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 999)
+INSERT INTO b SELECT iif(n < 10, 'rare', 'common'), iif(n < 990, 'common', 'rare') FROM numbers;
+ANALYZE`)
+	const search = "EXPLAIN QUERY PLAN SELECT rowid FROM b WHERE x = ? AND y = ?"
+	first := query(t, c, search, "rare", "common")
+	second := query(t, c, search, "common", "rare")
+	if first != second {
+		t.Errorf("got the plans %s and %s, want one for both values", first, second)
+	}
+	if stats := query(t, c, "SELECT count(*) > 0 FROM sqlite_stat4"); stats != "1" {
+		t.Errorf("samples of the columns exist: got %s, want 1", stats)
+	}
+}
+
 // TestPatternPerRun: the compiled pattern is cached per execution, not per statement.
 func TestPatternPerRun(t *testing.T) {
 	c := open(t)
