@@ -103,7 +103,7 @@ type messageList struct {
 	period   conditions       // on m.RecID, which follow from those on m.AddedDateTime
 	hasIDs   bool             // messages has a condition on m.ID
 	event    *query.Arg       // name of the event; nil for all
-	blocks   conditions       // on k.Block, which follow from those on m.ID
+	eventIDs conditions       // on k of WH_EventBlock, on a server on e.EventID, which follow from those on m.ID
 	statuses []webhook.Status // of messages; nil for all
 }
 
@@ -146,7 +146,7 @@ func (l *messageList) add(p *query.Plan, c query.Condition) bool {
 	if c.Field == p.Kind.KeyField() && comparison != "" {
 		l.messages = l.messages.and("m.ID"+comparison+"?", argument(p, c))
 		l.hasIDs = true
-		l.addBlocks(p, c)
+		l.addEventIDs(p, c)
 		return true
 	}
 	field := p.Kind.Fields[c.Field]
@@ -338,11 +338,11 @@ func (l *messageList) count() *query.Fragment {
 		counted := l.fromMessages(countAll, byGUID, l.messages.with(l.period))
 		return &counted
 	}
-	if l.db.IsServer() {
-		return l.countRows(query.Fragment{}, countAll, " + ", l.parts())
-	}
 	if l.event != nil {
 		return l.countOfEvent()
+	}
+	if l.db.IsServer() {
+		return l.countRows(query.Fragment{}, countAll, " + ", l.parts())
 	}
 	if l.messages.sql == "" { // nor a key
 		if l.has(webhook.Successful) { // most messages: all but the others

@@ -98,7 +98,8 @@ func (ls *lists) subscribeAll() {
 }
 
 // sendAll writes 60 events, with keys and without, and records attempts. Most messages are for the
-// first subscription, none for the last but one.
+// first subscription, none for the last but one. From the second time on, a tenth of the events have
+// another name.
 func (ls *lists) sendAll() {
 	keys := []string{"", "a", "a", "A"}
 	b := ls.h.batch(ls.lease)
@@ -106,6 +107,9 @@ func (ls *lists) sendAll() {
 		messages := ls.h.publish(&b, noon, "{}", ls.recipients(n)...)
 		event := messages[0].Event
 		event.Key = keys[n%len(keys)]
+		if len(ls.sent) > 0 && n%10 == 0 {
+			event.Name = "debtor.deleted"
+		}
 		event.AddedAt = addedAt(n)
 		for _, m := range messages {
 			m.GUID = webhook.GUIDTime(event.AddedAt) + m.GUID[13:]
@@ -273,6 +277,7 @@ func (ls *lists) draw(t *rapid.T) *query.Plan {
 	d.owners(ls.ids)
 	d.status()
 	d.eventKey()
+	d.eventName()
 	d.null()
 	d.added()
 	d.key(ls.last)
@@ -341,6 +346,16 @@ func (d *planDraw) eventKey() {
 	}
 	op := d.operator("key", record.Equal, record.Equal, record.NotEqualTo)
 	d.where("Key", op, wire.Value{Text: rapid.SampledFrom([]string{"a", "A", "none"}).Draw(d.T, "value")})
+}
+
+// eventName draws a condition on the name of the event.
+func (d *planDraw) eventName() {
+	if rapid.IntRange(0, 2).Draw(d.T, "by event") != 0 {
+		return
+	}
+	names := []string{"debtor.created", "debtor.deleted", "Debtor.Deleted", "debtor.never"}
+	op := d.operator("event", record.Equal, record.Equal, record.Equal, record.StartsWith)
+	d.where("EventName", op, wire.Value{Text: rapid.SampledFrom(names).Draw(d.T, "name")})
 }
 
 // null draws a condition on null.
