@@ -34,9 +34,17 @@ func listsOfHistory(subscriber string) []*listRequest {
 		{title: "newest 10 of an event without messages", metric: "no-event", path: "/Webhooks/Messages?EventName=debtor.never&Take=10"},
 		{title: "10 messages by time", metric: "time", path: "/Webhooks/Messages?OrderBy=AddedDateTime&Take=10"},
 		{title: "oldest 10 messages by time, by cursor behind nine tenths", metric: "time-cursor", path: "/Webhooks/Messages?OrderBy=AddedDateTime&Include=NoTotal", isDeep: true},
-		{title: "newest 10 of the first 500 ms", metric: "start", path: "/Webhooks/Messages?Until=" + historyStart.Add(500*time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z") + "&Take=10"},
+		{title: "newest 10 of the first 500 ms", metric: "start", path: untilStart(500 * time.Millisecond)},
+		{title: "newest 10 of the first 2 s", metric: "long", path: untilStart(2 * time.Second)},
 		{title: "newest 10 of an hour long ago", metric: "hour", path: "/Webhooks/Messages?Since=2020-01-01T00:00:00Z&Until=2020-01-01T01:00:00Z&Take=10"},
 	}
+}
+
+// untilStart returns the path of the newest messages of a period from the first message on. There is
+// one in each millisecond.
+func untilStart(length time.Duration) string {
+	until := historyStart.Add(length).UTC().Format("2006-01-02T15:04:05.000Z")
+	return "/Webhooks/Messages?Until=" + until + "&Take=10"
 }
 
 // seekDeep makes the request continue behind nine tenths of the list.

@@ -312,10 +312,16 @@ SELECT ID, 1, RecID, 1, 0, 200, 'OK', 10000, LastSavedDateTime
 FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d`, first, last)
 	blocks := fmt.Sprintf(`INSERT OR IGNORE INTO WH_EventBlock (EventName, Block)
 SELECT DISTINCT '%s', ID / 256 FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d`, event(0), first, last)
-	h.change(b, events, messages, attempts, counts, blocks,
+	periods := fmt.Sprintf(messageBlocks, "", first, last)
+	h.change(b, events, messages, attempts, counts, blocks, periods,
 		fmt.Sprintf(`UPDATE WH_Number SET Next = 1000 + %d WHERE Name IN ('CountedMessage', 'NamedMessage')`, last),
 		`UPDATE WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
 }
+
+// messageBlocks inserts the blocks of the messages with some numbers.
+const messageBlocks = `INSERT INTO %[1]sWH_MessageBlock (FirstID, LastID, AddedSince, AddedUntil)
+SELECT MIN(ID), MAX(ID), MIN(AddedDateTime), MAX(AddedDateTime)
+FROM %[1]sSY_WebhookMessage WHERE ID BETWEEN 1000 + %[2]d AND 1000 + %[3]d GROUP BY ID / 4096`
 
 // serverNumbers are the numbers from 0 to 999,999.
 const serverNumbers = `WITH d AS (SELECT v.n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) v(n)),
@@ -352,7 +358,8 @@ WHERE e.EventID BETWEEN 1000 + %d AND 1000 + %d`, listOfKey, listSubscriptions, 
 	(MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Duration, LastSavedDateTime)
 SELECT ID, 1, RecID, 1, 0, 200, 'OK', 10000, LastSavedDateTime
 FROM whd.SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d`, first, until)
-		mssqltest.Exec(b, h.server, events, messages, attempts)
+		periods := fmt.Sprintf(messageBlocks, "whd.", first, until)
+		mssqltest.Exec(b, h.server, events, messages, attempts, periods)
 	}
 	mssqltest.Exec(b, h.server, `UPDATE whd.WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
 }

@@ -21,11 +21,13 @@ type Engine struct {
 	writer  batchWriter
 	remover remover
 	expiry  expiry
+	blocks  messageBlocks
 }
 
 // batchWriter writes the batches of the engine.
 type batchWriter interface {
-	write(ctx context.Context, b *delivery.Batch) error
+	// write writes a batch, and the blocks of its messages.
+	write(ctx context.Context, b *delivery.Batch, blocks []messageBlock) error
 	close() error
 }
 
@@ -41,6 +43,15 @@ type remover interface {
 func (e *Engine) Close() error { return e.writer.close() }
 
 func (e *Engine) Now(ctx context.Context) (time.Time, error) { return e.now(ctx) }
+
+// AllocateIDs reserves n IDs and returns the first.
+func (e *Engine) AllocateIDs(ctx context.Context, n int) (int64, error) {
+	first, err := e.allocateIDs(ctx, n)
+	if err == nil {
+		e.blocks.allocate(first, int64(n))
+	}
+	return first, err
+}
 
 // SetDefaultRetries stores how many retries messages have if their subscription has
 // no schedule. The number is only displayed.
@@ -70,7 +81,11 @@ func (e *Engine) Write(ctx context.Context, b delivery.Batch) error {
 	if duplicateKeys(b.Keys) {
 		return delivery.ErrKeyTaken
 	}
-	err := engineError(e.writer.write(ctx, &b))
+	blocks := e.blocks.changed(b.Messages)
+	err := engineError(e.writer.write(ctx, &b, blocks))
+	if err == nil {
+		e.blocks.store(blocks)
+	}
 	for _, rejection := range rejections {
 		if errors.Is(err, rejection) {
 			return rejection

@@ -20,7 +20,7 @@ type expiry struct{ tables }
 const sweepPause = 4 * executor.StatementLimit
 
 // remove removes keys, removed subscriptions and old secrets that have expired by the store's
-// clock, and adds messages of an older program to the blocks of a file.
+// clock, and blocks without messages, and adds messages of an older program to the blocks of a file.
 func (x expiry) remove(ctx context.Context, limit int) (delivery.Removed, error) {
 	started := time.Now()
 	keys, err := x.db.Exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+x.db.Clock+` AND KeyHash IN (
@@ -31,6 +31,10 @@ func (x expiry) remove(ctx context.Context, limit int) (delivery.Removed, error)
 	}
 	_, err = x.db.Exec(ctx, `DELETE FROM whd.WH_SubscriptionRemoved WHERE RemovedDateTime < `+x.db.ClockAfter+`
 	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.SubscriptionID = WH_SubscriptionRemoved.SubscriptionID)`, termArg(-sweepPause))
+	if err != nil {
+		return r, err
+	}
+	_, err = x.db.Exec(ctx, `DELETE FROM whd.WH_MessageBlock WHERE LastID < (SELECT MIN(m.ID) FROM whd.SY_WebhookMessage m)`)
 	if err != nil {
 		return r, err
 	}

@@ -51,11 +51,11 @@ func (f *fileWriter) close() error {
 	return errors.Join(err, f.wal.close())
 }
 
-func (f *fileWriter) write(ctx context.Context, b *delivery.Batch) error {
+func (f *fileWriter) write(ctx context.Context, b *delivery.Batch, blocks []messageBlock) error {
 	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
 	return f.locked(ctx, func() error {
-		return f.transact(ctx, func() error { return f.writeBatch(b) })
+		return f.transact(ctx, func() error { return f.writeBatch(b, blocks) })
 	})
 }
 
@@ -147,7 +147,7 @@ WHERE PartitionID = ?1 AND SubscriptionID IN (SELECT s.ID FROM SY_WebhookSubscri
 }
 
 // writeBatch writes all parts of a batch.
-func (f *fileWriter) writeBatch(b *delivery.Batch) error {
+func (f *fileWriter) writeBatch(b *delivery.Batch, blocks []messageBlock) error {
 	if len(b.Outbox) > 0 {
 		return delivery.ErrOutboxTaken // a file has no outbox
 	}
@@ -161,6 +161,7 @@ func (f *fileWriter) writeBatch(b *delivery.Batch) error {
 		func() error { return f.mark(b) },
 		func() error { return f.events(b) },
 		func() error { return f.messages(b) },
+		func() error { return each(f, fileBlock, blocks, nil) },
 		func() error { return f.outcomes(b) },
 		func() error { return each(f, fileMinute, f.minutes.rows, nil) },
 		func() error { return f.boundTexts(b) },
@@ -236,6 +237,8 @@ var (
 ON CONFLICT (EventID) DO NOTHING`)
 	fileMessage = newStatement(messageColumns, `INSERT INTO SY_WebhookMessage (`+messageColumns.names()+`, LastSavedDateTime)
 VALUES (`+messageColumns.parameters()+`, @AddedDateTime) ON CONFLICT (ID) DO NOTHING`)
+	fileBlock = newStatement(blockColumns, `INSERT INTO WH_MessageBlock (`+blockColumns.names()+`) VALUES (`+blockColumns.parameters()+`)
+ON CONFLICT (FirstID) DO UPDATE SET AddedSince = excluded.AddedSince, AddedUntil = excluded.AddedUntil`)
 	fileOutcome = newStatement(resultColumns, `UPDATE SY_WebhookMessage SET `+messageUpdate+`
 WHERE ID = @MessageID AND Attempts = @Attempt - 1 AND NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM SY_WebhookSubscription s WHERE s.ID = SubscriptionID)`)

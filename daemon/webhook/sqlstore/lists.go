@@ -101,6 +101,7 @@ type messageList struct {
 	owners   conditions       // on b and s
 	messages conditions       // on m.ID, m.EventKey and m.AddedDateTime
 	period   conditions       // on m.RecID, which follow from those on m.AddedDateTime
+	blocks   conditions       // on k of WH_MessageBlock, which follow from those on m.AddedDateTime and m.ID
 	hasIDs   bool             // messages has a condition on m.ID
 	event    *query.Arg       // name of the event; nil for all
 	eventIDs conditions       // on k of WH_EventBlock, on a server on e.EventID, which follow from those on m.ID
@@ -147,6 +148,7 @@ func (l *messageList) add(p *query.Plan, c query.Condition) bool {
 		l.messages = l.messages.and("m.ID"+comparison+"?", argument(p, c))
 		l.hasIDs = true
 		l.addEventIDs(p, c)
+		l.addBlockIDs(p, c)
 		return true
 	}
 	field := p.Kind.Fields[c.Field]

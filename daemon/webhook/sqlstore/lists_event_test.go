@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 )
 
@@ -70,4 +71,30 @@ func comparePagesOfEvent(t *testing.T, w *Store, event string) {
 			}
 		}
 	}
+}
+
+// readIDs returns the first column of the rows of a plan, and their total.
+func readIDs(t *testing.T, db *appdb.DB, plan *query.Plan) (ids []int64, total int64) {
+	t.Helper()
+	noLimits := func() executor.Limits { return executor.Limits{} }
+	result, err := executor.Select(t.Context(), db, noLimits, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer result.Close()
+	for {
+		cells, err := result.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cells == nil {
+			break
+		}
+		ids = append(ids, cells[0].Int)
+	}
+	tail, err := result.Tail(int64(len(ids)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids, tail.Total
 }

@@ -52,10 +52,12 @@ func (l *messageList) addBound(p *query.Plan, c query.Condition, op record.Opera
 	}
 	l.messages = l.messages.and("m."+addedColumn+dialect.Matches[op].SQL+operandSQL, argument(p, c))
 	if isLower {
+		l.blocks = l.blocks.and("k.AddedUntil >= "+operandSQL, argument(p, c))
 		first := added.Add(-maxRounding)
 		l.period = l.period.and("m.RecID >= ?", guidArg(p, webhook.GUIDTime(first)))
 	}
 	if isUpper {
+		l.blocks = l.blocks.and("k.AddedSince <= "+operandSQL, argument(p, c))
 		l.period = l.period.and("m.RecID < ?", guidArg(p, webhook.GUIDTime(added)+afterGUIDs))
 	}
 	return true
@@ -161,8 +163,20 @@ func (l *messageList) guidBound(last string, desc bool) string {
 	}
 }
 
+// addBlockIDs adds the condition on blocks that follows from one on the ID of a message.
+func (l *messageList) addBlockIDs(p *query.Plan, c query.Condition) {
+	isUpper := c.Operator == record.LessThan || c.Operator == record.LessThanOrEqualTo || c.Operator == record.Equal
+	isLower := c.Operator == record.GreaterThan || c.Operator == record.GreaterThanOrEqualTo || c.Operator == record.Equal
+	if isLower {
+		l.blocks = l.blocks.and("k.LastID >= ?", argument(p, c))
+	}
+	if isUpper {
+		l.blocks = l.blocks.and("k.FirstID <= ?", argument(p, c))
+	}
+}
+
 // maxPeriod is the number of messages of a period that are read and sorted by ID. Those of a longer
-// one are searched from the end of the list.
+// one are searched in the blocks that have any.
 const maxPeriod = 1000
 
 // keysOfPeriod selects the IDs of the first messages of a period by ID, or more of them; nil for
@@ -176,21 +190,47 @@ func (l *messageList) keysOfPeriod(p *query.Plan) *query.Fragment {
 	short := l.fromMessages("m.ID", byGUID, l.messages.with(l.period).and(
 		"m.RecID < CASE WHEN "+isShort+" THEN '"+afterGUIDs+"' ELSE '' END", l.period.args...))
 	last := fmt.Sprintf("CAST(%d AS bigint)", math.MaxInt64)
-	long := l.fromMessages("m.ID", byID, l.messages.and(
-		"m.ID <= CASE WHEN "+isShort+" THEN 0 ELSE "+last+" END", l.period.args...))
-	order := " ORDER BY m.ID"
-	if p.Order[0].Desc {
-		order += " DESC"
-	}
-	limit := " LIMIT ?"
+	isLong := conditions{}.and("k.FirstID <= CASE WHEN "+isShort+" THEN 0 ELSE "+last+" END", l.period.args...)
+	long := l.keysOfBlocks(isLong, p.Skip+p.Take, p.Order[0].Desc)
 	if l.db.IsServer() {
-		limit = " OFFSET 0 ROWS FETCH NEXT ? ROWS ONLY"
 		short.SQL = fmt.Sprintf("SELECT k.ID FROM (%s ORDER BY m.RecID OFFSET 0 ROWS FETCH NEXT %d ROWS ONLY) k",
 			short.SQL, maxPeriod)
 	}
 	return &query.Fragment{
-		SQL:  short.SQL + " UNION ALL SELECT k.ID FROM (" + long.SQL + order + limit + ") k",
-		Args: slices.Concat(short.Args, long.Args, []query.Arg{rowCount(p.Skip + p.Take)}),
+		SQL:  short.SQL + " UNION ALL " + long.SQL,
+		Args: slices.Concat(short.Args, long.Args),
+	}
+}
+
+// keysOfBlocks selects the IDs of the first messages by ID in the blocks of a period.
+func (l *messageList) keysOfBlocks(which conditions, rows int64, desc bool) *query.Fragment {
+	direction := ""
+	if desc {
+		direction = " DESC"
+	}
+	which = which.with(l.blocks)
+	if l.db.IsServer() {
+		from := func(selected string) query.Fragment { return l.fromBlocksOnServer(selected, which, rows, direction) }
+		return l.firstOnServer(from, "k.FirstID", rows, desc)
+	}
+	where := which.with(l.messages)
+	return &query.Fragment{
+		SQL: l.db.InSchema("SELECT k.ID FROM (SELECT m.ID FROM whd.WH_MessageBlock k CROSS JOIN " + messageTable + " m " + byID +
+			" CROSS JOIN whd.SY_WebhookSubscription s CROSS JOIN whd.SY_WebhookSubscriber b" +
+			" WHERE m.ID >= k.FirstID AND m.ID <= k.LastID AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID" + where.sql +
+			" ORDER BY k.FirstID" + direction + ", m.ID" + direction + " LIMIT ?) k"),
+		Args: slices.Concat(where.args, []query.Arg{rowCount(rows)}),
+	}
+}
+
+// fromBlocksOnServer selects from the first messages of each block of a period that belong to an
+// existing subscription.
+func (l *messageList) fromBlocksOnServer(selected string, which conditions, rows int64, direction string) query.Fragment {
+	return query.Fragment{
+		SQL: l.db.InSchema("SELECT " + selected + " FROM whd.WH_MessageBlock k CROSS APPLY (SELECT m.ID FROM " +
+			messageTable + " m" + ownersOnServer + " WHERE m.ID >= k.FirstID AND m.ID <= k.LastID" + l.messages.sql +
+			" ORDER BY m.ID" + direction + " OFFSET 0 ROWS FETCH NEXT ? ROWS ONLY) m WHERE 1 = 1" + which.sql),
+		Args: slices.Concat(l.messages.args, []query.Arg{rowCount(rows)}, which.args),
 	}
 }
 

@@ -38,8 +38,8 @@ var batchErrors = map[int64]error{
 	batchCaptureLost: delivery.ErrCaptureLost,
 }
 
-func (s *serverWriter) write(ctx context.Context, b *delivery.Batch) error {
-	statement, args := serverBatch(b, s.db.HolderArg())
+func (s *serverWriter) write(ctx context.Context, b *delivery.Batch, blocks []messageBlock) error {
+	statement, args := serverBatch(b, blocks, s.db.HolderArg())
 	// If two daemons insert the same key or text concurrently, the second one finds
 	// the row of the first when it tries again.
 	mayRetry := func(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
@@ -82,6 +82,13 @@ SET @NewEvents = @@ROWCOUNT;
 SELECT ` + messageColumns.values() + `, n.AddedDateTime FROM ` + messageColumns.open("Messages") + ` n
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
 SET @NewMessages = @@ROWCOUNT;
+`
+	serverMessageBlocks = `UPDATE k SET AddedSince = n.AddedSince, AddedUntil = n.AddedUntil
+FROM whd.WH_MessageBlock k WITH (FORCESEEK)
+JOIN ` + blockColumns.open("Blocks") + ` n ON n.FirstID = k.FirstID;
+INSERT INTO whd.WH_MessageBlock (` + blockColumns.names() + `)
+SELECT ` + blockColumns.values() + ` FROM ` + blockColumns.open("Blocks") + ` n
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_MessageBlock o WHERE o.FirstID = n.FirstID);
 `
 	serverOutcomes = `UPDATE m SET ` + strings.ReplaceAll(messageUpdate, "@", "n.") + `
 FROM whd.SY_WebhookMessage m WITH (FORCESEEK)
@@ -249,7 +256,7 @@ type batchText struct {
 //
 // There are at most webhook.MaxBatchEvents arguments and one for each kind of rows;
 // a call allows 2,100.
-func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
+func serverBatch(b *delivery.Batch, blocks []messageBlock, holder sql.NamedArg) (string, []any) {
 	w := &batchText{}
 	w.rows("Leases", leaseColumns.encode(b.Leases, &w.escapes))
 	w.arg("LeaseCount", len(b.Leases))
@@ -269,6 +276,7 @@ func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
 		part(w, w.withBodies(serverEvents, b.Events), "Events", numberedEvents, b.Events)
 	}
 	part(w, serverMessages, "Messages", messageColumns, b.Messages)
+	part(w, serverMessageBlocks, "Blocks", blockColumns, blocks)
 	if len(b.Events) > 0 {
 		w.statement.WriteString(serverPublished)
 		w.arg("PublishedMinute", publishedMinute(b))

@@ -50,7 +50,7 @@ func TestNoEmptyBlocks(t *testing.T) {
 			}
 		}
 	}
-	statement, args := serverBatch(&delivery.Batch{}, sql.Named("Holder", "h"))
+	statement, args := serverBatch(&delivery.Batch{}, nil, sql.Named("Holder", "h"))
 	if strings.Contains(statement, "BEGIN\n") || len(args) != 3 {
 		t.Errorf("a batch without rows has %d arguments, want 3, and no block:\n%s", len(args), statement)
 	}
@@ -88,7 +88,7 @@ func TestParametersOfBatches(t *testing.T) {
 	for first := 1; first <= outbox; first += delivery.MaxBatchEvents {
 		events := min(delivery.MaxBatchEvents, outbox-first+1)
 		b := largestBatch(first, events)
-		statement, args := serverBatch(&b, sql.Named("Holder", "h"))
+		statement, args := serverBatch(&b, new(messageBlocks).changed(b.Messages), sql.Named("Holder", "h"))
 		expectParameters(t, fmt.Sprintf("%d events from row %d", events, first), statement, args)
 	}
 }

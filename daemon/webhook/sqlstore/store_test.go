@@ -392,7 +392,7 @@ func TestWebhookStatements(t *testing.T) {
 		{"events", hookBatch(3, 11, 3, r, l, "{}")},
 		{"everything", full},
 	} {
-		text, args := serverBatch(&c.batch, sql.Named("Holder", "h"))
+		text, args := serverBatch(&c.batch, new(messageBlocks).changed(c.batch.Messages), sql.Named("Holder", "h"))
 		fmt.Fprintf(&got, "== %s\n\n%s\n", c.name, text)
 		for _, a := range args {
 			fmt.Fprintf(&got, "  @%s\n", a.(sql.NamedArg).Name)

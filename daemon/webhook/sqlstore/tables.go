@@ -77,8 +77,8 @@ SELECT Next - @Count FROM whd.WH_Number WHERE Name = @Name;
 COMMIT TRANSACTION;`
 )
 
-// AllocateIDs reserves n IDs and returns the first.
-func (t tables) AllocateIDs(ctx context.Context, n int) (int64, error) {
+// allocateIDs reserves n IDs and returns the first.
+func (t tables) allocateIDs(ctx context.Context, n int) (int64, error) {
 	statement := allocateInFile
 	if t.db.IsServer() {
 		statement = allocateOnServer

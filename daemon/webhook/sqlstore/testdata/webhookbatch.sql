@@ -39,6 +39,12 @@ INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, Subscription
 SELECT n.ID, n.RecID, n.EventID, n.PartitionID, n.SubscriptionID, REPLACE(REPLACE(REPLACE(n.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.Status, n.Attempts, n.NextAttemptDateTime, n.AddedDateTime, n.MadeByAdmin, REPLACE(REPLACE(REPLACE(n.EventKey COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.AddedDateTime FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]', SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', NextAttemptDateTime datetime2(7) '$[8]', AddedDateTime datetime2(7) '$[9]', MadeByAdmin bit '$[10]', EventKey nvarchar(max) '$[11]') n
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
 SET @NewMessages = @@ROWCOUNT;
+UPDATE k SET AddedSince = n.AddedSince, AddedUntil = n.AddedUntil
+FROM whd.WH_MessageBlock k WITH (FORCESEEK)
+JOIN OPENJSON(@Blocks) WITH (FirstID bigint '$[0]', LastID bigint '$[1]', AddedSince datetime2(7) '$[2]', AddedUntil datetime2(7) '$[3]') n ON n.FirstID = k.FirstID;
+INSERT INTO whd.WH_MessageBlock (FirstID, LastID, AddedSince, AddedUntil)
+SELECT n.FirstID, n.LastID, n.AddedSince, n.AddedUntil FROM OPENJSON(@Blocks) WITH (FirstID bigint '$[0]', LastID bigint '$[1]', AddedSince datetime2(7) '$[2]', AddedUntil datetime2(7) '$[3]') n
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_MessageBlock o WHERE o.FirstID = n.FirstID);
 IF NOT EXISTS (SELECT 1 FROM whd.WH_DeliveryMinute
 	WHERE Minute = @PublishedMinute AND SubscriptionID = 0 AND DaemonID = @Home)
 	INSERT INTO whd.WH_DeliveryMinute (Minute, SubscriptionID, DaemonID, Events, Messages, Delivered, Failed, GivenUp, Took1, Took2, Took3, Took4, Took5, Took6, Took7, Took8, Took9, Took10, Took11, Took12)
@@ -57,6 +63,7 @@ SELECT @Result;
   @T3
   @Events
   @Messages
+  @Blocks
   @PublishedMinute
   @Home
 
@@ -105,6 +112,12 @@ INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, Subscription
 SELECT n.ID, n.RecID, n.EventID, n.PartitionID, n.SubscriptionID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.Status, n.Attempts, n.NextAttemptDateTime, n.AddedDateTime, n.MadeByAdmin, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.EventKey COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.AddedDateTime FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]', SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', NextAttemptDateTime datetime2(7) '$[8]', AddedDateTime datetime2(7) '$[9]', MadeByAdmin bit '$[10]', EventKey nvarchar(max) '$[11]') n
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
 SET @NewMessages = @@ROWCOUNT;
+UPDATE k SET AddedSince = n.AddedSince, AddedUntil = n.AddedUntil
+FROM whd.WH_MessageBlock k WITH (FORCESEEK)
+JOIN OPENJSON(@Blocks) WITH (FirstID bigint '$[0]', LastID bigint '$[1]', AddedSince datetime2(7) '$[2]', AddedUntil datetime2(7) '$[3]') n ON n.FirstID = k.FirstID;
+INSERT INTO whd.WH_MessageBlock (FirstID, LastID, AddedSince, AddedUntil)
+SELECT n.FirstID, n.LastID, n.AddedSince, n.AddedUntil FROM OPENJSON(@Blocks) WITH (FirstID bigint '$[0]', LastID bigint '$[1]', AddedSince datetime2(7) '$[2]', AddedUntil datetime2(7) '$[3]') n
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_MessageBlock o WHERE o.FirstID = n.FirstID);
 IF NOT EXISTS (SELECT 1 FROM whd.WH_DeliveryMinute
 	WHERE Minute = @PublishedMinute AND SubscriptionID = 0 AND DaemonID = @Home)
 	INSERT INTO whd.WH_DeliveryMinute (Minute, SubscriptionID, DaemonID, Events, Messages, Delivered, Failed, GivenUp, Took1, Took2, Took3, Took4, Took5, Took6, Took7, Took8, Took9, Took10, Took11, Took12)
@@ -182,6 +195,7 @@ SELECT @Result;
   @T1
   @Events
   @Messages
+  @Blocks
   @PublishedMinute
   @Outcomes1
   @Counted1

@@ -73,6 +73,7 @@ var suite = map[string]func(hooks){
 	"Backlog":              backlogs,
 	"TenThousand":          tenThousand,
 	"ConcurrentWriters":    concurrentWriters,
+	"LongPeriods":          longPeriods,
 	"DeleteAndOutcome":     deleteAndOutcome,
 	"Cancelled":            cancelledCalls,
 	"History":              history,
