@@ -24,6 +24,9 @@ type start struct {
 	config Config
 }
 
+// startLink leads to the first page.
+var startLink = encode.Link{Name: "Start", URL: Root}
+
 func (h start) routes() []edge.Route {
 	home := route(account.Reader, Root, h.show)
 	home.SignedIn = false // without a login if queries need none

@@ -11,19 +11,13 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// Operations on accounts, and the paths of their pages.
+// Operations on users, and the paths of their pages.
 const (
 	apiUsers = "/Users"
-	apiKeys  = "/ApiKeys"
 
 	pathUsers = Root + "/Users"
 	pathUser  = pathUsers + "/{UserName}"
-	pathKeys  = Root + "/Keys"
-	pathKey   = pathKeys + "/{KeyID}"
 )
-
-// startLink leads to the first page.
-var startLink = encode.Link{Name: "Start", URL: Root}
 
 // users has the pages of users.
 type users struct{ client }
@@ -35,66 +29,6 @@ func (h users) routes() []edge.Route {
 		both(account.Admin, pathUser+"/Edit", h.edit, h.save),
 		both(account.Admin, pathUser+"/Remove", h.confirm, h.remove),
 	)
-}
-
-// table is a page with a list of things, each with links.
-type table struct {
-	encode.Page
-	Lede     string
-	Note     string
-	Secret   string // a new key, shown only once
-	Actions  []encode.Link
-	Headings []string
-	Rows     []tableRow
-	Empty    string
-}
-
-// tableRow is a row of a table.
-type tableRow struct {
-	Cells []cell
-	Links []encode.Link
-}
-
-// cell is a cell of a table.
-type cell struct {
-	Text string
-	URL  string
-	When moment
-	Code bool
-}
-
-// Filled reports whether the cell has a content.
-func (c cell) Filled() bool { return c.Text != "" || c.When.Words != "" }
-
-// HasLinks reports whether a row has links.
-func (t table) HasLinks() bool {
-	return slices.ContainsFunc(t.Rows, func(r tableRow) bool { return len(r.Links) > 0 })
-}
-
-// texts returns texts as cells.
-func texts(list ...string) []cell {
-	var cells []cell
-	for _, text := range list {
-		cells = append(cells, cell{Text: text})
-	}
-	return cells
-}
-
-// dated returns a time of accounts as a cell.
-func dated(x *edge.Context, text, none string) cell {
-	var at wire.Timestamp
-	if text == "" || at.UnmarshalJSON([]byte(`"`+text+`"`)) != nil {
-		return cell{Text: none}
-	}
-	return cell{When: ago(x, at)}
-}
-
-// show shows a table.
-func (t table) show(x *edge.Context, status int) error {
-	if t.Note == "" {
-		t.Note = noteOf(x.Request.URL.Query().Get(memberNote))
-	}
-	return show(x, status, "table", t)
 }
 
 // list shows the users.
@@ -264,126 +198,4 @@ func (h users) remove(x *edge.Context) error {
 		return removal(x, &u).retry(x, err)
 	}
 	return goTo(x, pathUsers+"?"+memberNote+"=Removed")
-}
-
-// keys has the pages of API keys.
-type keys struct{ client }
-
-func (h keys) routes() []edge.Route {
-	return slices.Concat(
-		[]edge.Route{route(account.Admin, pathKeys, h.list)},
-		both(account.Admin, pathKeys+"/Do/New", h.create, h.add),
-		both(account.Admin, pathKey+"/Revoke", h.confirm, h.revoke),
-	)
-}
-
-// table returns the page with the keys.
-func (h keys) table(x *edge.Context) (table, error) {
-	page := table{
-		Page:     frame(x, "API keys", startLink),
-		Lede:     "Programs send a key with each request.",
-		Actions:  []encode.Link{{Name: "New key", URL: x.Base + pathKeys + "/Do/New"}},
-		Headings: []string{"Name", "Role", "Last used", "Expires", "Added", "ID"},
-		Empty:    "There are no API keys.",
-	}
-	var list []wire.APIKey
-	err := h.get(x, apiKeys, nil, &list)
-	for _, k := range list {
-		cells := append(texts(k.Name, k.Role), dated(x, k.LastUsedDateTime, "never"), dated(x, k.ExpiryDateTime, "never"),
-			dated(x, k.AddedDateTime, ""), cell{Text: k.KeyID, Code: true})
-		revoke := encode.Link{Name: "Revoke…", URL: x.Base + pathKeys + "/" + url.PathEscape(k.KeyID) + "/Revoke"}
-		page.Rows = append(page.Rows, tableRow{cells, []encode.Link{revoke}})
-	}
-	return page, err
-}
-
-// list shows the keys.
-func (h keys) list(x *edge.Context) error {
-	page, err := h.table(x)
-	if err != nil {
-		return err
-	}
-	return page.show(x, http.StatusOK)
-}
-
-// keysLink leads to the list of keys.
-var keysLink = encode.Link{Name: "API keys", URL: pathKeys}
-
-// create shows the form of a new key.
-func (h keys) create(x *edge.Context) error { return newKey(x, nil).open(x) }
-
-func newKey(x *edge.Context, values url.Values) confirmation {
-	return confirmation{
-		Page:    frame(x, "New API key", keysLink),
-		Effects: []string{"The page that follows shows the key. It is not shown again."},
-		Fields: []field{
-			{Name: "Name", Label: "Name", Value: values.Get("Name"), Required: true, Help: "The program that uses it"},
-			{Name: "Role", Label: "Role", Choices: roles(values.Get("Role")), Help: roleHelp},
-			{Name: "ExpiryDateTime", Label: "Expires", Value: values.Get("ExpiryDateTime"), Help: "A date such as 2030-01-31, or never; in 90 days if empty"},
-		},
-		Action: pathKeys + "/Do/New",
-		Button: "Create the key",
-		Back:   pathKeys,
-	}
-}
-
-// add creates a key and shows it, which happens only once.
-func (h keys) add(x *edge.Context) error {
-	values, err := formOf(x)
-	if err != nil {
-		return err
-	}
-	var added wire.APIKey
-	err = h.send(x, http.MethodPost, apiKeys, given(values, "Name", "Role", "ExpiryDateTime"), &added)
-	if err != nil {
-		return newKey(x, values).retry(x, err)
-	}
-	page, err := h.table(x)
-	if err != nil {
-		return err
-	}
-	page.Note = noteOf("Added")
-	page.Secret = added.Key
-	return page.show(x, http.StatusCreated)
-}
-
-// find returns the key in the address.
-func (h keys) find(x *edge.Context) (wire.APIKey, error) {
-	var k wire.APIKey
-	err := h.get(x, apiKeys+"/"+url.PathEscape(x.Params.Get("KeyID")), nil, &k)
-	return k, err
-}
-
-// revocation returns the confirmation before a key is revoked.
-func revocation(x *edge.Context, k *wire.APIKey) confirmation {
-	return confirmation{
-		Page:    frame(x, "Revoke "+k.Name, keysLink),
-		Effects: []string{"Programs that use this key are refused from now on. This cannot be undone."},
-		Facts:   []encode.Pair{{Name: "Name", Value: k.Name}, {Name: "Role", Value: k.Role}, {Name: "ID", Value: k.KeyID}},
-		Action:  pathKeys + "/" + url.PathEscape(k.KeyID) + "/Revoke",
-		Button:  "Revoke",
-		Danger:  true,
-		Back:    pathKeys,
-	}
-}
-
-// confirm shows the confirmation of a key is revoked.
-func (h keys) confirm(x *edge.Context) error {
-	k, err := h.find(x)
-	if err != nil {
-		return err
-	}
-	return revocation(x, &k).open(x)
-}
-
-// revoke revokes a key.
-func (h keys) revoke(x *edge.Context) error {
-	k, err := h.find(x)
-	if err != nil {
-		return err
-	}
-	if err := h.send(x, http.MethodDelete, apiKeys+"/"+url.PathEscape(k.KeyID), nil, nil); err != nil {
-		return revocation(x, &k).retry(x, err)
-	}
-	return goTo(x, pathKeys+"?"+memberNote+"=Removed")
 }

@@ -1,0 +1,69 @@
+package pages
+
+import (
+	"slices"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/rest/edge"
+)
+
+// table is a page with a list of things, each with links.
+type table struct {
+	encode.Page
+	Lede     string
+	Note     string
+	Secret   string // a new key, shown only once
+	Actions  []encode.Link
+	Headings []string
+	Rows     []tableRow
+	Empty    string
+}
+
+// tableRow is a row of a table.
+type tableRow struct {
+	Cells []cell
+	Links []encode.Link
+}
+
+// cell is a cell of a table.
+type cell struct {
+	Text string
+	URL  string
+	When moment
+	Code bool
+}
+
+// Filled reports whether the cell has a content.
+func (c cell) Filled() bool { return c.Text != "" || c.When.Words != "" }
+
+// HasLinks reports whether a row has links.
+func (t table) HasLinks() bool {
+	return slices.ContainsFunc(t.Rows, func(r tableRow) bool { return len(r.Links) > 0 })
+}
+
+// texts returns texts as cells.
+func texts(list ...string) []cell {
+	var cells []cell
+	for _, text := range list {
+		cells = append(cells, cell{Text: text})
+	}
+	return cells
+}
+
+// dated returns a time of accounts as a cell.
+func dated(x *edge.Context, text, none string) cell {
+	var at wire.Timestamp
+	if text == "" || at.UnmarshalJSON([]byte(`"`+text+`"`)) != nil {
+		return cell{Text: none}
+	}
+	return cell{When: ago(x, at)}
+}
+
+// show shows a table.
+func (t table) show(x *edge.Context, status int) error {
+	if t.Note == "" {
+		t.Note = noteOf(x.Request.URL.Query().Get(memberNote))
+	}
+	return show(x, status, "table", t)
+}
