@@ -46,12 +46,19 @@ func (h users) list(x *edge.Context) error {
 	}
 	for _, u := range list {
 		address := x.Base + pathUsers + "/" + url.PathEscape(u.UserName)
-		cells := append(texts(u.UserName, u.DisplayName, u.Role),
-			dated(x, u.AddedDateTime, ""), dated(x, u.LastSavedDateTime, ""))
-		page.Rows = append(page.Rows, tableRow{cells, []encode.Link{
-			{Name: "Edit", URL: address + "/Edit"},
-			{Name: "Remove…", URL: address + "/Remove"},
-		}})
+		page.Rows = append(page.Rows, tableRow{
+			Cells: []cell{
+				{Text: u.UserName},
+				{Text: u.DisplayName},
+				{Text: u.Role},
+				dated(x, u.AddedDateTime, ""),
+				dated(x, u.LastSavedDateTime, ""),
+			},
+			Links: []encode.Link{
+				{Name: "Edit", URL: address + "/Edit"},
+				{Name: "Remove…", URL: address + "/Remove"},
+			},
+		})
 	}
 	return page.show(x, http.StatusOK)
 }
@@ -60,7 +67,8 @@ func (h users) list(x *edge.Context) error {
 var usersLink = encode.Link{Name: "Users", URL: pathUsers}
 
 // roleHelp describes the roles.
-const roleHelp = "A reader reads records, a publisher also publishes events, a writer also changes bills, an admin may do everything. Each role includes the ones before it."
+const roleHelp = "A reader reads records, a publisher also publishes events, a writer also changes bills, " +
+	"an admin may do everything. Each role includes the ones before it."
 
 // roles returns the roles with the selected one.
 func roles(selected string) []encode.Choice {
@@ -79,7 +87,12 @@ func newUser(x *edge.Context, values url.Values) confirmation {
 		Page: frame(x, "New user", usersLink),
 		Fields: []field{
 			{Name: "UserName", Label: "User name", Value: values.Get("UserName"), Required: true},
-			{Name: "DisplayName", Label: "Display name", Value: values.Get("DisplayName"), Help: "As pages show it; the user name if empty"},
+			{
+				Name:  "DisplayName",
+				Label: "Display name",
+				Value: values.Get("DisplayName"),
+				Help:  "As pages show it; the user name if empty",
+			},
 			{Name: "Role", Label: "Role", Choices: roles(values.Get("Role")), Help: roleHelp},
 			{Name: "Password", Label: "Password", Type: "password", Required: true},
 		},
@@ -127,7 +140,12 @@ func editForm(x *edge.Context, u *wire.User) confirmation {
 		Fields: []field{
 			{Name: "DisplayName", Label: "Display name", Value: u.DisplayName},
 			{Name: "Role", Label: "Role", Choices: roles(u.Role), Help: roleHelp},
-			{Name: "Password", Label: "New password", Type: "password", Help: "Empty: the password stays. A new one ends the sessions of the user."},
+			{
+				Name:  "Password",
+				Label: "New password",
+				Type:  "password",
+				Help:  "Leave it empty to keep the password. A new one ends the sessions of the user.",
+			},
 		},
 		Action: pathUsers + "/" + url.PathEscape(u.UserName) + "/Edit",
 		Button: "Save",
@@ -159,7 +177,8 @@ func (h users) save(x *edge.Context) error {
 		members["Role"] = role
 	}
 	members["DisplayName"] = values.Get("DisplayName")
-	if err := h.send(x, http.MethodPatch, apiUsers+"/"+url.PathEscape(u.UserName), members, nil); err != nil {
+	err = h.send(x, http.MethodPatch, apiUsers+"/"+url.PathEscape(u.UserName), members, nil)
+	if err != nil {
 		u.DisplayName, u.Role = values.Get("DisplayName"), values.Get("Role")
 		return editForm(x, &u).retry(x, err)
 	}
@@ -169,17 +188,21 @@ func (h users) save(x *edge.Context) error {
 // removal returns the confirmation before a user is removed.
 func removal(x *edge.Context, u *wire.User) confirmation {
 	return confirmation{
-		Page:    frame(x, "Remove "+u.UserName, usersLink),
-		Effects: []string{"The user is removed and logged out everywhere. Subscriptions that the user owns stay; those of records that only some may read hold their messages."},
-		Facts:   []encode.Pair{{Name: "Name", Value: u.UserName}, {Name: "Role", Value: u.Role}},
-		Action:  pathUsers + "/" + url.PathEscape(u.UserName) + "/Remove",
-		Button:  "Remove",
-		Danger:  true,
-		Back:    pathUsers,
+		Page: frame(x, "Remove "+u.UserName, usersLink),
+		Effects: []string{
+			"The user is removed and logged out everywhere.",
+			"Subscriptions that the user owns stay. If only some roles may read the records of their events, " +
+				"their messages are held.",
+		},
+		Facts:  []encode.Pair{{Name: "Name", Value: u.UserName}, {Name: "Role", Value: u.Role}},
+		Action: pathUsers + "/" + url.PathEscape(u.UserName) + "/Remove",
+		Button: "Remove",
+		Danger: true,
+		Back:   pathUsers,
 	}
 }
 
-// confirm shows the confirmation of a user is removed.
+// confirm asks for confirmation before a user is removed.
 func (h users) confirm(x *edge.Context) error {
 	u, err := h.find(x)
 	if err != nil {
@@ -194,7 +217,8 @@ func (h users) remove(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := h.send(x, http.MethodDelete, apiUsers+"/"+url.PathEscape(u.UserName), nil, nil); err != nil {
+	err = h.send(x, http.MethodDelete, apiUsers+"/"+url.PathEscape(u.UserName), nil, nil)
+	if err != nil {
 		return removal(x, &u).retry(x, err)
 	}
 	return goTo(x, pathUsers+"?"+memberNote+"=Removed")
