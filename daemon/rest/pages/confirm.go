@@ -1,7 +1,10 @@
 package pages
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
+	"strings"
 
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
@@ -67,3 +70,25 @@ func (c confirmation) retry(x *edge.Context, err error) error {
 	c.Error = reason
 	return c.show(x, status)
 }
+
+// memberState is the member of a form with the state that it is based on. It makes forms whose
+// answers show a secret effective only once: such an answer cannot be a redirect, and browsers send
+// the form again when the answer is reloaded.
+const memberState = "State"
+
+// stateOf returns a digest of what a form is based on.
+func stateOf(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// outdated shows the page again because the state that the form was based on has changed. change is
+// the first part of the message.
+func (c confirmation) outdated(x *edge.Context, change string) error {
+	c.Error = &problem{Message: change + outdatedForm}
+	return c.show(x, http.StatusConflict)
+}
+
+// outdatedForm follows what has changed since a form was opened.
+const outdatedForm = " since this form was opened, perhaps because it was sent before. " +
+	"Nothing has been done now. Send the form again if that is still needed."

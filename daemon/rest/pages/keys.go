@@ -19,6 +19,9 @@ const (
 	pathKey  = pathKeys + "/{KeyID}"
 )
 
+// keysLink leads to the list of keys.
+var keysLink = encode.Link{Name: "API keys", URL: pathKeys}
+
 // keys has the pages of API keys.
 type keys struct{ client }
 
@@ -30,8 +33,12 @@ func (h keys) routes() []edge.Route {
 	)
 }
 
-// table returns the page with the keys.
-func (h keys) table(x *edge.Context) (table, error) {
+// list shows the keys.
+func (h keys) list(x *edge.Context) error {
+	var list []wire.APIKey
+	if err := h.get(x, apiKeys, nil, &list); err != nil {
+		return err
+	}
 	page := table{
 		Page:     frame(x, "API keys", startLink),
 		Lede:     "Programs send a key with each request.",
@@ -39,40 +46,51 @@ func (h keys) table(x *edge.Context) (table, error) {
 		Headings: []string{"Name", "Role", "Last used", "Expires", "Added", "ID"},
 		Empty:    "There are no API keys.",
 	}
-	var list []wire.APIKey
-	err := h.get(x, apiKeys, nil, &list)
-	for _, k := range list {
-		cells := append(texts(k.Name, k.Role), dated(x, k.LastUsedDateTime, "never"), dated(x, k.ExpiryDateTime, "never"),
-			dated(x, k.AddedDateTime, ""), cell{Text: k.KeyID, Code: true})
-		revoke := encode.Link{Name: "Revoke…", URL: x.Base + pathKeys + "/" + url.PathEscape(k.KeyID) + "/Revoke"}
-		page.Rows = append(page.Rows, tableRow{cells, []encode.Link{revoke}})
-	}
-	return page, err
-}
-
-// list shows the keys.
-func (h keys) list(x *edge.Context) error {
-	page, err := h.table(x)
-	if err != nil {
-		return err
+	for i := range list {
+		page.Rows = append(page.Rows, keyRow(x, &list[i]))
 	}
 	return page.show(x, http.StatusOK)
 }
 
-// keysLink leads to the list of keys.
-var keysLink = encode.Link{Name: "API keys", URL: pathKeys}
+// keyRow returns a key as a row of the list.
+func keyRow(x *edge.Context, k *wire.APIKey) tableRow {
+	revoke := encode.Link{Name: "Revoke…", URL: x.Base + pathKeys + "/" + url.PathEscape(k.KeyID) + "/Revoke"}
+	return tableRow{
+		Cells: []cell{
+			{Text: k.Name},
+			{Text: k.Role},
+			dated(x, k.LastUsedDateTime, "never"),
+			dated(x, k.ExpiryDateTime, "never"),
+			dated(x, k.AddedDateTime, ""),
+			{Text: k.KeyID, Code: true},
+		},
+		Links: []encode.Link{revoke},
+	}
+}
 
 // create shows the form of a new key.
 func (h keys) create(x *edge.Context) error { return newKey(x, nil).open(x) }
 
+// newKey returns the form of a new key with the values that were sent.
 func newKey(x *edge.Context, values url.Values) confirmation {
 	return confirmation{
 		Page:    frame(x, "New API key", keysLink),
 		Effects: []string{"The page that follows shows the key. It is not shown again."},
 		Fields: []field{
-			{Name: "Name", Label: "Name", Value: values.Get("Name"), Required: true, Help: "The program that uses it"},
+			{
+				Name:     "Name",
+				Label:    "Name",
+				Value:    values.Get("Name"),
+				Help:     "The program that uses it",
+				Required: true,
+			},
 			{Name: "Role", Label: "Role", Choices: roles(values.Get("Role")), Help: roleHelp},
-			{Name: "ExpiryDateTime", Label: "Expires", Value: values.Get("ExpiryDateTime"), Help: "A date such as 2030-01-31, or never; in 90 days if empty"},
+			{
+				Name:  "ExpiryDateTime",
+				Label: "Expires",
+				Value: values.Get("ExpiryDateTime"),
+				Help:  "A date such as 2030-01-31, or never; in 90 days if empty",
+			},
 		},
 		Action: pathKeys + "/Do/New",
 		Button: "Create the key",
@@ -80,7 +98,16 @@ func newKey(x *edge.Context, values url.Values) confirmation {
 	}
 }
 
-// add creates a key and shows it, which happens only once.
+// keyPage shows a new key.
+type keyPage struct {
+	encode.Page
+	wire.APIKey
+	Expires moment
+	ListURL string
+}
+
+// add creates a key and shows it, which happens only once. The page has nothing else that could
+// fail: the key would be lost. If a browser sends the form again, the name is taken.
 func (h keys) add(x *edge.Context) error {
 	values, err := formOf(x)
 	if err != nil {
@@ -91,13 +118,12 @@ func (h keys) add(x *edge.Context) error {
 	if err != nil {
 		return newKey(x, values).retry(x, err)
 	}
-	page, err := h.table(x)
-	if err != nil {
-		return err
-	}
-	page.Note = noteOf("Added")
-	page.Secret = added.Key
-	return page.show(x, http.StatusCreated)
+	return show(x, http.StatusCreated, "key", keyPage{
+		Page:    frame(x, "API key "+added.Name, keysLink),
+		APIKey:  added,
+		Expires: dated(x, added.ExpiryDateTime, "").When,
+		ListURL: x.Base + pathKeys,
+	})
 }
 
 // find returns the key in the address.
@@ -112,15 +138,19 @@ func revocation(x *edge.Context, k *wire.APIKey) confirmation {
 	return confirmation{
 		Page:    frame(x, "Revoke "+k.Name, keysLink),
 		Effects: []string{"Programs that use this key are refused from now on. This cannot be undone."},
-		Facts:   []encode.Pair{{Name: "Name", Value: k.Name}, {Name: "Role", Value: k.Role}, {Name: "ID", Value: k.KeyID}},
-		Action:  pathKeys + "/" + url.PathEscape(k.KeyID) + "/Revoke",
-		Button:  "Revoke",
-		Danger:  true,
-		Back:    pathKeys,
+		Facts: []encode.Pair{
+			{Name: "Name", Value: k.Name},
+			{Name: "Role", Value: k.Role},
+			{Name: "ID", Value: k.KeyID},
+		},
+		Action: pathKeys + "/" + url.PathEscape(k.KeyID) + "/Revoke",
+		Button: "Revoke",
+		Danger: true,
+		Back:   pathKeys,
 	}
 }
 
-// confirm shows the confirmation of a key is revoked.
+// confirm asks for confirmation before a key is revoked.
 func (h keys) confirm(x *edge.Context) error {
 	k, err := h.find(x)
 	if err != nil {
@@ -135,7 +165,8 @@ func (h keys) revoke(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := h.send(x, http.MethodDelete, apiKeys+"/"+url.PathEscape(k.KeyID), nil, nil); err != nil {
+	err = h.send(x, http.MethodDelete, apiKeys+"/"+url.PathEscape(k.KeyID), nil, nil)
+	if err != nil {
 		return revocation(x, &k).retry(x, err)
 	}
 	return goTo(x, pathKeys+"?"+memberNote+"=Removed")

@@ -13,7 +13,6 @@ type table struct {
 	encode.Page
 	Lede     string
 	Note     string
-	Secret   string // a new key, shown only once
 	Actions  []encode.Link
 	Headings []string
 	Rows     []tableRow
