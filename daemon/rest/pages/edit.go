@@ -25,6 +25,8 @@ type subscriptionForm struct {
 	Enabled    bool
 	Orders     []encode.Choice
 	Schedule   string
+	Rate       string // maximum number of attempts a minute
+	Formats    []encode.Choice
 	Conditions []conditionRow
 	Condition  string // as JSON, if it cannot be rows
 	Headers    []wire.Header
@@ -48,10 +50,16 @@ var orders = []encode.Choice{
 	{Value: "subscription", Text: "in order"},
 }
 
-// ordersWith returns the orders with the selected one.
-func ordersWith(selected string) []encode.Choice {
+// formats are the values of Format, in words.
+var formats = []encode.Choice{
+	{Value: "", Text: "Standard Webhooks"},
+	{Value: wire.FormatCloudEvents, Text: "Standard Webhooks, with the headers of CloudEvents"},
+}
+
+// selecting returns choices with the selected one.
+func selecting(list []encode.Choice, selected string) []encode.Choice {
 	var choices []encode.Choice
-	for _, c := range orders {
+	for _, c := range list {
 		c.Selected = c.Value == selected
 		choices = append(choices, c)
 	}
@@ -68,8 +76,12 @@ func (h subscriptions) edit(x *edge.Context) error {
 	f.URL = v.URL
 	f.EventName = v.EventName
 	f.Enabled = v.IsEnabled
-	f.Orders = ordersWith(orderOf(&v.Subscription))
+	f.Orders = selecting(orders, orderOf(&v.Subscription))
 	f.Schedule = v.RetrySchedule
+	if v.MaxPerMinute > 0 {
+		f.Rate = strconv.Itoa(v.MaxPerMinute)
+	}
+	f.Formats = selecting(formats, v.Format)
 	f.Conditions = v.Conditions
 	f.Condition = v.Condition
 	f.Headers = maskedHeaders(v.Headers)
@@ -122,8 +134,10 @@ func (f *subscriptionForm) sent(values url.Values) {
 	f.URL = values.Get("URL")
 	f.EventName = values.Get("EventName")
 	f.Enabled = values.Get("IsEnabled") != ""
-	f.Orders = ordersWith(values.Get("OrderBy"))
+	f.Orders = selecting(orders, values.Get("OrderBy"))
 	f.Schedule = values.Get("RetrySchedule")
+	f.Rate = values.Get("MaxPerMinute")
+	f.Formats = selecting(formats, values.Get("Format"))
 	f.Conditions = rowsOf(values)
 	f.Condition = values.Get("Where")
 	f.Headers = headersOf(values)
@@ -140,6 +154,8 @@ func members(values url.Values, withHeaders bool) (map[string]any, error) {
 		"IsEnabled":     values.Get("IsEnabled") != "",
 		"OrderBy":       values.Get("OrderBy"),
 		"RetrySchedule": values.Get("RetrySchedule"),
+		"MaxPerMinute":  values.Get("MaxPerMinute"),
+		"Format":        values.Get("Format"),
 	}
 	if hash := values.Get("RowHash"); hash != "" {
 		body["RowHash"] = hash

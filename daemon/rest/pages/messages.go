@@ -74,7 +74,7 @@ type messageList struct {
 	Form       map[string]string
 	Events     []string
 	Rows       []messageRow
-	Total      string // how many match, empty if it was not selection for
+	Total      string // how many match, empty if it was not requested
 	CountURL   string
 	OlderURL   string
 	NewestURL  string

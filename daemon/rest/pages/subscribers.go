@@ -300,7 +300,8 @@ func (h subscribers) subscribe(x *edge.Context) error {
 	}
 	f := newSubscription(x, &s)
 	f.Enabled = true
-	f.Orders = ordersWith("none")
+	f.Orders = selecting(orders, "none")
+	f.Formats = selecting(formats, "")
 	return subscriptions(h).showForm(x, http.StatusOK, f)
 }
 

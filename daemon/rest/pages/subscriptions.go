@@ -60,6 +60,7 @@ type subscriptionView struct {
 	Failed      string
 	Pending     string
 	Order       string
+	FormatWords string // empty for the usual format
 }
 
 // subscriptionURLs are the addresses around a subscription.
@@ -87,7 +88,7 @@ func healthOf(x *edge.Context, isEnabled bool, reason string, queue *wire.Queue)
 	case len(queue.HeldEvents) > 0:
 		return health{"holds messages of " + strings.Join(queue.HeldEvents, ", "), "▲", "warn", 2}
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
-		return health{"selection to wait, next try " + soon(x, queue.WaitUntilDateTime), "▲", "warn", 2}
+		return health{"asked to wait, next try " + soon(x, queue.WaitUntilDateTime), "▲", "warn", 2}
 	case queue.GivenUp > 0 || queue.Failed > 0:
 		return health{"fails in part", "▲", "warn", 1}
 	case queue.Delivered > 0:
@@ -169,6 +170,7 @@ func newView(x *edge.Context, s wire.Subscription, queue *wire.Queue) *subscript
 		Saved:        ago(x, s.LastSavedDateTime),
 		Failing:      ago(x, s.FailingSince),
 		Order:        orderWords(&s),
+		FormatWords:  formatWords(s.Format),
 		URLs: subscriptionURLs{
 			Page:     page,
 			Edit:     page + "/Edit",
@@ -222,6 +224,18 @@ func orderWords(s *wire.Subscription) string {
 	default:
 		return "as quickly as possible, in any order"
 	}
+}
+
+// formatWords describes the format of messages, empty for the usual one.
+func formatWords(format string) string {
+	if format == "" {
+		return ""
+	}
+	i := slices.IndexFunc(formats, func(c encode.Choice) bool { return c.Value == format })
+	if i < 0 {
+		return format
+	}
+	return formats[i].Text
 }
 
 // subscriptionPath returns the path of the operations on a subscription.
