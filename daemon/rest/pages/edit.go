@@ -34,6 +34,7 @@ type subscriptionForm struct {
 	Replace    bool // the headers of the form replace the stored ones
 	Free       int  // empty rows of conditions and of headers
 	RowHash    string
+	State      string // see memberState; empty for a subscription that exists: it has RowHash
 }
 
 // Numbers of empty rows.
@@ -143,6 +144,7 @@ func (f *subscriptionForm) sent(values url.Values) {
 	f.Headers = headersOf(values)
 	f.Replace = values.Get("ReplaceHeaders") != ""
 	f.RowHash = values.Get("RowHash")
+	f.State = values.Get(memberState)
 	f.Free, _ = strconv.Atoi(values.Get("Free")) // 0 if it is no number
 }
 

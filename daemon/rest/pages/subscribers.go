@@ -302,7 +302,17 @@ func (h subscribers) subscribe(x *edge.Context) error {
 	f.Enabled = true
 	f.Orders = selecting(orders, "none")
 	f.Formats = selecting(formats, "")
+	f.State = subscribeState(&s)
 	return subscriptions(h).showForm(x, http.StatusOK, f)
+}
+
+// subscribeState returns the state that the form of a new subscription is based on.
+func subscribeState(s *wire.Subscriber) string {
+	var ids []string
+	for i := range s.Subscriptions {
+		ids = append(ids, s.Subscriptions[i].RecID)
+	}
+	return stateOf(ids...)
 }
 
 func newSubscription(x *edge.Context, s *wire.Subscriber) subscriptionForm {
@@ -333,17 +343,21 @@ func (h subscribers) addSubscription(x *edge.Context) error {
 		f.Free += moreRows
 		return subscriptions(h).showForm(x, http.StatusOK, f)
 	}
+	if state := subscribeState(&s); state != f.State {
+		f.State = state
+		f.Error = &problem{Message: "A subscription has been added or deleted" + outdatedForm}
+		return subscriptions(h).showForm(x, http.StatusConflict, f)
+	}
 	body, err := members(values, true)
 	var added wire.Subscription
 	if err == nil {
-		err = h.send(x, http.MethodPost, apiSubscribers+"/"+url.PathEscape(s.RecID)+"/Subscriptions", body, &added)
+		path := apiSubscribers + "/" + url.PathEscape(s.RecID) + "/Subscriptions"
+		err = h.send(x, http.MethodPost, path, body, &added)
 	}
 	if err != nil {
 		return subscriptions(h).again(x, f, err)
 	}
-	v, err := subscriptions(h).view(x, added.SubscriberID, added.RecID)
-	if err != nil || v == nil {
-		return err
-	}
+	v := newView(x, added, nil) // nothing is read that could fail: the secret would be lost
+	v.name(x, &s)
 	return v.show(x, http.StatusCreated, subscriptionPage{Note: noteOf("Added"), Secret: added.Secret})
 }

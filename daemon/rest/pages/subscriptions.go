@@ -416,7 +416,7 @@ var subscriptionActions = []subscriptionAction{
 		},
 	},
 	{
-		name:   "Rotate",
+		name:   actionRotate,
 		button: "Replace the secret",
 		title:  "Replace the secret",
 		effects: []string{
@@ -469,10 +469,47 @@ func (a subscriptionAction) confirmation(x *edge.Context, v *subscriptionView) c
 			{Name: "Waiting messages", Value: cmp.Or(v.Pending, "none in the last hour")},
 		},
 		Action: subscriptionAddress(v.RecID) + "/Do/" + a.name,
+		Hidden: a.hidden(v),
 		Button: a.button,
 		Danger: a.danger,
 		Back:   subscriptionAddress(v.RecID),
 	}
+}
+
+// actionRotate replaces the secret. Its answer is no redirect: the secret is never shown again.
+const actionRotate = "Rotate"
+
+// hidden returns the hidden inputs of the confirmation.
+func (a subscriptionAction) hidden(v *subscriptionView) []encode.Pair {
+	if a.name != actionRotate {
+		return nil
+	}
+	return []encode.Pair{{Name: memberState, Value: v.secretState()}}
+}
+
+// secretState returns the state that the form that replaces the secret is based on.
+func (v *subscriptionView) secretState() string {
+	return stateOf(strconv.Itoa(v.SigningSecrets), time.Time(v.OldSecretsUntil).String())
+}
+
+// rotate replaces the secret of a subscription and shows the new one.
+func (h subscriptions) rotate(x *edge.Context, a subscriptionAction, v *subscriptionView) error {
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	if values.Get(memberState) != v.secretState() {
+		return a.confirmation(x, v).outdated(x, "The secret has been replaced")
+	}
+	var rotated wire.RotatedSecret
+	err = h.send(x, http.MethodPost, subscriptionPath(v.SubscriberID, v.RecID)+"/Secret", nil, &rotated)
+	if err != nil {
+		return a.confirmation(x, v).retry(x, err)
+	}
+	return v.show(x, http.StatusOK, subscriptionPage{
+		Secret: rotated.Secret,
+		Until:  ago(x, rotated.OldSecretUntil),
+	})
 }
 
 // act carries out an action.
@@ -480,6 +517,9 @@ func (h subscriptions) act(x *edge.Context) error {
 	a, v, err := h.actionOf(x)
 	if err != nil {
 		return err
+	}
+	if a.name == actionRotate {
+		return h.rotate(x, a, v)
 	}
 	path := subscriptionPath(v.SubscriberID, v.RecID)
 	page := subscriptionAddress(v.RecID)
@@ -493,15 +533,6 @@ func (h subscriptions) act(x *edge.Context) error {
 	case "Delete":
 		err = h.send(x, http.MethodDelete, path, nil, nil)
 		page = pathSubscriptions
-	case "Rotate":
-		var rotated wire.RotatedSecret
-		err = h.send(x, http.MethodPost, path+"/Secret", nil, &rotated)
-		if err == nil { // not by a redirect: the secret is never shown again
-			return v.show(x, http.StatusOK, subscriptionPage{
-				Secret: rotated.Secret,
-				Until:  ago(x, rotated.OldSecretUntil),
-			})
-		}
 	}
 	if err != nil {
 		return a.confirmation(x, v).retry(x, err)
