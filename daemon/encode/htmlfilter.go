@@ -50,6 +50,28 @@ var operatorWords = [...]string{
 // OperatorWords describes an operator for display, as in "Total is over 5".
 func OperatorWords(o record.Operator) string { return operatorWords[o] }
 
+// OperatorChoices returns the operators of a form in which any of them may be selected.
+func OperatorChoices(selected record.Operator) []Choice {
+	var choices []Choice
+	for _, o := range record.Operators() {
+		choices = append(choices, Choice{o.String(), operatorWords[o], o == selected})
+	}
+	return choices
+}
+
+// ConditionRow is a condition in a form whose fields are not known: it has an input for the name of
+// the field.
+type ConditionRow struct {
+	Name      string // of the field, Changed or Before.FIELD
+	Operators []Choice
+	Value     string
+}
+
+// EmptyCondition returns a row for a new condition.
+func EmptyCondition() ConditionRow {
+	return ConditionRow{Operators: OperatorChoices(record.Equal)}
+}
+
 // NewFilter returns the form field for a record field, with the current operator and
 // value.
 func NewFilter(f record.Field, current record.Operator, value string) Filter {

@@ -49,6 +49,7 @@ var layout = template.Must(template.New("layout").Funcs(functions).ParseFS(templ
 
 // functions are the functions of the templates.
 var functions = template.FuncMap{
+	"add":     func(i int) int { return i + 1 }, // numbers from 1
 	"grouped": grouped,
 	"style":   func() template.CSS { return template.CSS(style) },
 }

@@ -17,11 +17,8 @@ import (
 // conditionRow is a member of the condition of a subscription, as a row of inputs. The operation
 // reads the member again: the rows only take it apart.
 type conditionRow struct {
-	Name      string // a field, Changed or Before.FIELD
-	Operator  string // the name of an operator
-	Words     string // the operator in words
-	Value     string
-	Operators []encode.Choice
+	encode.ConditionRow
+	Words string // the operator in words
 }
 
 // Inputs of the rows of a form.
@@ -71,23 +68,10 @@ func conditionRowOf(member string, value json.RawMessage) (r conditionRow, ok bo
 			operator = o
 		}
 	}
-	r.Operator = operator.String()
 	r.Words = encode.OperatorWords(operator)
-	r.Operators = operatorChoices(operator)
+	r.Operators = encode.OperatorChoices(operator)
 	r.Value, ok = valueText(value)
 	return r, ok
-}
-
-// emptyRow is a row without content.
-func emptyRow() conditionRow { return conditionRow{Operators: operatorChoices(record.Equal)} }
-
-// operatorChoices returns the operators of a row.
-func operatorChoices(selected record.Operator) []encode.Choice {
-	var choices []encode.Choice
-	for _, o := range record.Operators() {
-		choices = append(choices, encode.Choice{Value: o.String(), Text: encode.OperatorWords(o), Selected: o == selected})
-	}
-	return choices
 }
 
 // valueText returns a value as users write it: texts without quotes, unless these distinguish them
@@ -173,13 +157,18 @@ func conditionOf(values url.Values) (json.RawMessage, error) {
 	return json.RawMessage("{" + strings.Join(members, ",") + "}"), nil
 }
 
+// operatorOf returns the operator with a name, or else that for equality.
+func operatorOf(name string) record.Operator {
+	i := slices.IndexFunc(record.Operators(), func(o record.Operator) bool { return o.String() == name })
+	if i < 0 {
+		return record.Equal
+	}
+	return record.Operators()[i]
+}
+
 // memberOf returns a row as a member of a condition.
 func memberOf(name, operator, text string) (string, json.RawMessage) {
-	o := record.Equal
-	i := slices.IndexFunc(record.Operators(), func(o record.Operator) bool { return o.String() == operator })
-	if i >= 0 {
-		o = record.Operators()[i]
-	}
+	o := operatorOf(operator)
 	isList := o == record.In || o == record.Between || strings.Contains(text, ",")
 	switch {
 	case o.Arity() == record.None:
@@ -207,15 +196,10 @@ func rowsOf(values url.Values) []conditionRow {
 		if name == "" && text == "" {
 			continue
 		}
-		r := conditionRow{Name: name, Value: text}
-		for _, o := range record.Operators() {
-			isSelected := o.String() == at(values[inputOperator], i)
-			r.Operators = append(r.Operators, encode.Choice{
-				Value:    o.String(),
-				Text:     encode.OperatorWords(o),
-				Selected: isSelected,
-			})
-		}
+		var r conditionRow
+		r.Name = name
+		r.Value = text
+		r.Operators = encode.OperatorChoices(operatorOf(at(values[inputOperator], i)))
 		list = append(list, r)
 	}
 	return list

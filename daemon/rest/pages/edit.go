@@ -124,7 +124,7 @@ func (h subscriptions) showForm(x *edge.Context, status int, f subscriptionForm)
 	}
 	f.Free = max(freeRows, min(maxRows, f.Free))
 	for range f.Free {
-		f.Conditions = append(f.Conditions, emptyRow())
+		f.Conditions = append(f.Conditions, conditionRow{ConditionRow: encode.EmptyCondition()})
 		f.Headers = append(f.Headers, wire.Header{})
 	}
 	return show(x, status, "subscriptionForm", f)

@@ -168,7 +168,6 @@ var functions = template.FuncMap{
 	"took":     took,
 	"utc":      utc,
 	"iso":      iso,
-	"add":      func(i int) int { return i + 1 }, // numbers from 1
 }
 
 // show sends a page.
