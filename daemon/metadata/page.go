@@ -71,9 +71,19 @@ type form struct {
 	Method  string
 	Action  string
 	Filters []encode.Filter
-	Inputs  []Member
+	Inputs  []input
 	Formats []string
 	Orders  []string
+
+	// Rows for Where and for Headers, nil for none. Only a page can read them.
+	Conditions []encode.ConditionRow
+	Headers    []wire.Header
+}
+
+// input is one input of a form.
+type input struct {
+	Member
+	Long bool // the value is a document
 }
 
 // Page returns the HTML page of an operation.
@@ -146,6 +156,31 @@ func (o *Operation) formTarget() (method, path string) {
 	return "", ""
 }
 
+// Members with rows of inputs instead of a single one.
+const (
+	typeHeaders = "Header[]"
+	memberWhere = "Where"
+	freeRows    = 3
+)
+
+// hasRows reports whether a member has rows of inputs.
+func (m Member) hasRows() bool { return m.Type == typeHeaders || m.Name == memberWhere }
+
+// TriedByPage reports whether the form of the operation is sent to a page, which calls the operation
+// and shows its response: the operation cannot read rows of inputs, and browsers show nothing for a
+// response without a document.
+func (o *Operation) TriedByPage() bool {
+	hasOtherMedia := o.Response == nil && o.Media != ""
+	if o.Kind != nil || hasOtherMedia {
+		return false
+	}
+	isEmpty := func(r Route) bool { return r.Status == http.StatusNoContent }
+	return slices.ContainsFunc(o.Members, Member.hasRows) || slices.ContainsFunc(o.Routes, isEmpty)
+}
+
+// pathTry is the path of that page, without the name of the operation.
+const pathTry = "/Pages/Try/"
+
 // newForm returns the form of an operation, nil if no form can send it.
 func newForm(o *Operation, base string) *form {
 	method, path := o.formTarget()
@@ -153,7 +188,13 @@ func newForm(o *Operation, base string) *form {
 		return nil
 	}
 	f := &form{Method: strings.ToLower(method), Action: base + path}
-	f.Inputs = slices.Clone(o.Members)
+	if o.TriedByPage() {
+		f.Method = "post"
+		f.Action = base + pathTry + o.Name
+	}
+	for _, m := range o.Members {
+		f.addMember(m)
+	}
 	if o.Kind == nil {
 		return f
 	}
@@ -167,10 +208,22 @@ func newForm(o *Operation, base string) *form {
 	for _, p := range query.Parameters() {
 		switch p.Name {
 		case query.Skip, query.Take, query.Fields, query.Include:
-			f.Inputs = append(f.Inputs, Member{Name: p.Name, Type: p.Type, Help: p.Summary})
+			f.Inputs = append(f.Inputs, input{Member: Member{Name: p.Name, Type: p.Type, Help: p.Summary}})
 		}
 	}
 	return f
+}
+
+// addMember adds the input or the rows of a member.
+func (f *form) addMember(m Member) {
+	switch {
+	case m.Name == memberWhere:
+		f.Conditions = slices.Repeat([]encode.ConditionRow{encode.EmptyCondition()}, freeRows)
+	case m.Type == typeHeaders:
+		f.Headers = make([]wire.Header, freeRows) // once, also if Headers has another name
+	default:
+		f.Inputs = append(f.Inputs, input{Member: m, Long: m.Type == "object"})
+	}
 }
 
 // execute returns a page.

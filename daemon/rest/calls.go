@@ -25,7 +25,23 @@ func pagesOf(c Config, h *handlers, access *accounts.Access, operations []edge.R
 		HasRequestLog: c.RequestLog != nil,
 		HasDocs:       c.Manual != nil,
 		Version:       c.Version,
+		Tries:         triedOperations(),
 	})
+}
+
+// triedOperations returns the operations whose forms in the API reference are sent to a page.
+func triedOperations() []string {
+	var names []string
+	for _, row := range describedTable() {
+		if !row.isNamed() {
+			continue
+		}
+		op := completeOperation(describeRow(row, false), nil, row)
+		if row.kind == "" && op.TriedByPage() {
+			names = append(names, op.Name)
+		}
+	}
+	return names
 }
 
 // calls calls operations for pages, as the user of the page.
@@ -95,6 +111,9 @@ func (c calls) serve(x *edge.Context, r *http.Request, body []byte, isDryRun boo
 	}
 	if err := inner.Route.Serve(inner); err != nil {
 		return pages.Response{}, err
+	}
+	if !x.Identity.Known() { // the page needs no login, but the operation has one
+		x.Identity = inner.Identity
 	}
 	for _, cookie := range kept.Header().Values("Set-Cookie") {
 		x.Response.Header().Add("Set-Cookie", cookie)

@@ -205,11 +205,17 @@ func rowsOf(values url.Values) []conditionRow {
 	return list
 }
 
+// Inputs of the rows of headers.
+const (
+	inputHeaderName  = "HeaderName"
+	inputHeaderValue = "HeaderValue"
+)
+
 // headersOf returns the headers of a form.
 func headersOf(values url.Values) []wire.Header {
 	list := []wire.Header{}
-	for i, name := range values["HeaderName"] {
-		value := at(values["HeaderValue"], i)
+	for i, name := range values[inputHeaderName] {
+		value := at(values[inputHeaderValue], i)
 		if strings.TrimSpace(name) == "" && value == "" {
 			continue
 		}

@@ -29,6 +29,10 @@ type Config struct {
 	HasRequestLog bool
 	HasDocs       bool // the service has its manual at /docs
 	Version       string
+
+	// Tries are the operations whose forms in the API reference are sent to a page, see
+	// metadata.Operation.TriedByPage.
+	Tries []string
 }
 
 // API calls operations of the service.
@@ -67,6 +71,7 @@ func Routes(c Config) []edge.Route {
 		users{api}.routes(),
 		keys{api}.routes(),
 		service{api}.routes(),
+		trials{api, c.Tries}.routes(),
 	)
 }
 
