@@ -33,6 +33,7 @@ type Shape struct {
 	MaxSheet  int64  // the maximum number of rows of XLSX
 	Keys      []int  // indexes of the columns of the key, for HTML; nil if rows have no pages
 	RowURL    string // the address of the page of a row, without its key
+	KeyInPath bool   // the only column of the key follows in the path of RowURL, not as a member
 	View      *View  // for HTML; nil for a page with the rows only
 }
 

@@ -78,6 +78,13 @@ func (e *htmlRows) hasKey(cells []row.Cell) bool {
 func (e *htmlRows) appendRowLink(dst []byte, cells []row.Cell) []byte {
 	dst = append(dst, `<a href="`...)
 	dst = append(dst, template.HTMLEscapeString(e.shape.RowURL)...)
+	if e.shape.KeyInPath {
+		i := e.shape.Keys[0]
+		dst = append(dst, '/')
+		text := url.PathEscape(cells[i].Text(e.shape.Columns[i].Type))
+		dst = append(dst, template.HTMLEscapeString(text)...)
+		return append(dst, `">`...)
+	}
 	separator := "?"
 	for _, i := range e.shape.Keys {
 		c := e.shape.Columns[i]

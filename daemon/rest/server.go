@@ -348,6 +348,9 @@ func (s *Server) answer(x *edge.Context) error {
 			return x.Redirect(http.StatusSeeOther, address)
 		}
 	}
+	if page := pageInstead(x); page != "" {
+		return x.Redirect(http.StatusFound, x.Base+page)
+	}
 	if x.HTML() {
 		edge.AddSite(x)
 	}
@@ -361,6 +364,17 @@ func (s *Server) answer(x *edge.Context) error {
 		return serveOneway(x)
 	}
 	return x.Route.Serve(x)
+}
+
+// pageInstead returns the path of the page that a browser shows for the bare address of an operation.
+// It is empty if there is none, or if the request selects rows or a format: the operation answers.
+func pageInstead(x *edge.Context) string {
+	isBare := x.Request.Method == http.MethodGet && x.Request.URL.RawQuery == "" && x.Suffix == ""
+	isInBrowser := x.HTML() && x.Identity.AuthMethod == account.Cookie
+	if !isBare || !isInBrowser || x.Route.ByName {
+		return ""
+	}
+	return x.Route.Page
 }
 
 // begin returns the context of a request, and sets the headers that all responses have.

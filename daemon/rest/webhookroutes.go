@@ -93,7 +93,13 @@ func webhookOperations(h *handlers) []operation {
 			role:  account.Admin,
 			kind:  "Subscriber",
 			routes: []edge.Route{
-				{Methods: "GET", Pattern: pathSubscribers, Serve: h.queries.Serve, Summary: "The subscribers"},
+				{
+					Methods: "GET",
+					Pattern: pathSubscribers,
+					Page:    edge.StartPath + "/Subscribers",
+					Serve:   h.queries.Serve,
+					Summary: "The subscribers",
+				},
 			},
 		},
 		{
@@ -482,6 +488,7 @@ func webhookOperations(h *handlers) []operation {
 				{
 					Methods: "GET",
 					Pattern: "/Webhooks/Subscriptions",
+					Page:    edge.StartPath + "/Subscriptions",
 					Serve:   h.queries.Serve,
 					Summary: "The subscriptions of all subscribers",
 				},
@@ -503,6 +510,7 @@ func messageOperations(h *handlers) []operation {
 				{
 					Methods: "GET",
 					Pattern: "/Webhooks/Messages",
+					Page:    edge.StartPath + "/Messages",
 					Serve:   h.webhooks.Messages.Query,
 					Summary: "The messages of all subscribers, newest first",
 				},

@@ -42,6 +42,10 @@ type Route struct {
 	NoHead    bool   // GET does not include HEAD: a changing operation has GET by its name only
 	Redacted  bool   // members and bodies must not be logged; true for some patterns in any case
 
+	// Page is the path of a page about the same, which browsers show for the bare address; empty for
+	// none.
+	Page string
+
 	// ByName means that the last segment is the name of an operation. With [] after it, the body is
 	// a list of requests.
 	ByName bool

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
@@ -20,12 +21,17 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 	operation := edge.OperationOf(x)
 	v := &encode.View{
 		Summary: kind.Summary,
-		OneLine: kind.Database == record.LogDB && plan.Group == nil,
 		Path: []encode.Link{
 			{Name: kind.Area, URL: x.Base + "/metadata#" + metadata.Anchor(kind.Area)},
 			{Name: operation, URL: x.Base + "/metadata?op=" + operation},
 			{Name: "Rows"},
 		},
+	}
+	page, isOwn := ownPageOf(x, kind)
+	hasTexts := isOwn || kind.Database == record.LogDB
+	v.OneLine = hasTexts && plan.Group == nil
+	if isOwn {
+		v.Path[0] = encode.Link{Name: page.name, URL: x.Base + page.path}
 	}
 	if kind.Database == record.RecordsDB && plan.Group == nil {
 		v.Feed = edge.ServiceURL(x) + FeedPath + "/" + kind.Name
@@ -98,15 +104,54 @@ func KeyNames(kind *record.Kind) []string {
 	return []string{kind.KeyName()}
 }
 
+// ownPage is the page about the rows of a kind of the service's own.
+type ownPage struct {
+	name  string
+	path  string
+	field string // its value follows the path in the address of the page of a row
+}
+
+// ownPages are those of kinds that have one. Only administrators may see them.
+var ownPages = map[string]ownPage{
+	MessageKind:       {"Messages", edge.StartPath + "/Messages", "MessageID"},
+	"MessageResponse": {"Messages", edge.StartPath + "/Messages", "MessageID"},
+	"Attempt":         {"Messages", edge.StartPath + "/Messages", "MessageID"},
+	"Subscription":    {"Subscriptions", edge.StartPath + "/Subscriptions", "RecID"},
+	"Subscriber":      {"Subscribers", edge.StartPath + "/Subscribers", "ItemNo"},
+}
+
+// ownPageOf returns the page of a kind of the service's own. ok is false if there is none, or if the
+// user may not see it.
+func ownPageOf(x *edge.Context, kind *record.Kind) (page ownPage, ok bool) {
+	if kind.Database != record.AppDB || !x.Identity.Role.Includes(account.Admin) {
+		return ownPage{}, false
+	}
+	page, ok = ownPages[kind.Name]
+	return page, ok
+}
+
 // linkRows sets the links of rows to their pages. The rows must have the columns of their key.
 func linkRows(x *edge.Context, plan *query.Plan, shape *encode.Shape) {
+	if plan.Group != nil || plan.Distinct {
+		return
+	}
 	kind := plan.Kind
-	hasPages := kind.Database == record.RecordsDB || kind.Database == record.LogDB
-	if !hasPages || plan.Group != nil || plan.Distinct {
+	names := KeyNames(kind)
+	page, isOwn := ownPageOf(x, kind)
+	switch {
+	case isOwn:
+		names = []string{page.field}
+		shape.RowURL = x.Base + page.path
+		shape.KeyInPath = true
+	case kind.Database == record.RecordsDB:
+		shape.RowURL = x.Base + pathRecords + url.PathEscape(kind.Name)
+	case kind.Database == record.LogDB:
+		shape.RowURL = x.Base + pathRequests
+	default:
 		return
 	}
 	var keys []int
-	for _, name := range KeyNames(kind) {
+	for _, name := range names {
 		field, ok := kind.Column(name)
 		i := slices.Index(plan.Columns, field)
 		if !ok || i < 0 {
@@ -115,10 +160,6 @@ func linkRows(x *edge.Context, plan *query.Plan, shape *encode.Shape) {
 		keys = append(keys, i)
 	}
 	shape.Keys = keys
-	shape.RowURL = x.Base + pathRecords + url.PathEscape(kind.Name)
-	if kind.Database == record.LogDB {
-		shape.RowURL = x.Base + pathRequests
-	}
 }
 
 // The addresses of records for Excel and Power BI, see package rest/feeds.
