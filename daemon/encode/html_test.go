@@ -113,6 +113,48 @@ func TestPageSizes(t *testing.T) {
 	}
 }
 
+// TestSheetLimit checks that a page says when there are, or may be, more rows than a workbook holds, and
+// leads to all of them as CSV.
+func TestSheetLimit(t *testing.T) {
+	two := [][]row.Cell{{number(1)}, {number(2)}}
+	for _, test := range []struct {
+		total, limit int64
+		links        string // to all rows by their number
+		note         string
+	}{
+		{total: 1_048_575, links: "CSV XLSX"},
+		{total: 1_048_576, links: "CSV", note: "These are more rows than a workbook (XLSX) holds, which is 1,048,575."},
+		{total: 0, note: "If these are more than 1,048,575 rows, a workbook (XLSX) cannot hold them."},
+		{total: 0, limit: 1000},
+		{total: 2},
+	} {
+		shape := Shape{
+			Columns:  []Column{{Name: "N", Type: record.Int}},
+			AllLinks: []Link{{Name: "CSV", URL: "/all.csv"}, {Name: "XLSX", URL: "/all.xlsx"}},
+			MaxSheet: 1_048_575,
+			View: &View{
+				Take:  2,
+				Limit: test.limit,
+				Page:  func(_, _ int64) string { return "" },
+			},
+		}
+		e := &htmlRows{shape: shape, rows: int64(len(two))}
+		end := e.bottom(Tail{Total: test.total})
+		var links []string
+		for _, l := range end.All {
+			links = append(links, l.Name)
+		}
+		if got := strings.Join(links, " "); got != test.links || end.Sheet != test.note {
+			t.Errorf("%+v: got the links %q and the note %q", test, got, end.Sheet)
+		}
+		page := result(format(t, "html"), shape, two, Tail{Total: test.total})
+		hasNote := strings.Contains(string(page), `Export them as <a href="/all.csv">CSV</a>`)
+		if hasNote != (test.note != "") {
+			t.Errorf("%+v: the page offers CSV instead: %t", test, hasNote)
+		}
+	}
+}
+
 // TestFilters checks the operators and values that the form offers for each filter
 // family.
 func TestFilters(t *testing.T) {

@@ -2,6 +2,7 @@ package encode
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -112,7 +113,8 @@ type queryEnd struct {
 	Meta     *pairList
 	All      []Link // all rows in other formats, if their number is known
 	AllCount string
-	TooLong  string // why there is no workbook among them
+	Sheet    string // what a workbook cannot hold; empty if it can hold all rows
+	CSVURL   string // all rows as CSV, which has no limit
 }
 
 // bottom returns the data of the page below the rows.
@@ -134,20 +136,40 @@ func (e *htmlRows) bottom(t Tail) queryEnd {
 	return end
 }
 
-// exportAll sets the links to all rows. Their number is known at the end of the page. More rows than
-// a sheet holds cannot be in a workbook.
+// exportAll sets the links to all rows. Their number is known at the end of the page, if at all. More
+// rows than a sheet holds cannot be in a workbook.
 func (e *htmlRows) exportAll(end *queryEnd, total int64) {
-	if total == 0 || total <= e.rows {
+	e.limitSheet(end, total)
+	if total <= e.rows {
 		return
 	}
 	end.AllCount = grouped(total)
 	for _, link := range e.shape.AllLinks {
-		if link.Name == "XLSX" && e.shape.MaxSheet > 0 && total > e.shape.MaxSheet {
-			end.TooLong = "A workbook (XLSX) holds at most " + grouped(e.shape.MaxSheet) + " rows: use CSV, or add conditions."
-			continue
+		isSheet := link.Name == "XLSX"
+		if !isSheet || total <= e.shape.MaxSheet {
+			end.All = append(end.All, link)
 		}
-		end.All = append(end.All, link)
 	}
+}
+
+// limitSheet says how many rows a workbook holds, if there are or may be more.
+func (e *htmlRows) limitSheet(end *queryEnd, total int64) {
+	i := slices.IndexFunc(e.shape.AllLinks, func(l Link) bool { return l.Name == "CSV" })
+	v := e.shape.View
+	isLimited := v != nil && v.Limit > 0 && v.Limit <= e.shape.MaxSheet // the export, by http.max_take
+	if i < 0 || e.shape.MaxSheet == 0 || isLimited {
+		return
+	}
+	limit := grouped(e.shape.MaxSheet)
+	switch {
+	case total > e.shape.MaxSheet:
+		end.Sheet = "These are more rows than a workbook (XLSX) holds, which is " + limit + "."
+	case total == 0 && e.mayHaveMore(0):
+		end.Sheet = "If these are more than " + limit + " rows, a workbook (XLSX) cannot hold them."
+	default:
+		return
+	}
+	end.CSVURL = e.shape.AllLinks[i].URL
 }
 
 // count describes the range of the rows shown. total is 0 if it was not counted.

@@ -104,6 +104,21 @@ func TestWorkbookLimits(t *testing.T) {
 		wantMessage(t, "row 1 does not fit into a workbook: a cell holds at most 32767 characters")
 }
 
+// TestWorkbookLimitOnPages checks that the page of more rows than a workbook holds says so, and that the
+// link to a workbook leads to a page that offers CSV.
+func TestWorkbookLimitOnPages(t *testing.T) {
+	c := signIn(t, startWithView(t, "DB_Class", "SELECT %s FROM numbers LIMIT 1048576"))
+	page := c.do("GET /Queries/DB_Class?Take=5&Include=Total", "").want(t, 200).
+		wantText(t, "Rows 1 to 5 of 1,048,576.", "All 1,048,576 rows", "more rows than a workbook (XLSX) holds")
+	c.do("GET /Queries/DB_Class?Take=5&Include=NoTotal", "").want(t, 200).
+		wantText(t, "If these are more than 1,048,575 rows")
+	all, _ := page.exports(t, "XLSX")
+	refused := c.do("GET "+all, "").want(t, 400).wantText(t, "1048576 rows match")
+	if to := refused.link(t, "Export as CSV"); to != "/Queries/DB_Class?format=csv" {
+		t.Errorf("the link to CSV leads to %s", to)
+	}
+}
+
 // formulas is a view with texts and numbers that spreadsheets may change.
 const formulas = `SELECT '00120' AS RecID, '=1+"1"' AS JB_JobStages_RecID, '+1' AS JB_Resources_RecID, '2019-05-01T10:11:12.1230000' AS TransactionDate,
 	'-12.50' AS Quantity, '922337203685477.5807' AS UnitCost, '0.0001' AS UnitCharge, '@é 😀' AS Remark, '1753-01-01T00:00:00.0000000' AS LastSavedDateTime,

@@ -291,15 +291,19 @@ func exports(x *edge.Context, plan *query.Plan, shape *encode.Shape) {
 			continue
 		}
 		format := encode.Pair{Name: query.Format, Value: f.Name}
-		link := encode.Link{Name: strings.ToUpper(f.Name), URL: a.with(format)}
+		link := encode.Link{Name: strings.ToUpper(f.Name)}
+		changes := countFirst(a, f, []encode.Pair{format}, plan.Take)
 		if !hasTake && plan.Take != query.NoTake {
-			link.URL = a.with(encode.Pair{Name: query.Take, Value: strconv.FormatInt(plan.Take, 10)}, format)
+			take := encode.Pair{Name: query.Take, Value: strconv.FormatInt(plan.Take, 10)}
+			changes = append([]encode.Pair{take}, changes...)
 		}
+		link.URL = a.with(changes...)
 		shape.Links = append(shape.Links, link)
 		if followsCursor(plan) {
 			continue
 		}
-		link.URL = a.with(exportChanges(a, f, format)...)
+		changes = []encode.Pair{format, {Name: query.Take}, {Name: query.Skip}}
+		link.URL = a.with(countFirst(a, f, changes, query.NoTake)...)
 		if f.MaxRows > 0 {
 			shape.MaxSheet = f.MaxRows
 		}
@@ -307,13 +311,13 @@ func exports(x *edge.Context, plan *query.Plan, shape *encode.Shape) {
 	}
 }
 
-// exportChanges returns the changes of an address for all rows in a format. A format with a limit
-// counts them first: otherwise the response would be aborted at the limit.
-func exportChanges(a address, f encode.Format, format encode.Pair) []encode.Pair {
-	changes := []encode.Pair{format, {Name: query.Take}, {Name: query.Skip}}
-	hasInclude := slices.ContainsFunc(a.members, func(m query.Member) bool { return strings.EqualFold(m.Name, query.Include) })
-	if f.MaxRows > 0 && !hasInclude {
-		changes = append(changes, encode.Pair{Name: query.Include, Value: "Total"})
+// countFirst adds the total to the changes of an address for take rows in a format with a limit.
+// Without it the rows would not be counted first, and the response would be aborted at the limit.
+func countFirst(a address, f encode.Format, changes []encode.Pair, take int64) []encode.Pair {
+	hasName := func(m query.Member) bool { return strings.EqualFold(m.Name, query.Include) }
+	fits := f.MaxRows == 0 || take != query.NoTake && take <= f.MaxRows
+	if fits || slices.ContainsFunc(a.members, hasName) {
+		return changes
 	}
-	return changes
+	return append(changes, encode.Pair{Name: query.Include, Value: "Total"})
 }
