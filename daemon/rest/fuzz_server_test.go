@@ -65,9 +65,9 @@ func newServer(t testing.TB, c storage.Config, change ...func(*rest.Config)) (*r
 }
 
 // newDemoServer returns the HTTP handler of the demo records of the smaller kinds.
-func newDemoServer(t testing.TB) *rest.Server {
+func newDemoServer(t testing.TB, change ...func(*rest.Config)) *rest.Server {
 	t.Helper()
-	server, s := newServer(t, storage.Config{Dir: t.TempDir()})
+	server, s := newServer(t, storage.Config{Dir: t.TempDir()}, change...)
 	registry := record.Builtin()
 	var kinds []*record.Kind
 	for _, kind := range registry.Kinds() {
