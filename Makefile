@@ -69,7 +69,7 @@ test: ## run all tests except those of make clients and make test-root, offline
 .PHONY: clients
 # The tests that run third-party programs, and their packages.
 CLIENTPACKAGES := ./client/assistant ./cmd/whctl ./cmd/whctl/output ./daemon ./daemon/encode ./daemon/readmetest ./daemon/rest ./daemon/webhook/...
-CLIENTTESTS    := InPython|InCSharp|CompletionIn|ServiceStackClient|BehindNginx|TypesCompileAndWork|VendorToolsAcceptTypes|SamplesWork|AbortedResponseWithCurl|AbortedCompressedResponseWithTools|FormsOfTools|ReferenceLibraryVerifies|DocumentedReceiversVerify|InLibreOffice|OpenAPIInTools|OpenAPIInGo|WaitForChallenge|ProtocolConformance|ProtocolClients|FeedsInTools|WorkbookInReaders|PagesInBrowser
+CLIENTTESTS    := InPython|InCSharp|CompletionIn|ServiceStackClient|BehindNginx|TypesCompileAndWork|VendorToolsAcceptTypes|SamplesWork|AbortedResponseWithCurl|AbortedCompressedResponseWithTools|FormsOfTools|ReferenceLibraryVerifies|DocumentedReceiversVerify|InLibreOffice|OpenAPIInTools|OpenAPIInGo|WaitForChallenge|ProtocolConformance|ProtocolClients|FeedsInTools|WorkbookInReaders|InBrowser
 
 clients: ## run the tests that need installed third-party programs (Node.js, PHP, Mono, LibreOffice, shells, nginx, ...)
 	$(TESTENV) WHD_TEST_CLIENTS=1 $(GOCMD) test -vet=off -count=1 -timeout 30m $(TESTFLAGS) -run '$(CLIENTTESTS)' $(CLIENTPACKAGES)

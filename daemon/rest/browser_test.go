@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	_ "embed"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,12 +18,14 @@ import (
 //go:embed testdata/browser.js
 var browserScript []byte
 
-// TestPagesInBrowser does the work of an administrator in Chromium, by keyboard and without scripts:
-// repairs a delivery, sends messages again, exports records and creates an API key. Then it checks
-// all pages for accessibility and for their width.
-func TestPagesInBrowser(t *testing.T) {
-	tools := clientstest.NodeModules(t, "browser")
-	chromium := clientstest.Tool(t, "chromium")
+// troubled is a daemon with three messages that one endpoint refuses, and another that accepts them.
+type troubled struct {
+	*daemontest.Instance
+	right *hook
+}
+
+func startTroubled(t *testing.T) troubled {
+	t.Helper()
 	i := daemontest.Start(t, "--demo", "--webhooks-allow-targets", "127.0.0.1/32")
 	boss := asAdmin(t, i)
 	wrong, right := newHook(t), newHook(t)
@@ -36,32 +39,57 @@ func TestPagesInBrowser(t *testing.T) {
 	waitFor(t, "the failures", func() bool {
 		return len(boss.do("GET /Webhooks/Messages?Status=2", "").envelope(t).Results) == 3
 	})
+	return troubled{i, right}
+}
 
+// runBrowser runs the script in a directory, which it also writes to.
+func (d troubled) runBrowser(t *testing.T, tools, mode string) {
+	t.Helper()
 	script := filepath.Join(tools, "browser.js")
 	if err := os.WriteFile(script, browserScript, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), clientstest.Tool(t, "node"), script)
 	cmd.Dir = tools
-	cmd.Env = append(os.Environ(), "URL="+i.URL, "PASSWORD="+daemontest.AdminPassword, "RIGHT="+right.url+"/shop",
-		"CHROMIUM="+chromium)
+	cmd.Env = append(os.Environ(), "MODE="+mode, "URL="+d.URL, "PASSWORD="+daemontest.AdminPassword,
+		"RIGHT="+d.right.url+"/shop", "CHROMIUM="+clientstest.Tool(t, "chromium"),
+		"PATTERNS="+strings.Join(patterns(http.MethodGet), " "))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+}
 
-	waitFor(t, "the messages that are sent again", func() bool { return right.got.Load() == 6 })
-	book, err := os.ReadFile(filepath.Join(tools, "rows.xlsx"))
-	if err != nil {
-		t.Fatal(err)
+// TestWorkInBrowser does the work of an administrator in Chromium, without scripts and by keyboard
+// alone: finds out why deliveries fail, repairs the address, sends messages again, exports records and
+// creates an API key.
+func TestWorkInBrowser(t *testing.T) {
+	for _, mode := range []string{"mouse", "keyboard"} {
+		t.Run(mode, func(t *testing.T) {
+			tools := clientstest.NodeModules(t, "browser")
+			d := startTroubled(t)
+			d.runBrowser(t, tools, mode)
+
+			waitFor(t, "the messages that are sent again", func() bool { return d.right.got.Load() == 6 })
+			book, err := os.ReadFile(filepath.Join(tools, "rows.xlsx"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := encodetest.Rows("xlsx", book, []string{"InvoiceID"})
+			if err != nil || len(rows) != 12000 {
+				t.Errorf("the workbook has %d rows, want 12000: %v", len(rows), err)
+			}
+			key, err := os.ReadFile(filepath.Join(tools, "key.txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			anonymous(t, d.Instance).with("Authorization: Bearer "+strings.TrimSpace(string(key))).
+				do("GET /Queries/SO_Totals?Take=1", "").want(t, 200)
+		})
 	}
-	rows, err := encodetest.Rows("xlsx", book, []string{"InvoiceID"})
-	if err != nil || len(rows) != 12000 {
-		t.Errorf("the workbook has %d rows, want 12000: %v", len(rows), err)
-	}
-	key, err := os.ReadFile(filepath.Join(tools, "key.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	anonymous(t, i).with("Authorization: Bearer "+strings.TrimSpace(string(key))).
-		do("GET /Queries/SO_Totals?Take=1", "").want(t, 200)
+}
+
+// TestPagesInBrowser checks all pages in Chromium for accessibility and for their width.
+func TestPagesInBrowser(t *testing.T) {
+	tools := clientstest.NodeModules(t, "browser")
+	startTroubled(t).runBrowser(t, tools, "pages")
 }

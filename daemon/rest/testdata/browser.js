@@ -1,37 +1,69 @@
-// Does the work of an administrator in Chromium, without scripts on the pages and by keyboard alone,
-// and then checks every page. It reads the address, the password and the URL that works from its
-// environment, and prints the new API key.
+// Does the work of an administrator in Chromium: with the mouse and without scripts on the pages, or by
+// keyboard alone. MODE=pages checks every page instead: its structure, and its width. It reads the
+// address, the password and the URL that works from its environment, and writes the new API key to
+// key.txt. If PICTURES names a directory, it stores a picture of each page there.
 const fs = require('fs');
 const { chromium } = require('playwright-core');
-const { URL: base, PASSWORD, RIGHT, CHROMIUM } = process.env;
+const { URL: base, PASSWORD, RIGHT, CHROMIUM, MODE, PATTERNS, PICTURES } = process.env;
 
 function expect(ok, text) { if (!ok) throw new Error(text); }
 
-// focus presses Tab until an element with the name has the focus.
-async function focus(page, name) {
-	for (let i = 0; i < 400; i++) {
-		await page.keyboard.press('Tab');
-		const found = await page.evaluate(() => {
-			const e = document.activeElement;
-			const label = e.labels && e.labels.length ? e.labels[0].textContent : '';
-			return (e.getAttribute('aria-label') || label || e.textContent || '').replace(/\s+/g, ' ').trim();
-		});
-		if (name instanceof RegExp ? name.test(found) : found === name) return;
+// nameOf returns what a user sees of an element.
+const nameOf = `((e) => {
+	const label = e.labels && e.labels.length ? e.labels[0].textContent : '';
+	return (e.getAttribute('aria-label') || label || e.textContent || '').replace(/\\s+/g, ' ').trim();
+})`;
+
+function isNamed(found, name) { return name instanceof RegExp ? name.test(found) : found === name; }
+
+// Keyboard reaches elements with Tab.
+class Keyboard {
+	constructor(page) { this.page = page; }
+
+	async focus(name) {
+		for (let i = 0; i < 400; i++) {
+			await this.page.keyboard.press('Tab');
+			if (isNamed(await this.page.evaluate(`${nameOf}(document.activeElement)`), name)) return;
+		}
+		throw new Error(`no element ${name} on ${this.page.url()}`);
 	}
-	throw new Error(`no element ${name} on ${page.url()}`);
+
+	async use(name) {
+		await this.focus(name);
+		await this.page.keyboard.press('Enter');
+	}
+
+	async type(name, text) {
+		await this.focus(name);
+		await this.page.keyboard.press('Control+A');
+		await this.page.keyboard.type(text);
+	}
+
+	async choose(name, text) {
+		await this.focus(name);
+		await this.page.keyboard.press(text[0]);
+	}
 }
 
-// press follows a link or presses a button.
-async function press(page, name) {
-	await focus(page, name);
-	await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
-}
+// Mouse clicks.
+class Mouse {
+	constructor(page) { this.page = page; }
 
-// type replaces the value of an input.
-async function type(page, name, text) {
-	await focus(page, name);
-	await page.keyboard.press('Control+A');
-	await page.keyboard.type(text);
+	async find(name) {
+		for (const part of ['main', 'body']) {
+			const all = this.page.locator(['a', 'button', 'input', 'select', 'summary'].map((tag) => `${part} ${tag}`).join());
+			const names = await all.evaluateAll(new Function('list', `return list.map(${nameOf})`));
+			const i = names.findIndex((found) => isNamed(found, name));
+			if (i >= 0) return all.nth(i);
+		}
+		throw new Error(`no element ${name} on ${this.page.url()}`);
+	}
+
+	async use(name) { await (await this.find(name)).click(); }
+
+	async type(name, text) { await (await this.find(name)).fill(text); }
+
+	async choose(name, text) { await (await this.find(name)).selectOption(text); }
 }
 
 async function has(page, text) {
@@ -40,95 +72,152 @@ async function has(page, text) {
 }
 
 async function work(browser) {
-	const context = await browser.newContext({ javaScriptEnabled: false, acceptDownloads: true });
+	const byMouse = MODE === 'mouse';
+	const context = await browser.newContext({ javaScriptEnabled: !byMouse, acceptDownloads: true });
 	const page = await context.newPage();
+	const hand = byMouse ? new Mouse(page) : new Keyboard(page);
+	// press follows a link or presses a button.
+	const press = (name) => Promise.all([page.waitForEvent('load'), hand.use(name)]);
+
 	await page.goto(base + '/');
-	await type(page, 'User name', 'admin');
-	await type(page, 'Password', PASSWORD);
-	await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+	await hand.type('User name', 'admin');
+	await hand.type('Password', PASSWORD);
+	await press('Log in');
 	await has(page, 'Webhooks, last hour');
 
-	// Why do deliveries fail? Repair the address.
-	await press(page, 'Messages');
-	await press(page, /^↻ retrying$/);
-	await press(page, /^retrying, message/);
+	// Why do deliveries fail?
+	await press('Messages');
+	await press(/^↻ retrying$/);
+	await press(/^retrying, message/);
 	await has(page, '404 Not Found');
-	await press(page, 'Edit the subscription');
-	await type(page, 'Endpoint', RIGHT);
-	await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+	await press('Why was it sent, or not?');
+	await has(page, '404 Not Found');
+	await press('Message');
+
+	// Repair the address.
+	await press('Edit the subscription');
+	await hand.type('Endpoint', RIGHT);
+	await press('Save');
 	await has(page, 'Saved.');
 
 	// The waiting messages are delivered. Send them again.
-	await press(page, 'Messages of this subscription');
+	await press('Messages of this subscription');
 	for (let i = 0; ; i++) {
 		if ((await page.locator('tbody tr .good').count()) === 3) break;
 		expect(i < 200, 'the messages are not delivered: ' + (await page.textContent('main')));
 		await new Promise((done) => setTimeout(done, 100));
 		await page.reload();
 	}
-	await press(page, 'Send again…');
-	await press(page, 'Send 3 messages again');
+	await press('Send again…');
+	await press('Send 3 messages again');
 	await has(page, '3 messages are being sent again.');
 
 	// Export all records.
-	await press(page, 'Records');
-	await press(page, 'SO_Totals');
-	await focus(page, 'XLSX');
-	const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
+	await press('Records');
+	await press('SO_Totals');
+	const [download] = await Promise.all([page.waitForEvent('download'), hand.use('XLSX')]);
 	await download.saveAs('rows.xlsx');
 
 	// Make a key.
-	await press(page, 'whd');
-	await press(page, 'API keys');
-	await press(page, 'New key');
-	await type(page, 'Name', 'nightly');
-	await focus(page, 'Role');
-	await page.keyboard.press('r');
-	await press(page, 'Create the key');
+	await press('whd');
+	await press('API keys');
+	await press('New key');
+	await hand.type('Name', 'nightly');
+	await hand.choose('Role', 'reader');
+	await press('Create the key');
+	await has(page, 'It is not shown again');
 	fs.writeFileSync('key.txt', await page.textContent('pre'));
-	const state = await context.storageState();
 	await context.close();
-	return state;
 }
 
-// check looks at the pages in each size and scheme, and for mistakes in their structure.
-async function check(browser, storageState) {
-	const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+// check looks for mistakes in the structure of a page and for parts that are too wide.
+async function check(page, where) {
+	const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+	expect(over <= 0, `${where} is ${over} pixels too wide`);
+	await page.evaluate(axe);
+	const result = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
+	expect(result.violations.length === 0, `${where}: ` + JSON.stringify(result.violations
+		.map((v) => [v.id, v.nodes.map((n) => n.html)])));
+}
+
+// first are the parts of addresses that the test cannot know, with a page that links to them.
+const first = {
+	'{message}': ['/Pages/Messages', 'a[href^="/Pages/Messages/"]'],
+	'{subscription}': ['/Pages/Subscriptions', 'a[href^="/Pages/Subscriptions/"]'],
+	'{key}': ['/Pages/Keys', 'a[href$="/Revoke"]'],
+	'{request}': ['/Logs?Take=5', 'a[href^="/Pages/Requests?Id="]'],
+};
+
+const paths = [
+	'/Pages', '/Pages/Messages', '/Pages/Messages?Refresh=100', '/Pages/Messages?EventName=nothing', '{message}',
+	'{message}/Retry', '{message}/Delete', '/Pages/AllMessages/Delete', '/Pages/AllMessages/Retry?EventName=nothing',
+	'/Pages/Subscriptions', '{subscription}', '{subscription}/Edit', '{subscription}/Do/Rotate',
+	'{subscription}/Do/Delete', '/Pages/Subscribers', '/Pages/Subscribers/1', '/Pages/Subscribers/New',
+	'/Pages/Subscribers/1/Subscribe', '/Pages/Subscribers/1/Do/Delete', '/Pages/Why', '/Pages/Why?Key=D1',
+	'/Pages/Users', '/Pages/Users/Do/New', '/Pages/Users/admin/Edit', '/Pages/Users/admin/Remove',
+	'/Pages/Keys', '/Pages/Keys/Do/New', '{key}', '/Pages/Settings', '/Pages/Captures',
+	'/Pages/Captures/SO_Totals/Resume', '/Pages/Kinds', '/Pages/OpenAPI', '/Queries/SO_Totals?Take=5',
+	'/Queries/CR_Classification?Take=5', '/Queries/JB_EstimateResourceLines?Take=5',
+	'/Queries/IN_Colours?GroupBy=StyleID&Include=COUNT(*)', '/Queries/SO_Totals?InvoiceTotalGreaterThan=1&Take=5',
+	'/Pages/Records/SO_Totals?InvoiceID=00120', '/Logs?Take=5', '{request}', '/Webhooks/Messages?format=html&Take=5',
+	'/Queries/Nothing', '/Queries/SO_Totals?Take=x', '/Users', '/metadata', '/metadata?op=AddSubscription',
+	'/metadata?op=SO_TotalsQuery', '/docs', '/login',
+];
+
+// visit opens a page. Its address may start with one of first.
+async function visit(page, path) {
+	const [name] = path.match(/^\{\w+\}/) || [];
+	if (name) {
+		const [list, link] = first[name];
+		await page.goto(base + list);
+		path = (await page.locator(link).first().getAttribute('href')) + path.slice(name.length);
+	}
+	await page.goto(base + path);
+}
+
+// checkAll checks the pages in each size and scheme. Each of the patterns must be that of a page.
+async function checkAll(browser) {
+	const login = await browser.newPage({ bypassCSP: true });
+	await login.goto(base + '/login');
+	await login.fill('#user', 'admin');
+	await login.fill('#password', PASSWORD);
+	await Promise.all([login.waitForEvent('load'), login.click('main button')]);
+	await login.goto(base + '/Pages/Keys/Do/New');
+	await login.fill('#in-Name', 'nightly');
+	await Promise.all([login.waitForEvent('load'), login.click('main button')]);
+	await check(login, 'the page of a new key');
+	if (PICTURES) await login.screenshot({ path: `${PICTURES}/key.png` });
+	const storageState = await login.context().storageState();
+
+	const left = new Set(PATTERNS.split(' '));
 	for (const width of [1280, 390]) for (const colorScheme of ['light', 'dark']) {
 		const context = await browser.newContext({
 			viewport: { width, height: 900 }, colorScheme, storageState, bypassCSP: true,
 		});
 		const page = await context.newPage();
-		const first = {};
-		for (const path of [
-			'/Pages', '/Pages/Messages', '/Pages/Messages?Refresh=100', 'message', '/Pages/AllMessages/Delete',
-			'/Pages/Subscriptions', 'subscription', '/Pages/Subscribers', '/Pages/Subscribers/1',
-			'/Pages/Subscribers/New', '/Pages/Subscribers/1/Subscribe', '/Pages/Why?Key=D1', '/Pages/Users',
-			'/Pages/Users/Do/New', '/Pages/Keys', '/Pages/Settings', '/Pages/Captures', '/Pages/Kinds',
-			'/Queries/SO_Totals?Take=5', '/Pages/Records/SO_Totals?InvoiceID=00120', '/Logs?Take=5',
-			'/Queries/Nothing', '/metadata', '/metadata?op=AddSubscription', '/login',
-		]) {
-			await page.goto(base + (first[path] || path));
-			for (const kind of ['message', 'subscription']) {
-				const link = page.locator(`tbody a[href^="/Pages/${kind[0].toUpperCase() + kind.slice(1)}s/"]`);
-				if (!first[kind] && (await link.count())) first[kind] = await link.first().getAttribute('href');
+		for (const [i, path] of paths.entries()) {
+			await visit(page, path);
+			const address = new URL(page.url()).pathname;
+			for (const pattern of left) {
+				if (new RegExp('^' + pattern.replace(/\{\w+\}/g, '[^/]+') + '$').test(address)) left.delete(pattern);
 			}
-			const where = `${page.url()} at ${width}, ${colorScheme}`;
-			const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-			expect(over <= 0, `${where} is ${over} pixels too wide`);
-			await page.evaluate(axe);
-			const result = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
-			expect(result.violations.length === 0, `${where}: ` + JSON.stringify(result.violations
-				.map((v) => [v.id, v.nodes.map((n) => n.html)])));
+			if (PICTURES) {
+				const name = `${String(i).padStart(2, '0')}-${path.replace(/\W+/g, '-')}-${width}-${colorScheme}.png`;
+				await page.screenshot({ path: `${PICTURES}/${name}`, fullPage: true });
+			}
+			await check(page, `${page.url()} at ${width}, ${colorScheme}`);
 		}
 		await context.close();
 	}
+	expect(left.size === 0, `no page was seen of ${[...left]}: add one to paths`);
 }
 
 (async () => {
 	const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 	try {
-		await check(browser, await work(browser));
+		await (MODE === 'pages' ? checkAll(browser) : work(browser));
 	} finally {
 		await browser.close();
 	}
