@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ func (s *suite) addLists(b *testing.B, lists []*listRequest, last int) {
 	for _, list := range lists {
 		b.Logf("%s: %.2f ms", list.title, list.times)
 		longest := list.times[len(list.times)-1]
-		s.table.addSamples(b, list.line(fmt.Sprintf("%d messages", last), "ms", longest), limits{limit: 5, goal: 1})
+		s.table.addSamples(b, list.line(fmt.Sprintf("%d messages", last), "ms", longest), limits{limit: cmp.Or(list.limit, 5), goal: 1})
 		s.table.addSamples(b, list.line("growth", "exponent", exponent(list.times)), limits{limit: 0.1, goal: 0.05})
 	}
 }
@@ -203,6 +204,13 @@ func listRequests(subscriber string) []*listRequest {
 			path:   subscriber + "?Key=K7&Take=10",
 		},
 		{
+			title:  "page of 100 messages for browsers",
+			metric: "page",
+			path:   "/Pages/Messages",
+			accept: "text/html",
+			limit:  20,
+		},
+		{
 			title:  "statistics of the last hour",
 			metric: "stats",
 			path:   "/Webhooks/Stats",
@@ -221,6 +229,8 @@ type listRequest struct {
 	title, metric, method, path string
 	times                       []float64 // ms
 	isDeep                      bool      // the page is far from the first one
+	accept                      string    // the Accept header; empty for JSON
+	limit                       float64   // of the CPU time, in ms; 0 for the usual one
 	firstPath                   string    // path of the first page, if isDeep
 }
 
@@ -255,6 +265,9 @@ func (l *listRequest) send(b *testing.B, h *benchDaemon) {
 		b.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+h.manager)
+	if l.accept != "" {
+		r.Header.Set("Accept", l.accept)
+	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		b.Fatal(err)
