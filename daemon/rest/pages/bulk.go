@@ -61,7 +61,8 @@ var bulkActions = []bulkAction{
 		path:    apiMessages + "/Retry",
 		done:    "Sent",
 		replays: true,
-		effects: "They have been delivered. Each is sent once more, with the same webhook-id and the header webhook-replay; receivers that have kept the webhook-id will ignore it.",
+		effects: "They have been delivered. Each is sent once more, with the same webhook-id and the header " +
+			"webhook-replay; receivers that have kept the webhook-id will ignore it.",
 	},
 	{
 		name:    "Delete",
@@ -174,12 +175,10 @@ func (a bulkAction) confirmation(x *edge.Context, filters url.Values, n tally) c
 			Value: condition.Value,
 		})
 	}
-	if skipped := n.Matched - n.changed(); skipped > 0 {
-		c.Effects = append(c.Effects, display.Count(skipped, "other message matches", "other messages match")+
-			" and stays as it is.")
-		if skipped > 1 {
-			c.Effects[len(c.Effects)-1] = display.Thousands(skipped) + " other messages match and stay as they are."
-		}
+	if skipped := n.Matched - n.changed(); skipped == 1 {
+		c.Effects = append(c.Effects, "1 other message matches and stays as it is.")
+	} else if skipped > 1 {
+		c.Effects = append(c.Effects, count(skipped)+" other messages match and stay as they are.")
 	}
 	if n.Warning != "" {
 		c.Effects = append(c.Effects, strings.ToUpper(n.Warning[:1])+n.Warning[1:]+".")
@@ -211,7 +210,9 @@ func (h bulk) act(x *edge.Context) error {
 	}
 	if strconv.FormatInt(n.changed(), 10) != values.Get(memberExpected) {
 		c := a.confirmation(x, filters, n)
-		c.Error = &problem{Message: "The number has changed to " + count(n.changed()) + ". Nothing has been done; confirm again."}
+		c.Error = &problem{
+			Message: "The number has changed to " + count(n.changed()) + ". Nothing has been done; confirm again.",
+		}
 		return c.show(x, http.StatusConflict)
 	}
 	var done tally

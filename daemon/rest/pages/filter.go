@@ -67,7 +67,9 @@ func with(path string, filters url.Values, changes ...string) string {
 }
 
 // conditionsOf describes filters, each with a link that removes it.
-func conditionsOf(kind *record.Kind, path string, filters url.Values, words func(field, text string) string) []encode.Condition {
+func conditionsOf(
+	kind *record.Kind, path string, filters url.Values, words func(field, text string) string,
+) []encode.Condition {
 	var conditions []encode.Condition
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
 		condition := encode.Condition{

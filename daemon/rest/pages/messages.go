@@ -126,7 +126,7 @@ func (h messages) list(x *edge.Context) error {
 
 	base := x.Base + pathMessages
 	page := messageList{
-		Page:       frame(x, "Messages", encode.Link{Name: "Start", URL: Root}),
+		Page:       frame(x, "Messages", startLink),
 		Note:       noteOf(members.Get(memberNote)),
 		Conditions: conditionsOf(messageKind(), base, filters, messageWords),
 		Statuses:   statusTabs(base, filters),
@@ -404,7 +404,12 @@ func (h messages) attempts(x *edge.Context, message string) ([]attemptRow, strin
 	var list []attemptRow
 	for i := range found.Results {
 		a := &found.Results[i]
-		r := attemptRow{Attempt: *a, When: ago(x, a.LastSavedDateTime), Result: answer(a.HTTPCode, a.Message), Class: "bad"}
+		r := attemptRow{
+			Attempt: *a,
+			When:    ago(x, a.LastSavedDateTime),
+			Result:  answer(a.HTTPCode, a.Message),
+			Class:   "bad",
+		}
 		if a.HTTPCode != nil && *a.HTTPCode/100 == 2 {
 			r.Class = "good"
 		}
@@ -451,7 +456,8 @@ var actions = []action{
 		button: "Send again",
 		fits:   func(s webhook.Status) bool { return s == webhook.Successful },
 		effects: []string{
-			"The endpoint has received this message. It is sent once more, with the same webhook-id and the header webhook-replay.",
+			"The endpoint has received this message. It is sent once more, with the same webhook-id and the " +
+				"header webhook-replay.",
 			"A receiver that has kept the webhook-id will ignore it.",
 			"In a subscription with an order, newer messages wait until this one has been sent.",
 		},
@@ -504,6 +510,7 @@ func (a action) confirmation(x *edge.Context, m *wire.Message) confirmation {
 	if a.name == "SendAgain" {
 		title = "Send message " + shortID(m.MessageID) + " again"
 	}
+	last := answer(m.LastMessageResponseHTTPCode, m.LastMessageResponseMessage)
 	return confirmation{
 		Page: frame(x, title, messagesLink,
 			encode.Link{Name: "Message " + shortID(m.MessageID), URL: addressOf(m.MessageID)}),
@@ -512,7 +519,7 @@ func (a action) confirmation(x *edge.Context, m *wire.Message) confirmation {
 			{Name: "Event", Value: m.EventName},
 			{Name: "Endpoint", Value: m.URL},
 			{Name: "Status", Value: statusOf(m.Status).Words},
-			{Name: "Last answer", Value: cmp.Or(answer(m.LastMessageResponseHTTPCode, m.LastMessageResponseMessage), "none")},
+			{Name: "Last answer", Value: cmp.Or(last, "none")},
 		},
 		Action: addressOf(m.MessageID) + "/" + a.name,
 		Button: a.button,

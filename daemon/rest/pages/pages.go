@@ -139,7 +139,7 @@ type rows[T any] struct {
 	Meta    map[string]string
 }
 
-// only returns the single row of a query, or an error that effects that there is none.
+// only returns the single row of a query, or an error if there is none.
 func only[T any](found rows[T], err error, noun string) (T, error) {
 	if err == nil && len(found.Results) == 0 {
 		err = fault.New(fault.NotFound, "There is no such %s", noun)

@@ -54,8 +54,9 @@ func (h service) settings(x *edge.Context) error {
 		Headings: []string{"Name", "Value", "Default", "From", "Meaning"},
 	}
 	for _, s := range list {
-		name := cell{Text: s.Name, Code: true}
-		page.Rows = append(page.Rows, tableRow{Cells: append([]cell{name}, texts(s.Value, s.Default, s.Origin, s.Help)...)})
+		cells := texts(s.Name, s.Value, s.Default, s.Origin, s.Help)
+		cells[0].Code = true
+		page.Rows = append(page.Rows, tableRow{Cells: cells})
 	}
 	return page.show(x, http.StatusOK)
 }
@@ -82,7 +83,8 @@ func (h service) captures(x *edge.Context) error {
 		cells[0].URL = x.Base + "/Queries/" + url.PathEscape(c.Kind)
 		row := tableRow{Cells: cells}
 		if c.Manual {
-			row.Links = []encode.Link{{Name: "Resume…", URL: x.Base + pathCaptures + "/" + url.PathEscape(c.Kind) + "/Resume"}}
+			resume := x.Base + pathCaptures + "/" + url.PathEscape(c.Kind) + "/Resume"
+			row.Links = []encode.Link{{Name: "Resume…", URL: resume}}
 		}
 		page.Rows = append(page.Rows, row)
 	}
@@ -153,7 +155,8 @@ func (h service) kinds(x *edge.Context) error {
 	}
 	kinds := x.Options.Kinds().Filter(func(k *record.Kind) bool { return queries.MayRead(x, k) })
 	for _, k := range kinds.Kinds() {
-		cells := texts(k.Name, k.Area, k.Summary, strconv.Itoa(len(k.Fields)), strings.Join(k.Key, ", "), cmp.Or(k.Role, "reader"))
+		cells := texts(k.Name, k.Area, k.Summary, strconv.Itoa(len(k.Fields)), strings.Join(k.Key, ", "),
+			cmp.Or(k.Role, "reader"))
 		cells[0].URL = x.Base + "/Queries/" + url.PathEscape(k.Name)
 		page.Rows = append(page.Rows, tableRow{cells, []encode.Link{
 			{Name: "Fields", URL: x.Base + "/metadata?op=" + url.QueryEscape(k.Operation())},

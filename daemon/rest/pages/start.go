@@ -18,14 +18,14 @@ import (
 	"github.com/bizhook/whd/daemon/rest/queries"
 )
 
+// startLink leads to the first page.
+var startLink = encode.Link{Name: "Start", URL: Root}
+
 // start has the first page after a login.
 type start struct {
 	client
 	config Config
 }
-
-// startLink leads to the first page.
-var startLink = encode.Link{Name: "Start", URL: Root}
 
 func (h start) routes() []edge.Route {
 	home := route(account.Reader, Root, h.show)
@@ -56,7 +56,11 @@ type kindLink struct{ Name, Summary, URL string }
 
 // show shows the page. It sends no statements to the ERP.
 func (h start) show(x *edge.Context) error {
-	page := startPage{Page: frame(x, "Start"), Areas: areasOf(x), Refresh: x.Base + Root + "?" + edge.MemberRefresh + "=10"}
+	page := startPage{
+		Page:    frame(x, "Start"),
+		Areas:   areasOf(x),
+		Refresh: x.Base + Root + "?" + edge.MemberRefresh + "=10",
+	}
 	link := func(name, path string) encode.Link { return encode.Link{Name: name, URL: x.Base + path} }
 	page.API = []encode.Link{
 		link("API reference", "/metadata"),
@@ -98,7 +102,8 @@ func areasOf(x *edge.Context) []area {
 			byName[k.Area] = i
 			areas = append(areas, area{Name: k.Area})
 		}
-		areas[i].Kinds = append(areas[i].Kinds, kindLink{k.Name, k.Summary, x.Base + "/Queries/" + url.PathEscape(k.Name)})
+		address := x.Base + "/Queries/" + url.PathEscape(k.Name)
+		areas[i].Kinds = append(areas[i].Kinds, kindLink{k.Name, k.Summary, address})
 	}
 	return areas
 }
@@ -212,7 +217,8 @@ func chartOf(m *wire.Minutes) chart {
 	}
 	c := chart{Max: count(most), IsNone: most == 0 && failed == 0}
 	c.From = time.Time(m.From).UTC().Format("15:04")
-	c.Label = fmt.Sprintf("Attempts by minute since %s: at most %d delivered and %d failed in a minute", c.From, most, failed)
+	c.Label = fmt.Sprintf("Attempts by minute since %s: at most %d delivered and %d failed in a minute",
+		c.From, most, failed)
 	if len(m.Delivered) == 0 {
 		return c
 	}
@@ -222,11 +228,13 @@ func chartOf(m *wire.Minutes) chart {
 		x := float64(i)*width + 1
 		if n := m.Delivered[i]; n > 0 {
 			height := max(2, float64(n)/float64(most)*chartHeight)
-			c.Bars = append(c.Bars, bar{x, chartBase - height, width - 2, height, "good", minute + ": " + count(n) + " delivered"})
+			title := minute + ": " + count(n) + " delivered"
+			c.Bars = append(c.Bars, bar{x, chartBase - height, width - 2, height, "good", title})
 		}
 		if n := failures(m, i); n > 0 {
 			height := max(2, float64(n)/float64(failed)*failHeight)
-			c.Bars = append(c.Bars, bar{x, chartBase + 2, width - 2, height, "bad", minute + ": " + count(n) + " failed"})
+			title := minute + ": " + count(n) + " failed"
+			c.Bars = append(c.Bars, bar{x, chartBase + 2, width - 2, height, "bad", title})
 		}
 	}
 	return c

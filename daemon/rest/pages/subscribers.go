@@ -78,7 +78,7 @@ func (h subscribers) list(x *edge.Context) error {
 		return err
 	}
 	page := subscriberList{
-		Page:   frame(x, "Subscribers", encode.Link{Name: "Start", URL: Root}),
+		Page:   frame(x, "Subscribers", startLink),
 		Note:   noteOf(x.Request.URL.Query().Get(memberNote)),
 		Search: filters.Get("NameContains"),
 	}
@@ -184,9 +184,16 @@ func newSubscriber(x *edge.Context, name string) confirmation {
 	return confirmation{
 		Page: frame(x, "New subscriber", subscribersLink),
 		Effects: []string{
-			"A subscriber receives events at the endpoints of its subscriptions. Its SubscriberID, which the page that follows shows, lets it manage these by itself.",
+			"A subscriber receives events at the endpoints of its subscriptions. Its SubscriberID, which the " +
+				"page that follows shows, lets it manage these by itself.",
 		},
-		Fields: []field{{Name: "Name", Label: "Name", Value: name, Required: true, Help: "For example the name of the company or of its shop"}},
+		Fields: []field{{
+			Name:     "Name",
+			Label:    "Name",
+			Value:    name,
+			Help:     "For example the name of the company or of its shop",
+			Required: true,
+		}},
 		Action: pathSubscribers + "/New",
 		Button: "Add the subscriber",
 		Back:   pathSubscribers,
@@ -239,7 +246,9 @@ func subscriberConfirmation(x *edge.Context, s *wire.Subscriber) (confirmation, 
 		c.Effects = []string{"Messages of its enabled subscriptions that wait are sent, and new ones as they come."}
 	case "Disable":
 		title, c.Button = "Disable "+s.Name, "Disable"
-		c.Effects = []string{"No messages are sent to any of its endpoints until it is enabled again. Messages that wait are kept."}
+		c.Effects = []string{
+			"No messages are sent to any of its endpoints until it is enabled again. Messages that wait are kept.",
+		}
 	case "Rename":
 		title, c.Button = "Rename "+s.Name, "Rename"
 		c.Fields = []field{{Name: "Name", Label: "Name", Value: s.Name, Required: true}}

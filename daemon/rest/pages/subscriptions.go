@@ -280,7 +280,7 @@ func (h subscriptions) list(x *edge.Context) error {
 		return err
 	}
 	page := subscriptionList{
-		Page:    frame(x, "Subscriptions", encode.Link{Name: "Start", URL: Root}),
+		Page:    frame(x, "Subscriptions", startLink),
 		Note:    noteOf(x.Request.URL.Query().Get(memberNote)),
 		Filters: conditionsOf(kindOf("Subscription"), x.Base+pathSubscriptions, filters, messageWords),
 		Search:  map[string]string{"EventName": filters.Get("EventName"), "URLContains": filters.Get("URLContains")},
@@ -396,7 +396,8 @@ var subscriptionActions = []subscriptionAction{
 		button: "Send a test",
 		title:  "Send a test message",
 		effects: []string{
-			"A message with a sample body is sent to the endpoint now, signed like all others. Its event name ends with .test, so that the receiver can recognize it.",
+			"A message with a sample body is sent to the endpoint now, signed like all others. Its event name " +
+				"ends with .test, so that the receiver can recognize it.",
 		},
 	},
 	{
@@ -412,7 +413,8 @@ var subscriptionActions = []subscriptionAction{
 		button: "Disable",
 		title:  "Disable the subscription",
 		effects: []string{
-			"No message is sent until the subscription is enabled again. Messages that wait are kept; events that are published until then create none.",
+			"No message is sent until the subscription is enabled again. Messages that wait are kept; events " +
+				"that are published until then create none.",
 		},
 	},
 	{
@@ -506,6 +508,7 @@ func (h subscriptions) rotate(x *edge.Context, a subscriptionAction, v *subscrip
 	if err != nil {
 		return a.confirmation(x, v).retry(x, err)
 	}
+	v.SigningSecrets = rotated.SigningSecrets
 	return v.show(x, http.StatusOK, subscriptionPage{
 		Secret: rotated.Secret,
 		Until:  ago(x, rotated.OldSecretUntil),

@@ -57,7 +57,7 @@ var signs = map[string][2]string{
 // show shows the history of the key or of the message in the address, or the form for one.
 func (h explanations) show(x *edge.Context) error {
 	selection := x.Request.URL.Query()
-	page := whyPage{Page: frame(x, "Why", encode.Link{Name: "Messages", URL: pathMessages}), Key: selection.Get("Key")}
+	page := whyPage{Page: frame(x, "Why", messagesLink), Key: selection.Get("Key")}
 	only := make(url.Values)
 	for _, name := range []string{"Key", "MessageID"} {
 		if text := strings.TrimSpace(selection.Get(name)); text != "" {
