@@ -1,13 +1,13 @@
 package encode
 
 import (
-	"cmp"
 	"html/template"
 	"maps"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
@@ -177,17 +177,45 @@ func suggestions(base, message string) []Link {
 	return links
 }
 
+// failureTitles are the titles of errors whose codes are no words for people.
+var failureTitles = map[string]string{
+	"":                       "Error",
+	"ArgumentException":      "Invalid request",
+	"SerializationException": "Unreadable request",
+	"NotEmpty":               "Incomplete request",
+	"Unauthorized":           "Not logged in",
+}
+
+// failureTitle returns the title of an error with a code: Not found for NotFound.
+func failureTitle(code string) string {
+	if title, ok := failureTitles[code]; ok {
+		return title
+	}
+	var title strings.Builder
+	for i, c := range code {
+		if i > 0 && unicode.IsUpper(c) {
+			title.WriteByte(' ')
+			c = unicode.ToLower(c)
+		}
+		title.WriteRune(c)
+	}
+	return title.String()
+}
+
 // failure writes a page with the error message, the invalid members and details.
 func (p pageWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
 	var fieldErrors, details []Pair
 	for _, e := range s.Errors {
+		if len(s.Errors) == 1 && strings.HasSuffix(s.Message, e.Message) {
+			break // the message says the same
+		}
 		fieldErrors = append(fieldErrors, Pair{e.FieldName, e.Message})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Meta)) {
 		details = append(details, Pair{name, s.Meta[name]})
 	}
 	return execute(dst, "failure", failurePage{
-		Page:        Page{Title: cmp.Or(s.ErrorCode, "Error"), Site: p.site},
+		Page:        Page{Title: failureTitle(s.ErrorCode), Site: p.site},
 		Status:      s,
 		Advice:      advice[s.ErrorCode],
 		Suggestions: suggestions(p.site.Base, s.Message),
