@@ -181,6 +181,15 @@ func (o *Operation) TriedByPage() bool {
 // pathTry is the path of that page, without the name of the operation.
 const pathTry = "/Pages/Try/"
 
+// MainRoute returns the route that people read first: the first one that does not start with the name
+// of a format.
+func (o *Operation) MainRoute() Route {
+	i := slices.IndexFunc(o.Routes, func(r Route) bool {
+		return !slices.Contains(InPath(r.Path), formatMember)
+	})
+	return o.Routes[max(i, 0)]
+}
+
 // newForm returns the form of an operation, nil if no form can send it.
 func newForm(o *Operation, base string) *form {
 	method, path := o.formTarget()

@@ -30,7 +30,36 @@ type start struct {
 func (h start) routes() []edge.Route {
 	home := route(account.Reader, Root, h.show)
 	home.SignedIn = false // without a login if queries need none
-	return []edge.Route{home}
+	openAPI := route(account.Reader, pathOpenAPI, h.openAPI)
+	openAPI.SignedIn = false
+	return []edge.Route{home, openAPI}
+}
+
+// pathOpenAPI is the path of the page that leads to the documents for programs.
+const pathOpenAPI = Root + "/OpenAPI"
+
+// openAPIPage leads to the documents for programs.
+type openAPIPage struct {
+	encode.Page
+	Documents []document
+}
+
+// document is a document for programs.
+type document struct{ Name, Path, URL, Use string }
+
+// openAPI shows the documents that describe the API for programs.
+func (h start) openAPI(x *edge.Context) error {
+	page := openAPIPage{Page: frame(x, "OpenAPI and types", startLink)}
+	for _, d := range []document{
+		{Name: "OpenAPI 3.1", Path: "/openapi.json", Use: "generators of clients, Postman and other tools"},
+		{Name: "Swagger 2.0", Path: "/openapi", Use: "older tools"},
+		{Name: "TypeScript", Path: "/types/typescript", Use: "the client library of ServiceStack"},
+		{Name: "C#", Path: "/types/csharp", Use: "the client library of ServiceStack"},
+	} {
+		d.URL = edge.ServiceURL(x) + d.Path
+		page.Documents = append(page.Documents, d)
+	}
+	return show(x, http.StatusOK, "openAPI", page)
 }
 
 // startPage is the first page.
@@ -64,8 +93,7 @@ func (h start) show(x *edge.Context) error {
 	link := func(name, path string) encode.Link { return encode.Link{Name: name, URL: x.Base + path} }
 	page.API = []encode.Link{
 		link("API reference", "/metadata"),
-		link("OpenAPI document", "/openapi.json"),
-		link("TypeScript types", "/types/typescript"),
+		link("OpenAPI and types", pathOpenAPI),
 	}
 	if h.config.HasDocs {
 		page.API = append([]encode.Link{link("Manual", "/docs")}, page.API...)
