@@ -184,6 +184,8 @@ func (a bulkAction) confirmation(x *edge.Context, filters url.Values, n tally) c
 		c.Effects = append(c.Effects, strings.ToUpper(n.Warning[:1])+n.Warning[1:]+".")
 	}
 	if n.changed() == 0 {
+		c.Title = a.button + " messages"
+		c.Breadcrumbs[len(c.Breadcrumbs)-1].Name = c.Title
 		c.Effects = []string{"No message matches, so nothing would change."}
 		c.Button = ""
 	}

@@ -5,8 +5,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -81,8 +83,10 @@ func conditionsOf(
 		switch {
 		case strings.EqualFold(name, queries.MemberSince):
 			condition.Field, condition.Operator = "Added", "since"
+			condition.Value = timeWords(condition.Value)
 		case strings.EqualFold(name, queries.MemberUntil):
 			condition.Field, condition.Operator = "Added", "before"
+			condition.Value = timeWords(condition.Value)
 		default:
 			target, ok := kind.Member(name)
 			if !ok {
@@ -95,6 +99,15 @@ func conditionsOf(
 		conditions = append(conditions, condition)
 	}
 	return conditions
+}
+
+// timeWords returns a time for people, or the text if it is in another form.
+func timeWords(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return utc(wire.Timestamp(at))
 }
 
 // pairsOf returns values as hidden inputs of a form, in the order of their names.

@@ -50,12 +50,13 @@ func (h service) settings(x *edge.Context) error {
 	}
 	page := table{
 		Page:     frame(x, "Settings", startLink),
-		Lede:     "The settings that may change while the service runs. Change them in the settings file, and reload.",
+		Lede:     "Settings that may change while the service runs: change them in the settings file, and reload.",
 		Headings: []string{"Name", "Value", "Default", "From", "Meaning"},
 	}
 	for _, s := range list {
 		cells := texts(s.Name, s.Value, s.Default, s.Origin, s.Help)
 		cells[0].Code = true
+		cells[4].Class = "long"
 		page.Rows = append(page.Rows, tableRow{Cells: cells})
 	}
 	return page.show(x, http.StatusOK)
@@ -81,6 +82,9 @@ func (h service) captures(x *edge.Context) error {
 		cells := texts(c.Kind, c.Phase+after(": ", c.Reason), lag, count(c.Rows), count(c.Created),
 			count(c.Updated), count(c.Deleted), c.Events)
 		cells[0].URL = x.Base + "/Queries/" + url.PathEscape(c.Kind)
+		for i := 3; i <= 6; i++ {
+			cells[i].Class = "n"
+		}
 		row := tableRow{Cells: cells}
 		if c.Manual {
 			resume := x.Base + pathCaptures + "/" + url.PathEscape(c.Kind) + "/Resume"
@@ -151,15 +155,21 @@ func (h service) kinds(x *edge.Context) error {
 	page := table{
 		Page:     frame(x, "Record kinds", startLink),
 		Lede:     "The kinds of records that the service offers.",
-		Headings: []string{"Kind", "Area", "Description", "Fields", "Key", "Role"},
+		Headings: []string{"Kind", "Area", "Description", "Key", "Role", "Fields"},
 	}
 	kinds := x.Options.Kinds().Filter(func(k *record.Kind) bool { return queries.MayRead(x, k) })
 	for _, k := range kinds.Kinds() {
-		cells := texts(k.Name, k.Area, k.Summary, strconv.Itoa(len(k.Fields)), strings.Join(k.Key, ", "),
-			cmp.Or(k.Role, "reader"))
-		cells[0].URL = x.Base + "/Queries/" + url.PathEscape(k.Name)
-		page.Rows = append(page.Rows, tableRow{cells, []encode.Link{
-			{Name: "Fields", URL: x.Base + "/metadata?op=" + url.QueryEscape(k.Operation())},
+		page.Rows = append(page.Rows, tableRow{Cells: []cell{
+			{Text: k.Name, URL: x.Base + "/Queries/" + url.PathEscape(k.Name)},
+			{Text: k.Area},
+			{Text: k.Summary},
+			{Text: cmp.Or(strings.Join(k.Key, ", "), "none declared")},
+			{Text: cmp.Or(k.Role, "reader")},
+			{
+				Text:  strconv.Itoa(len(k.Fields)),
+				URL:   x.Base + "/metadata?op=" + url.QueryEscape(k.Operation()),
+				Class: "n",
+			},
 		}})
 	}
 	return page.show(x, http.StatusOK)

@@ -255,9 +255,9 @@ func subscriberConfirmation(x *edge.Context, s *wire.Subscriber) (confirmation, 
 	case "Delete":
 		title, c.Button = "Delete "+s.Name, "Delete"
 		c.Danger = true
-		c.Effects = []string{"The subscriber is deleted with " +
+		c.Effects = []string{"The subscriber is deleted with its " +
 			display.Count(len(s.Subscriptions), "subscription", "subscriptions") +
-			" and all their messages. This cannot be undone."}
+			" and all messages. This cannot be undone."}
 	default:
 		return c, edge.NotFound()
 	}

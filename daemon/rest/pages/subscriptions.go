@@ -89,7 +89,9 @@ func healthOf(x *edge.Context, isEnabled bool, reason string, queue *wire.Queue)
 		return health{"holds messages of " + strings.Join(queue.HeldEvents, ", "), "▲", "warn", 2}
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
 		return health{"asked to wait, next try " + soon(x, queue.WaitUntilDateTime), "▲", "warn", 2}
-	case queue.GivenUp > 0 || queue.Failed > 0:
+	case queue.GivenUp+queue.Failed > 0 && queue.Delivered == 0:
+		return health{"fails", "▲", "warn", 1}
+	case queue.GivenUp+queue.Failed > 0:
 		return health{"fails in part", "▲", "warn", 1}
 	case queue.Delivered > 0:
 		return health{"all delivered", "●", "good", 0}

@@ -27,10 +27,11 @@ type tableRow struct {
 
 // cell is a cell of a table.
 type cell struct {
-	Text string
-	URL  string
-	When moment
-	Code bool
+	Text  string
+	URL   string
+	When  moment
+	Code  bool
+	Class string // of the column: n for numbers, long for sentences; empty for others
 }
 
 // Filled reports whether the cell has a content.
@@ -40,6 +41,9 @@ func (c cell) Filled() bool { return c.Text != "" || c.When.Words != "" }
 func (t table) HasLinks() bool {
 	return slices.ContainsFunc(t.Rows, func(r tableRow) bool { return len(r.Links) > 0 })
 }
+
+// Class returns the class of a column.
+func (t table) Class(column int) string { return t.Rows[0].Cells[column].Class }
 
 // texts returns texts as cells.
 func texts(list ...string) []cell {

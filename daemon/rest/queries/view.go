@@ -30,6 +30,9 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 	page, isOwn := ownPageOf(x, kind)
 	hasTexts := isOwn || kind.Database == record.LogDB
 	v.OneLine = hasTexts && plan.Group == nil
+	if kind.Database == record.LogDB {
+		v.Path[0] = encode.Link{Name: "Requests", URL: x.Base + "/Logs"}
+	}
 	if isOwn {
 		v.Path[0] = encode.Link{Name: page.name, URL: x.Base + page.path}
 	}
