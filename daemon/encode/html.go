@@ -177,7 +177,7 @@ func suggestions(base, message string) []Link {
 	return links
 }
 
-// failureTitles are the titles of errors whose codes are no words for people.
+// failureTitles are the titles of errors with codes that only programs understand.
 var failureTitles = map[string]string{
 	"":                       "Error",
 	"ArgumentException":      "Invalid request",
@@ -207,7 +207,7 @@ func (p pageWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
 	var fieldErrors, details []Pair
 	for _, e := range s.Errors {
 		if len(s.Errors) == 1 && strings.HasSuffix(s.Message, e.Message) {
-			break // the message says the same
+			break // the message has the same text
 		}
 		fieldErrors = append(fieldErrors, Pair{e.FieldName, e.Message})
 	}

@@ -113,8 +113,8 @@ func TestPageSizes(t *testing.T) {
 	}
 }
 
-// TestSheetLimit checks that a page says when there are, or may be, more rows than a workbook holds, and
-// leads to all of them as CSV.
+// TestSheetLimit checks that a page has a note if there are, or may be, more rows than a workbook holds,
+// and leads to all of them as CSV.
 func TestSheetLimit(t *testing.T) {
 	two := [][]row.Cell{{number(1)}, {number(2)}}
 	for _, test := range []struct {

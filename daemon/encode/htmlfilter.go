@@ -59,7 +59,7 @@ func OperatorChoices(selected record.Operator) []Choice {
 	return choices
 }
 
-// ConditionRow is a condition in a form whose fields are not known: it has an input for the name of
+// ConditionRow is a condition in a form that does not know the fields: it has an input for the name of
 // the field.
 type ConditionRow struct {
 	Name      string // of the field, Changed or Before.FIELD

@@ -113,7 +113,7 @@ type queryEnd struct {
 	Meta     *pairList
 	All      []Link // all rows in other formats, if their number is known
 	AllCount string
-	Sheet    string // what a workbook cannot hold; empty if it can hold all rows
+	Sheet    string // a note about the limit of workbooks; empty if one can hold all rows
 	CSVURL   string // all rows as CSV, which has no limit
 }
 
@@ -152,7 +152,7 @@ func (e *htmlRows) exportAll(end *queryEnd, total int64) {
 	}
 }
 
-// limitSheet says how many rows a workbook holds, if there are or may be more.
+// limitSheet sets the note about the limit of workbooks, if there are or may be more rows.
 func (e *htmlRows) limitSheet(end *queryEnd, total int64) {
 	i := slices.IndexFunc(e.shape.AllLinks, func(l Link) bool { return l.Name == "CSV" })
 	v := e.shape.View

@@ -181,8 +181,8 @@ func (o *Operation) TriedByPage() bool {
 // pathTry is the path of that page, without the name of the operation.
 const pathTry = "/Pages/Try/"
 
-// MainRoute returns the route that people read first: the first one that does not start with the name
-// of a format.
+// MainRoute returns the route for new programs: the first one that does not start with the name of a
+// format.
 func (o *Operation) MainRoute() Route {
 	i := slices.IndexFunc(o.Routes, func(r Route) bool {
 		return !slices.Contains(InPath(r.Path), formatMember)

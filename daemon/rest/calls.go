@@ -29,7 +29,7 @@ func pagesOf(c Config, h *handlers, access *accounts.Access, operations []edge.R
 	})
 }
 
-// triedOperations returns the operations whose forms in the API reference are sent to a page.
+// triedOperations returns the operations that the API reference tries by a page.
 func triedOperations() []string {
 	var names []string
 	for _, row := range describedTable() {

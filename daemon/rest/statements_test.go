@@ -29,7 +29,7 @@ func (s *statementCounter) Select(ctx context.Context, plan *query.Plan) (*execu
 	return s.Store.Select(ctx, plan)
 }
 
-// statementsOf returns the number of statements of a plan whose page is full: for the rows, for the
+// statementsOf returns the number of statements of a plan with a full page: for the rows, for the
 // number of all, and for aggregates.
 func statementsOf(plan *query.Plan) int {
 	n := 0

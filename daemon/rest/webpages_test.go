@@ -399,7 +399,7 @@ func (a answer) links(expression string) []string {
 	return regexp.MustCompile(expression).FindAllString(a.body, -1)
 }
 
-// TestSecretsAreShownOnce sends the forms whose answers show a secret twice.
+// TestSecretsAreShownOnce sends the forms with a secret in the answer twice.
 func TestSecretsAreShownOnce(t *testing.T) {
 	c := signIn(t, daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.1/32"))
 	c.follow(t, c.send(t, c.do("GET /Pages/Subscribers/New", ""), "Name", "Acme"))
@@ -409,9 +409,9 @@ func TestSecretsAreShownOnce(t *testing.T) {
 		wantText(t, "MaxPerMinute", `value="many"`)
 	added := c.send(t, form, values...).want(t, 201).
 		wantText(t, "whsec_", "30 attempts a minute", "with the headers of CloudEvents")
-	again := c.send(t, form, values...).want(t, 409).
+	outdated := c.send(t, form, values...).want(t, 409).
 		wantText(t, "A subscription has been added or deleted since this form was opened")
-	if strings.Contains(again.body, "whsec_") {
+	if strings.Contains(outdated.body, "whsec_") {
 		t.Error("the form that was sent again has added a subscription")
 	}
 	c.do("GET "+added.link(t, "Edit"), "").want(t, 200).
@@ -419,8 +419,8 @@ func TestSecretsAreShownOnce(t *testing.T) {
 
 	rotation := c.do("GET "+added.link(t, "Replace the secret…"), "").want(t, 200)
 	c.send(t, rotation).want(t, 200).wantText(t, "whsec_")
-	again = c.send(t, rotation).want(t, 409).wantText(t, "The secret has been replaced since this form was opened")
-	c.send(t, again).want(t, 200).wantText(t, "whsec_")
+	outdated = c.send(t, rotation).want(t, 409).wantText(t, "The secret has been replaced since this form was opened")
+	c.send(t, outdated).want(t, 200).wantText(t, "whsec_")
 }
 
 // TestTryOperations sends forms of the API reference that have rows for headers and conditions, and one

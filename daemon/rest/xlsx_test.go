@@ -104,7 +104,7 @@ func TestWorkbookLimits(t *testing.T) {
 		wantMessage(t, "row 1 does not fit into a workbook: a cell holds at most 32767 characters")
 }
 
-// TestWorkbookLimitOnPages checks that the page of more rows than a workbook holds says so, and that the
+// TestWorkbookLimitOnPages checks the note on a page of more rows than a workbook holds, and that the
 // link to a workbook leads to a page that offers CSV.
 func TestWorkbookLimitOnPages(t *testing.T) {
 	c := signIn(t, startWithView(t, "DB_Class", "SELECT %s FROM numbers LIMIT 1048576"))

@@ -71,12 +71,12 @@ func (c confirmation) retry(x *edge.Context, err error) error {
 	return c.show(x, status)
 }
 
-// memberState is the member of a form with the state that it is based on. It makes forms whose
-// answers show a secret effective only once: such an answer cannot be a redirect, and browsers send
-// the form again when the answer is reloaded.
+// memberState is the member of a form with the state that it is based on. Forms with
+// a secret in the answer have it, so that they have an effect only once: such an answer cannot be a
+// redirect, and browsers send the form again when the answer is reloaded.
 const memberState = "State"
 
-// stateOf returns a digest of what a form is based on.
+// stateOf returns a digest of the state that a form is based on.
 func stateOf(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
@@ -89,6 +89,6 @@ func (c confirmation) outdated(x *edge.Context, change string) error {
 	return c.show(x, http.StatusConflict)
 }
 
-// outdatedForm follows what has changed since a form was opened.
+// outdatedForm is the end of a message about a change since a form was opened.
 const outdatedForm = " since this form was opened, perhaps because it was sent before. " +
 	"Nothing has been done now. Send the form again if that is still needed."

@@ -101,7 +101,7 @@ func conditionsOf(
 	return conditions
 }
 
-// timeWords returns a time for people, or the text if it is in another form.
+// timeWords formats a time for display. It returns a text in another form unchanged.
 func timeWords(text string) string {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

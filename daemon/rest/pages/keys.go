@@ -150,7 +150,7 @@ func revocation(x *edge.Context, k *wire.APIKey) confirmation {
 	}
 }
 
-// confirm asks for confirmation before a key is revoked.
+// confirm shows the confirmation before a key is revoked.
 func (h keys) confirm(x *edge.Context) error {
 	k, err := h.find(x)
 	if err != nil {

@@ -30,7 +30,7 @@ type Config struct {
 	HasDocs       bool // the service has its manual at /docs
 	Version       string
 
-	// Tries are the operations whose forms in the API reference are sent to a page, see
+	// Tries are the operations that the API reference tries by a page, see
 	// metadata.Operation.TriedByPage.
 	Tries []string
 }

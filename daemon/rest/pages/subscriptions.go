@@ -88,7 +88,7 @@ func healthOf(x *edge.Context, isEnabled bool, reason string, queue *wire.Queue)
 	case len(queue.HeldEvents) > 0:
 		return health{"holds messages of " + strings.Join(queue.HeldEvents, ", "), "▲", "warn", 2}
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
-		return health{"asked to wait, next try " + soon(x, queue.WaitUntilDateTime), "▲", "warn", 2}
+		return health{"waits as its endpoint requests, next try " + soon(x, queue.WaitUntilDateTime), "▲", "warn", 2}
 	case queue.GivenUp+queue.Failed > 0 && queue.Delivered == 0:
 		return health{"fails", "▲", "warn", 1}
 	case queue.GivenUp+queue.Failed > 0:

@@ -61,7 +61,7 @@ func (h trials) call(x *edge.Context) error {
 	return show(x, http.StatusOK, "tried", encode.Page{Title: name, Site: edge.SiteOf(x)})
 }
 
-// inputsOfRows are the inputs that stand for Headers and Where.
+// inputsOfRows are the inputs of Headers and Where.
 var inputsOfRows = []string{inputName, inputOperator, inputValue, inputHeaderName, inputHeaderValue}
 
 // triedMembers returns the values of a form as members of a request. Empty inputs are members that

@@ -202,7 +202,7 @@ func removal(x *edge.Context, u *wire.User) confirmation {
 	}
 }
 
-// confirm asks for confirmation before a user is removed.
+// confirm shows the confirmation before a user is removed.
 func (h users) confirm(x *edge.Context) error {
 	u, err := h.find(x)
 	if err != nil {

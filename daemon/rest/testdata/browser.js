@@ -8,7 +8,7 @@ const { URL: base, PASSWORD, RIGHT, CHROMIUM, MODE, PATTERNS, PICTURES } = proce
 
 function expect(ok, text) { if (!ok) throw new Error(text); }
 
-// nameOf returns what a user sees of an element.
+// nameOf returns the text of an element for users.
 const nameOf = `((e) => {
 	const label = e.labels && e.labels.length ? e.labels[0].textContent : '';
 	return (e.getAttribute('aria-label') || label || e.textContent || '').replace(/\\s+/g, ' ').trim();
