@@ -113,7 +113,8 @@ func (a *Admin) ChangeSubscriber(ctx context.Context, guid string, c admin.Subsc
 	var u changes
 	setIf(&u, "Name", c.Name)
 	setIf(&u, "IsEnabled", c.Enabled)
-	args := []any{sql.Named("Subscriber", guid)}
+	subscriber := sql.Named("Subscriber", guid)
+	args := []any{subscriber}
 	steps := []appdb.Step{
 		increment(subscriptionVersion),
 		u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, args, e.At, c.RowHash),
@@ -121,6 +122,9 @@ func (a *Admin) ChangeSubscriber(ctx context.Context, guid string, c admin.Subsc
 	steps = append(steps, a.changedSteps(ofSubscriber, args...)...)
 	if c.Enabled != nil { // failures before the change do not count
 		steps = append(steps, appdb.Statement(`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL`+ofSubscriber, args...))
+	}
+	if c.Enabled != nil && !*c.Enabled {
+		steps = append(steps, endPortalSessions(subscriber))
 	}
 	affected, err := a.db.Run(ctx, append(steps, appdb.AuditStep(e))...)
 	if err != nil {
@@ -147,6 +151,7 @@ func stale(thing string) error {
 func (a *Admin) RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error) {
 	subscriber := sql.Named("Subscriber", guid)
 	steps := append(a.removalSteps(ofSubscriber, e.At, subscriber),
+		endPortalSessions(subscriber),
 		appdb.MustAffect(`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, subscriber),
 		appdb.AuditStep(e))
 	removed, err := a.db.Run(ctx, steps...)

@@ -16,11 +16,13 @@ import (
 type Store struct {
 	Admin  *Admin  // for administration
 	Engine *Engine // for the delivery engine
+	Portal *Portal // for the pages of subscribers
 }
 
 var (
-	_ admin.Store    = (*Admin)(nil)
-	_ delivery.Store = (*Engine)(nil)
+	_ admin.Store       = (*Admin)(nil)
+	_ admin.PortalStore = (*Portal)(nil)
+	_ delivery.Store    = (*Engine)(nil)
 )
 
 // Open returns the webhook storage in db. path is the path of db's file; it is not used on SQL
@@ -32,7 +34,7 @@ func Open(db *appdb.DB, path string) (*Store, error) {
 		s := &serverWriter{db}
 		engine.writer = s
 		engine.remover = s
-		return &Store{Admin: &Admin{t}, Engine: engine}, nil
+		return &Store{Admin: &Admin{t}, Engine: engine, Portal: &Portal{t}}, nil
 	}
 
 	f := &fileWriter{
@@ -52,5 +54,5 @@ func Open(db *appdb.DB, path string) (*Store, error) {
 	}
 	engine.writer = f
 	engine.remover = fileRemover{f}
-	return &Store{Admin: &Admin{t}, Engine: engine}, nil
+	return &Store{Admin: &Admin{t}, Engine: engine, Portal: &Portal{t}}, nil
 }

@@ -30,7 +30,7 @@ func TestWebhooksSQLServer(t *testing.T) {
 DELETE FROM [own tables].SY_WebhookSubscription; DELETE FROM [own tables].SY_WebhookSubscriptionRequestHeader;
 DELETE FROM [own tables].WH_SubscriptionRemoved; DELETE FROM [own tables].WH_Event; DELETE FROM [own tables].SY_WebhookMessage;
 DELETE FROM [own tables].SY_WebhookMessageResponse; DELETE FROM [own tables].WH_IdempotencyKey; DELETE FROM [own tables].WH_OutboxTaken;
-DELETE FROM [own tables].WH_DeliveryMinute;
+DELETE FROM [own tables].WH_DeliveryMinute; DELETE FROM [own tables].WH_PortalSession;
 DELETE FROM [own tables].WH_Capture; DELETE FROM [own tables].WH_RecordChange`)
 		return func() *storage.Store {
 			if s := first; s != nil {

@@ -92,6 +92,7 @@ var suite = map[string]func(hooks){
 	"MinutesOfPeriods":     minutesOfPeriods,
 	"MinutesOnce":          minutesOnce,
 	"RemoveMinutes":        removeMinutes,
+	"PortalSessions":       portalSessions,
 }
 
 // Run runs the suite. Each call of place returns a function that opens an empty
@@ -367,7 +368,13 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"Activity":           func() error { return errorOf(h.Engine.Activity(ctx, stats.Period{})) },
 		"RemoveMinutes":      func() error { return errorOf(h.Engine.RemoveMinutes(ctx, 1, 1)) },
 		"SetDefaultRetries":  func() error { return h.Engine.SetDefaultRetries(ctx, 7) },
-		"KeepEventRoles":     func() error { return errorOf(h.Engine.KeepEventRoles(ctx, nil)) },
+		"EnabledSubscriber":  func() error { return errorOf(h.Portal.EnabledSubscriber(ctx, guid(1))) },
+		"AddPortalSession": func() error {
+			return h.Portal.AddPortalSession(ctx, portalSession("x", guid(1), noon), 1)
+		},
+		"Visitor":             func() error { return errorOf(h.Portal.Visitor(ctx, "x", noon)) },
+		"RemovePortalSession": func() error { return h.Portal.RemovePortalSession(ctx, "x") },
+		"KeepEventRoles":      func() error { return errorOf(h.Engine.KeepEventRoles(ctx, nil)) },
 	} {
 		expect(name, call())
 	}
