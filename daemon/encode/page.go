@@ -23,6 +23,8 @@ type Site struct {
 	Refresh   int    // seconds after which the browser loads the page again; 0 for never
 	StopURL   string // the page without that
 	Back      string // the page with the link or the form that led here; empty if it is not known
+	Portal    bool   // a page of a subscriber, with a layout of its own
+	Visitor   string // name of the subscriber, empty before it has entered
 	Instead   Link   // another way to get the response that failed; without URL if there is none
 }
 

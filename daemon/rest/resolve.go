@@ -34,6 +34,8 @@ func (v resolver) resolve(r *http.Request, o *edge.Options) (call edge.Call, all
 		IsList:     match.Params.Get(edge.ParamList) != "",
 		IsFeed:     match.Exact,
 	}
+	isPortal := match.Route != nil && match.Route.Portal
+	call.InPortal = o.Portal && (isPortal || v.router.IsBelow(r.URL.EscapedPath(), edge.PortalPath))
 	mayBeForm := kind != nil && !call.IsFeed && r.Method == http.MethodGet
 	call.IsForm = mayBeForm && queries.SentByForm(r.URL.RawQuery)
 

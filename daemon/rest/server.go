@@ -61,6 +61,7 @@ type Config struct {
 
 	Webhooks    *admin.Service   // nil if webhooks are disabled
 	Engine      *delivery.Engine // nil if webhooks are disabled
+	Portal      *admin.Portal    // nil if webhooks are disabled
 	Streams     *live.Hub        // source of live streams; nil: only request events are streamed
 	StreamStall time.Duration    // a client that reads nothing from a live stream for this time is disconnected
 
@@ -270,6 +271,9 @@ func (s *Server) serve(x *edge.Context) error {
 	if call.HasSecret {
 		hideSecret(x)
 	}
+	if call.InPortal {
+		edge.EnterPortal(x)
+	}
 	x.Logged.Unused = call.Unused
 	x.ReportIgnored(call.Unused)
 	if call.IsFeed {
@@ -316,7 +320,8 @@ func (s *Server) handle(x *edge.Context) error {
 	if x.Route.Webhooks && s.config.Engine == nil {
 		return errNoWebhooks
 	}
-	if x.Route.Operation == MCPOperation && !x.Options.MCP {
+	isOff := x.Route.Operation == MCPOperation && !x.Options.MCP || x.Route.Portal && !x.Options.Portal
+	if isOff {
 		return edge.NotFound()
 	}
 	if err := s.handlers.access.Admit(x); err != nil {

@@ -30,6 +30,8 @@ type Call struct {
 	IsForm bool // a page's filter form may have sent the query string, see queries.FormAddress
 	IsList bool // the body is a list of requests
 	IsFeed bool // the path is below those of Exact routes
+
+	InPortal bool // the path is PortalPath or below it, and the pages of subscribers are served
 }
 
 // WithPath returns the call with these path parameters and the kind that they name, nil for none.

@@ -3,6 +3,7 @@
 package edge
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -82,15 +83,17 @@ type Options struct {
 	AnonymousQueries bool  // queries need no login
 	AnonymousPublish bool  // events from the networks PublishFrom need no login
 	PublishFrom      []netip.Prefix
-	KeyInURL         bool // accept API keys in URLs
-	LogToday         bool // queries of the request log without a date return today's requests
-	FormulaGuard     bool // cells of CSV that look like a formula get an apostrophe
-	LogBodies        bool // the request log records bodies
-	LogLines         bool // the daemon's own log has a line for each request
-	Rate             Rate // limits of an address, and of a user or key
-	ISODates         bool // times of webhooks are in ISO notation instead of the legacy one
-	Debug            bool // error responses have a stack trace
-	MCP              bool // serve tools for assistants
+	KeyInURL         bool   // accept API keys in URLs
+	LogToday         bool   // queries of the request log without a date return today's requests
+	FormulaGuard     bool   // cells of CSV that look like a formula get an apostrophe
+	LogBodies        bool   // the request log records bodies
+	LogLines         bool   // the daemon's own log has a line for each request
+	Rate             Rate   // limits of an address, and of a user or key
+	ISODates         bool   // times of webhooks are in ISO notation instead of the legacy one
+	Debug            bool   // error responses have a stack trace
+	MCP              bool   // serve tools for assistants
+	Portal           bool   // serve the pages of subscribers
+	PublicURL        string // base URL of the service from outside, without a trailing slash; empty if not configured
 }
 
 // Kinds returns the record kinds.
@@ -452,6 +455,9 @@ func AddSite(x *Context) { x.site = new(SiteOf(x)) }
 
 // SiteOf returns the site of a page.
 func SiteOf(x *Context) encode.Site {
+	if x.InPortal {
+		return portalSite(x)
+	}
 	site := encode.Site{
 		Base:    x.Base,
 		User:    x.Identity.DisplayName,
@@ -479,6 +485,10 @@ func SiteOf(x *Context) encode.Site {
 	}
 	return site
 }
+
+// PublicURL returns the base URL of the service from outside: that of the settings, or else as the
+// client used it.
+func PublicURL(x *Context) string { return cmp.Or(x.Options.PublicURL, ServiceURL(x)) }
 
 // ServiceURL returns the base URL of the service as the client used it.
 func ServiceURL(x *Context) string {

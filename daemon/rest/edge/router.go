@@ -40,6 +40,7 @@ type Route struct {
 	Streaming bool   // lasts until either side ends it; not counted as a concurrent request
 	Oneway    bool   // the response is not sent
 	NoHead    bool   // GET does not include HEAD: a changing operation has GET by its name only
+	Portal    bool   // a page of subscribers, which the settings may disable
 	Redacted  bool   // members and bodies must not be logged; true for some patterns in any case
 
 	// Page is the path of a page about the same, which browsers show for the bare address; empty for
@@ -255,6 +256,22 @@ func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err
 
 // NotFound returns the error for an unknown path.
 func NotFound() error { return fault.New(fault.NotFound, "path not found") }
+
+// IsBelow reports whether a path is that of a pattern without parameters, or below it.
+func (rt *Router) IsBelow(escapedPath, pattern string) bool {
+	start := slices.Concat(rt.base, splitPath(pattern))
+	parts := splitPath(escapedPath)
+	if len(parts) < len(start) {
+		return false
+	}
+	for i, want := range start {
+		text, err := url.PathUnescape(parts[i])
+		if err != nil || !strings.EqualFold(text, want) {
+			return false
+		}
+	}
+	return true
+}
 
 // parts returns the path segments below the base path, each unescaped separately, so
 // that %2F is part of a value.
