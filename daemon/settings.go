@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -82,6 +83,8 @@ func restOptionsOf(c *config.Config) edge.Options {
 		ISODates:         c.Webhooks.Dates == config.ISODates,
 		Debug:            c.HTTP.Debug,
 		MCP:              c.HTTP.MCP,
+		Portal:           c.Webhooks.Enabled && c.Webhooks.Portal,
+		PublicURL:        strings.TrimRight(c.HTTP.PublicURL, "/"),
 	}
 }
 

@@ -54,7 +54,12 @@ var readers = map[string]reader{
 		other: "500",
 		sees:  func(d *Daemon) any { return d.settings.current().Query.FeedPage },
 	},
-	"mcp.enabled":      {other: "true", sees: func(d *Daemon) any { return d.settings.rest().MCP }},
+	"mcp.enabled": {other: "true", sees: func(d *Daemon) any { return d.settings.rest().MCP }},
+	"http.public_url": {
+		other: "https://erp.example",
+		sees:  func(d *Daemon) any { return d.settings.rest().PublicURL },
+	},
+	"webhooks.portal":  {other: "true", sees: func(d *Daemon) any { return d.settings.rest().Portal }},
 	"requestlog.today": {other: "true", sees: func(d *Daemon) any { return d.settings.rest().LogToday }},
 	"erp.builtin": {
 		other: "SO_Totals",

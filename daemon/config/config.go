@@ -216,6 +216,7 @@ func (c *Config) Risks() (risks []Risk) {
 // HTTPConfig configures the HTTP edge: reverse proxy, browser access and limits.
 type HTTPConfig struct {
 	BasePath          string // "" or "/path" without a trailing slash
+	PublicURL         string // base URL of the service from outside
 	TrustedProxies    Networks
 	ForwardedHost     bool // trusted proxies set X-Forwarded-Host
 	CORSOrigins       WebOrigins

@@ -134,6 +134,7 @@ var valuesByName = map[string]string{
 	"metrics.listen":             ":9090",
 	"admin.listen":               "127.0.0.1:5051",
 	"trace.endpoint":             "http://127.0.0.1:4318",
+	"http.public_url":            "https://erp.example/erp",
 	"webhooks.host_url":          "http://erp.example:5050",
 	"erp.version_source":         "dbo.SY_System.Version",
 	"erp.builtin":                "none",

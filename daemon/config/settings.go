@@ -328,6 +328,14 @@ var table = []Setting{
 		Help:     "path prefix of the service behind a reverse proxy, such as /erp",
 	},
 	{
+		Name:     "http.public_url",
+		argument: "URL",
+		into:     func(c *Config) any { return &c.HTTP.PublicURL },
+		check:    checkHostURL,
+		Live:     true,
+		Help:     "base URL of the service from outside, such as https://erp.example/erp, for the links to the pages of subscribers; empty: the URL of the request that shows the link",
+	},
+	{
 		Name: "http.trusted_proxies",
 		into: func(c *Config) any { return &c.HTTP.TrustedProxies },
 		Help: "networks of proxies with trusted X-Forwarded headers",
@@ -497,6 +505,13 @@ var table = []Setting{
 		into:     func(c *Config) any { return &c.Webhooks.HostURL },
 		check:    checkHostURL,
 		Help:     "base URL of the service for its users, such as http://erp.example:5050",
+	},
+	{
+		Name:    "webhooks.portal",
+		into:    func(c *Config) any { return &c.Webhooks.Portal },
+		Default: "false",
+		Live:    true,
+		Help:    "serve pages, as /Webhooks/Portal, on which a subscriber manages its subscriptions with its SubscriberID and without a login",
 	},
 	{
 		Name:    "webhooks.publish",

@@ -16,6 +16,7 @@ import (
 type WebhooksConfig struct {
 	Enabled        bool
 	HostURL        string // base URL of the service for its users
+	Portal         bool   // serve the pages of subscribers
 	Publish        string // required, anonymous
 	PublishFrom    Networks
 	Dates          string     // legacy, iso
