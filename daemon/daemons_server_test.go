@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -200,4 +201,47 @@ func signedIn(t *testing.T, i *daemontest.Instance) *client.Client {
 	}
 	t.Cleanup(c.Close)
 	return c
+}
+
+// TestPortalSessionOfDaemons checks that each daemon knows the sessions of subscribers on their pages,
+// and their ends.
+func TestPortalSessionOfDaemons(t *testing.T) {
+	x := startPair(t, "--webhooks-portal")
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	send := func(daemon int, method, path, cookie, body string) *http.Response {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, x.daemon[daemon].URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Cookie", cookie)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		reply, err := transport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply.Body.Close()
+		return reply
+	}
+	opened := send(0, http.MethodPost, "/Webhooks/Portal/Open", "", "SubscriberID="+x.shop)
+	if opened.StatusCode != http.StatusSeeOther || len(opened.Cookies()) != 1 {
+		t.Fatalf("status %d with the cookies %v, want a session", opened.StatusCode, opened.Cookies())
+	}
+	cookie := opened.Cookies()[0].Name + "=" + opened.Cookies()[0].Value
+	const page = "/Webhooks/Portal/Subscriptions"
+	for daemon := range x.daemon {
+		if reply := send(daemon, http.MethodGet, page, cookie, ""); reply.StatusCode != http.StatusOK {
+			t.Errorf("daemon %d: status %d, want the page", daemon, reply.StatusCode)
+		}
+	}
+	disabled := false
+	if _, err := x.admin[1].UpdateSubscriber(t.Context(), x.shop, wire.SubscriberRequest{IsEnabled: &disabled}); err != nil {
+		t.Fatal(err)
+	}
+	for daemon := range x.daemon {
+		if reply := send(daemon, http.MethodGet, page, cookie, ""); reply.StatusCode != http.StatusSeeOther {
+			t.Errorf("daemon %d: status %d after the subscriber was disabled, want the entry", daemon, reply.StatusCode)
+		}
+	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/bizhook/whd/daemon/spill"
 	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/trace"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -317,6 +318,7 @@ func (d *Daemon) wire(context.Context) error {
 	if d.webhooks != nil {
 		r.Webhooks = d.webhooks.admin
 		r.Engine = d.webhooks.engine
+		r.Portal = admin.NewPortal(d.store.Webhooks.Portal, d.webhooks.engine.Now)
 		r.Streams = d.webhooks.streams
 	}
 	if d.capture != nil {

@@ -106,7 +106,7 @@ func TestTraces(t *testing.T) {
 	}))
 	defer shop.Close()
 	i := daemontest.Start(t, "--trace-endpoint", collector.URL, "--demo", "--auth-queries",
-		"anonymous", "--auth-key-in-url", "--webhooks-allow-targets", "127.0.0.0/8")
+		"anonymous", "--auth-key-in-url", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-portal")
 	admin := i.Key(t, "admin")
 	c, err := client.New(client.Options{URL: i.URL, Token: admin})
 	if err != nil {
@@ -148,6 +148,7 @@ func TestTraces(t *testing.T) {
 	}
 
 	get(t, i.URL+"/no/such/hidden-place")
+	get(t, i.URL+"/Webhooks/Portal/Open?SubscriberID="+subscriber.RecID)
 	get(t, i.URL+"/healthz")
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
@@ -164,6 +165,7 @@ func (c *collector) check(t *testing.T, secrets ...string) {
 		"POST /Webhooks/Events",
 		"deliver debtor.updated",
 		"GET /...",
+		"GET /Webhooks/Portal/Open",
 	} {
 		if len(c.named(name)) != 1 {
 			t.Fatalf("%d spans %q of %v", len(c.named(name)), name, c.spans)

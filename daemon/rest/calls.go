@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/pages"
@@ -19,14 +19,16 @@ func pagesOf(c Config, h *handlers, access *accounts.Access, operations []edge.R
 		access:      access,
 		hasWebhooks: c.Engine != nil,
 	}
-	return pages.Routes(pages.Config{
+	shown := pages.Config{
 		API:           api,
 		Webhooks:      c.Engine != nil,
 		HasRequestLog: c.RequestLog != nil,
 		HasDocs:       c.Manual != nil,
 		Version:       c.Version,
 		Tries:         triedOperations(),
-	})
+		Portal:        c.Portal,
+	}
+	return slices.Concat(pages.Routes(shown), pages.PortalRoutes(shown))
 }
 
 // triedOperations returns the operations that the API reference tries by a page.
@@ -54,9 +56,6 @@ type calls struct {
 // maxCall is the maximum size of a response, in bytes.
 const maxCall = 8 << 20
 
-// proofs are the headers with the credentials of a request.
-var proofs = []string{"Authorization", "Cookie", wire.HeaderSessionID}
-
 // Do calls an operation. It has the checks of a request from the network, except those that x has
 // passed for both: rate, origin and size.
 func (c calls) Do(x *edge.Context, call pages.Call) (pages.Response, error) {
@@ -72,7 +71,7 @@ func (c calls) Do(x *edge.Context, call pages.Call) (pages.Response, error) {
 	r.Body = http.NoBody
 	r.ContentLength = 0
 	r.Header = http.Header{"Accept": {"application/json"}}
-	for _, name := range proofs {
+	for _, name := range edge.Proofs {
 		if values := x.Request.Header.Values(name); len(values) > 0 {
 			r.Header[http.CanonicalHeaderKey(name)] = values
 		}

@@ -13,9 +13,15 @@ import (
 // logBytes returns the raw bytes of a daemon's request log.
 func logBytes(t *testing.T, dir string) string {
 	t.Helper()
-	files, err := fs.Glob(os.DirFS(dir), "requestlog.db*")
+	return fileBytes(t, dir, "requestlog.db*")
+}
+
+// fileBytes returns the raw bytes of the files of a directory that match a pattern.
+func fileBytes(t *testing.T, dir, pattern string) string {
+	t.Helper()
+	files, err := fs.Glob(os.DirFS(dir), pattern)
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no request log: %v", err)
+		t.Fatalf("no file %s: %v", pattern, err)
 	}
 	var all strings.Builder
 	for _, file := range files {

@@ -38,12 +38,13 @@ func attribute(tag, name string) string {
 	return html.UnescapeString(m[1])
 }
 
-// forms returns the forms of a page, except that of the bar.
+// forms returns the forms of a page, except those of the bar.
 func (a answer) forms() []pageForm {
 	var forms []pageForm
 	for _, m := range formTag.FindAllStringSubmatch(a.body, -1) {
 		f := pageForm{method: attribute(m[1], "method"), action: attribute(m[1], "action"), values: make(url.Values)}
-		if strings.HasSuffix(f.action, "/auth/logout") {
+		isInBar := strings.HasSuffix(f.action, "/auth/logout") || strings.HasSuffix(f.action, "/Portal/Leave")
+		if isInBar {
 			continue
 		}
 		for _, input := range inputTag.FindAllStringSubmatch(m[2], -1) {

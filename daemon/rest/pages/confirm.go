@@ -45,7 +45,7 @@ type problem struct {
 func problemOf(err error) (*problem, int) {
 	f := fault.From(err)
 	switch f.Kind {
-	case fault.Invalid, fault.Missing, fault.Malformed, fault.Conflict, fault.TooMany, fault.TooLarge:
+	case fault.Invalid, fault.Missing, fault.Malformed, fault.Forbidden, fault.Conflict, fault.TooMany, fault.TooLarge:
 		return &problem{f.Message, f.Fields}, edge.StatusOf(f)
 	default:
 		return nil, 0

@@ -401,9 +401,14 @@ func (h messages) attempts(x *edge.Context, message string) ([]attemptRow, strin
 		found.Results = found.Results[:maxAttempts]
 		allURL = x.Base + apiAttempts + "?MessageID=" + url.QueryEscape(message)
 	}
+	return attemptRows(x, found.Results), allURL, nil
+}
+
+// attemptRows returns attempts for a page.
+func attemptRows(x *edge.Context, attempts []wire.Attempt) []attemptRow {
 	var list []attemptRow
-	for i := range found.Results {
-		a := &found.Results[i]
+	for i := range attempts {
+		a := &attempts[i]
 		r := attemptRow{
 			Attempt: *a,
 			When:    ago(x, a.LastSavedDateTime),
@@ -420,7 +425,7 @@ func (h messages) attempts(x *edge.Context, message string) ([]attemptRow, strin
 		r.Text = shortened(cmp.Or(textOf(a.AnswerText), textOf(a.Detail)))
 		list = append(list, r)
 	}
-	return list, allURL, nil
+	return list
 }
 
 // textOf returns a text that may be missing.

@@ -20,6 +20,8 @@ var notes = map[string]string{
 	"Added":     "Added.",
 	"Removed":   "Removed.",
 	"Resumed":   "The capture continues.",
+	"Left":      "You have left the pages.",
+	"Ended":     "Your visit has ended, and the last page or form was not processed. Enter the SubscriberID again, or open your link.",
 }
 
 // countedNotes are notes with a number.

@@ -29,6 +29,7 @@ type Config struct {
 	HasRequestLog bool
 	HasDocs       bool // the service has its manual at /docs
 	Version       string
+	Portal        Portal // the sessions of subscribers; nil without webhooks
 
 	// Tries are the operations that the API reference tries by a page, see
 	// metadata.Operation.TriedByPage.

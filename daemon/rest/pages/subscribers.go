@@ -149,6 +149,7 @@ type subscriberPage struct {
 	ToggleURL    string
 	RenameURL    string
 	DeleteURL    string
+	PortalURL    string // the link for the subscriber; empty if its pages are not served, or it is disabled
 }
 
 // one shows a subscriber.
@@ -169,6 +170,7 @@ func (h subscribers) one(x *edge.Context) error {
 	}
 	if s.IsEnabled {
 		page.ToggleURL = address + "/Do/Disable"
+		page.PortalURL = portalLink(x, s.RecID)
 	}
 	page.Views, err = subscriptions(h).views(x, s.Subscriptions)
 	if err != nil {
