@@ -15,7 +15,13 @@ type Info struct {
 
 	// WebhooksHostURL is the address at which users in the company reach the service.
 	WebhooksHostURL string `json:",omitempty"`
+
+	// PublicURL is the address of the service from outside the company.
+	PublicURL string `json:",omitempty"`
 }
+
+// FeaturePortal is the feature that a service has if subscribers can open their pages in a browser.
+const FeaturePortal = "portal"
 
 // Limits has the limits of requests. Limits that do not apply are left out.
 type Limits struct {

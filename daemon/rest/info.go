@@ -75,6 +75,10 @@ func (h *info) show(x *edge.Context) error {
 	i.ServerTime = now.Format(serverTime)
 	i.ServerDateTime = wire.Timestamp(now)
 	i.Limits.MaxTake = x.Options.Query.MaxTake
+	i.PublicURL = x.Options.PublicURL
+	if x.Options.Portal {
+		i.Features = append(slices.Clip(i.Features), wire.FeaturePortal)
+	}
 	return x.Document(http.StatusOK, "Info", i)
 }
 

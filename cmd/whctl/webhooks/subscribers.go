@@ -1,8 +1,11 @@
 package webhooks
 
 import (
+	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -138,7 +141,7 @@ func showSubscriber(c *cli.Context, service *client.Client) (*wire.Subscriber, e
 	return service.Subscriber(c.Context, id)
 }
 
-func createSubscriber(c *cli.Context, _ *command.Session) (command.Change, error) {
+func createSubscriber(c *cli.Context, s *command.Session) (command.Change, error) {
 	name := c.Args().First()
 	return command.Change{
 		Text: fmt.Sprintf("create the subscriber %q", name),
@@ -152,9 +155,25 @@ func createSubscriber(c *cli.Context, _ *command.Session) (command.Change, error
 			}
 			out.Notice("subscriber %s created%s",
 				command.Quoted(created.Name), command.UnlessEnabled(created.IsEnabled))
+			// The link contains the SubscriberID, which does not belong in logs.
+			if created.IsEnabled && output.IsTerminal(s.Prompter.Screen) {
+				noticePortal(c, out, service, created)
+			}
 			return out.Created(created.RecID, created)
 		},
 	}, nil
+}
+
+// noticePortal prints the link to the subscriber's own page, if the service has such pages. Without
+// an answer of the service there is no link: the subscriber has been created.
+func noticePortal(c *cli.Context, out *output.Printer, service *client.Client, created *wire.Subscriber) {
+	info, err := service.Info(c.Context)
+	if err != nil || !slices.Contains(info.Features, wire.FeaturePortal) {
+		return
+	}
+	base := strings.TrimRight(cmp.Or(info.PublicURL, service.URL()), "/")
+	link := base + "/Webhooks/Portal/Open?SubscriberID=" + url.QueryEscape(created.RecID)
+	out.Notice("link to its own page, for the subscriber only: %s", link)
 }
 
 func updateSubscriber(c *cli.Context, _ *command.Session) (command.Change, error) {
