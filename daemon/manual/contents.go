@@ -19,7 +19,7 @@ var order = []struct {
 }{
 	{"Start", "tutorial install sql-server migrate-from-dotnet accounts production"},
 	{"Read records", "query excel-power-bi assistants kinds bills"},
-	{"Send and receive events", "changes webhooks verify"},
+	{"Send and receive events", "changes webhooks verify portal"},
 	{"Run it", "pages operate symptoms watch backup upgrade tune"},
 	{
 		"Command line and terminal",
