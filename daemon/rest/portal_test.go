@@ -505,7 +505,7 @@ func TestPortalCookieElsewhere(t *testing.T) {
 	for _, o := range sampleOf(metadataOf(t, anonymous(t, p.Instance)).Operations, 0) {
 		visitor.checkRoutes(t, o)
 	}
-	for _, line := range pageRoutes() {
+	for _, line := range pageRoutes(t) {
 		if status := visitor.do(line, "", formType).status; status != 401 && status != 403 {
 			t.Errorf("%s with the cookie of a subscriber: status %d", line, status)
 		}
