@@ -124,12 +124,15 @@ func TestPortalOpens(t *testing.T) {
 	}
 }
 
+// maxPortalPages limits the pages that a test follows: their links have combinations of filters.
+const maxPortalPages = 150
+
 // crawlPortal returns the pages that a subscriber can reach by links.
 func crawlPortal(t testing.TB, c client) map[string]answer {
 	t.Helper()
 	seen := make(map[string]answer)
 	todo := []string{edge.PortalPath + "/Subscriptions", edge.PortalPath + "/Messages"}
-	for len(todo) > 0 && len(seen) < maxCrawled {
+	for len(todo) > 0 && len(seen) < maxPortalPages {
 		path := todo[0]
 		todo = todo[1:]
 		isForm := strings.HasSuffix(path, "/Leave")
@@ -506,6 +509,9 @@ func TestPortalCookieElsewhere(t *testing.T) {
 		visitor.checkRoutes(t, o)
 	}
 	for _, line := range pageRoutes(t) {
+		if slices.Contains(openPages, line) {
+			continue
+		}
 		if status := visitor.do(line, "", formType).status; status != 401 && status != 403 {
 			t.Errorf("%s with the cookie of a subscriber: status %d", line, status)
 		}
