@@ -74,20 +74,31 @@ func (h subscriptions) edit(x *edge.Context) error {
 		return err
 	}
 	f := h.formFor(x, v)
+	f.fill(v)
+	return h.showForm(x, http.StatusOK, f)
+}
+
+// fill sets the values of a form to those of a subscription.
+func (f *subscriptionForm) fill(v *subscriptionView) {
 	f.URL = v.URL
 	f.EventName = v.EventName
 	f.Enabled = v.IsEnabled
 	f.Orders = selecting(orders, orderOf(&v.Subscription))
 	f.Schedule = v.RetrySchedule
-	if v.MaxPerMinute > 0 {
-		f.Rate = strconv.Itoa(v.MaxPerMinute)
-	}
+	f.Rate = rateOf(&v.Subscription)
 	f.Formats = selecting(formats, v.Format)
 	f.Conditions = v.Conditions
 	f.Condition = v.Condition
 	f.Headers = maskedHeaders(v.Headers)
 	f.RowHash = text64(v.RowHash)
-	return h.showForm(x, http.StatusOK, f)
+}
+
+// rateOf returns the value of MaxPerMinute of a subscription, empty for the one of the settings.
+func rateOf(s *wire.Subscription) string {
+	if s.MaxPerMinute == 0 {
+		return ""
+	}
+	return strconv.Itoa(s.MaxPerMinute)
 }
 
 // orderOf returns the value of OrderBy of a subscription.

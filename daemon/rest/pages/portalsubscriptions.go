@@ -200,15 +200,7 @@ func (h portal) editSubscription(x *edge.Context, v webhook.Visitor) error {
 	}
 	view := portalView(x, v, s)
 	f := portalForm(x, v, &s)
-	f.URL = s.URL
-	f.EventName = s.EventName
-	f.Enabled = s.IsEnabled
-	f.Orders = selecting(orders, orderOf(&s))
-	f.Schedule = s.RetrySchedule
-	f.Conditions = view.Conditions
-	f.Condition = view.Condition
-	f.Headers = maskedHeaders(s.Headers)
-	f.RowHash = text64(s.RowHash)
+	f.fill(view)
 	return subscriptions{h.client}.showForm(x, http.StatusOK, f)
 }
 
@@ -262,6 +254,8 @@ func removeUnchanged(body map[string]any, s *wire.Subscription) {
 		"IsEnabled":     s.IsEnabled,
 		"OrderBy":       orderOf(s),
 		"RetrySchedule": s.RetrySchedule,
+		"MaxPerMinute":  rateOf(s),
+		"Format":        s.Format,
 	} {
 		if body[name] == stored {
 			delete(body, name)
