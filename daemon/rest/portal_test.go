@@ -284,6 +284,55 @@ func TestPortalStory(t *testing.T) {
 	c.follow(t, c.send(t, c.do("GET "+sub+"/Do/Delete", "").want(t, 200))).wantText(t, "Removed.", "You receive no messages yet.")
 }
 
+// TestPortalShowsSecretsOnce sends the forms with a secret in the answer twice, as a browser does when
+// its user loads the page again.
+func TestPortalShowsSecretsOnce(t *testing.T) {
+	p := newPortal(t)
+	c := p.open()
+	form := c.do("GET "+edge.PortalPath+"/Subscribe", "").want(t, 200)
+	values := []string{"URL", p.hook.url + "/in", "EventName", "debtor.created", "MaxPerMinute", "30", "Format", "cloudevents"}
+	added := c.send(t, form, values...).want(t, 201).
+		wantText(t, "whsec_", "30 attempts a minute", "with the headers of CloudEvents")
+	outdated := c.send(t, form, values...).want(t, 409).
+		wantText(t, "A subscription has been added or deleted since this form was opened")
+	path := "/Webhooks/Subscribers/" + p.shop.RecID + "/Subscriptions"
+	stored := read[[]wire.Subscription](t, p.boss.do("GET "+path, "").want(t, 200))
+	if strings.Contains(outdated.body, "whsec_") || len(stored) != 1 {
+		t.Errorf("the form that was sent again has added a subscription: there are %d", len(stored))
+	}
+
+	rotation := c.do("GET "+added.link(t, "Replace the secret…"), "").want(t, 200)
+	c.send(t, rotation).want(t, 200).wantText(t, "whsec_", "<dt>Secrets</dt><dd>2</dd>")
+	outdated = c.send(t, rotation).want(t, 409).
+		wantText(t, "The secret has been replaced since this form was opened")
+	if strings.Contains(outdated.body, "whsec_") {
+		t.Error("the form that was sent again has replaced the secret")
+	}
+}
+
+// TestPortalKeepsRateAndFormat saves the form of a subscription that an administrator allows more
+// attempts than a SubscriberID can: it keeps what is not changed.
+func TestPortalKeepsRateAndFormat(t *testing.T) {
+	p := newPortal(t, "--webhooks-max-per-minute", "60")
+	path := "/Webhooks/Subscribers/" + p.shop.RecID + "/Subscriptions"
+	s := read[wire.Subscription](t, p.boss.do("POST "+path, encoded(map[string]any{
+		"URL": p.hook.url, "EventName": "debtor.created", "MaxPerMinute": 600, "Format": "cloudevents",
+	})).want(t, 201))
+	c := p.open()
+	page := edge.PortalPath + "/Subscriptions/" + s.RecID
+	edit := func() answer { return c.do("GET "+page+"/Edit", "").want(t, 200) }
+	form := edit().wantText(t, `name="MaxPerMinute" value="600"`, `<option value="cloudevents" selected>`)
+	c.follow(t, c.send(t, form, "EventName", "debtor.updated")).
+		wantText(t, "debtor.updated", "600 attempts a minute", "with the headers of CloudEvents")
+	c.send(t, edit(), "MaxPerMinute", "601").want(t, 400).wantText(t, `role="alert"`, `value="601"`)
+	c.follow(t, c.send(t, edit(), "MaxPerMinute", "30", "Format", "")).wantText(t, "30 attempts a minute")
+	c.follow(t, c.send(t, edit(), "MaxPerMinute", ""))
+	saved := read[wire.Subscription](t, p.boss.do("GET "+path+"/"+s.RecID, "").want(t, 200))
+	if saved.MaxPerMinute != 0 || saved.Format != "" {
+		t.Errorf("saved with %d attempts a minute and the format %q, want neither", saved.MaxPerMinute, saved.Format)
+	}
+}
+
 // TestPortalHasTheLimitsOfTheSubscriberID checks that tests by the pages and over HTTP are counted
 // together.
 func TestPortalHasTheLimitsOfTheSubscriberID(t *testing.T) {

@@ -223,3 +223,10 @@ func (h subscriptions) again(x *edge.Context, f subscriptionForm, err error) err
 	f.Error = reason
 	return h.showForm(x, status, f)
 }
+
+// outdated shows the form of a new subscription again because the subscriptions have changed.
+func (h subscriptions) outdated(x *edge.Context, f subscriptionForm, state string) error {
+	f.State = state
+	f.Error = &problem{Message: "A subscription has been added or deleted" + outdatedForm}
+	return h.showForm(x, http.StatusConflict, f)
+}

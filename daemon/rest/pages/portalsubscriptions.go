@@ -113,12 +113,13 @@ func (h portal) subscription(x *edge.Context, v webhook.Visitor) error {
 	return h.showSubscription(x, v, s, http.StatusOK, subscriptionPage{Note: note})
 }
 
-// showSubscription shows a subscription with the last failure of its messages.
+// showSubscription shows a subscription with the last failure of its messages. With a secret, it reads
+// nothing that could fail: the secret would be lost.
 func (h portal) showSubscription(
 	x *edge.Context, v webhook.Visitor, s wire.Subscription, status int, page subscriptionPage,
 ) error {
 	view := portalView(x, v, s)
-	if !time.Time(s.FailingSince).IsZero() {
+	if !time.Time(s.FailingSince).IsZero() && page.Secret == "" {
 		last, err := h.lastFailure(x, v, s.RecID)
 		if err != nil {
 			return err
@@ -148,11 +149,23 @@ func (h portal) lastFailure(x *edge.Context, v webhook.Visitor, subscription str
 
 // newSubscription shows the form of a new subscription.
 func (h portal) newSubscription(x *edge.Context, v webhook.Visitor) error {
+	state, err := h.subscribeState(x, v)
+	if err != nil {
+		return err
+	}
 	f := portalNewForm(x, v)
 	f.Enabled = true
 	f.Orders = selecting(orders, "none")
 	f.Formats = selecting(formats, "")
+	f.State = state
 	return subscriptions{h.client}.showForm(x, http.StatusOK, f)
+}
+
+// subscribeState returns the state that the form of a new subscription is based on.
+func (h portal) subscribeState(x *edge.Context, v webhook.Visitor) (string, error) {
+	var s wire.Subscriber
+	err := h.get(x, subscriberPath(v)+"/Subscriptions", nil, &s.Subscriptions)
+	return subscribeState(&s), err
 }
 
 func portalNewForm(x *edge.Context, v webhook.Visitor) subscriptionForm {
@@ -177,6 +190,13 @@ func (h portal) addSubscription(x *edge.Context, v webhook.Visitor) error {
 	if requestsRows(values) {
 		f.Free += moreRows
 		return subscriptions{h.client}.showForm(x, http.StatusOK, f)
+	}
+	state, err := h.subscribeState(x, v)
+	if err != nil {
+		return err
+	}
+	if state != f.State {
+		return subscriptions{h.client}.outdated(x, f, state)
 	}
 	body, err := members(values, true)
 	var added wire.Subscription
@@ -322,10 +342,34 @@ func (a subscriptionAction) portalConfirmation(
 			{Name: "State", Value: portalHealth(x, s).Words},
 		},
 		Action: address + "/Do/" + a.name,
+		Hidden: a.hidden(s),
 		Button: a.button,
 		Danger: a.danger,
 		Back:   address,
 	}
+}
+
+// rotate replaces the secret of a subscription and shows the new one.
+func (h portal) rotate(
+	x *edge.Context, v webhook.Visitor, a subscriptionAction, s wire.Subscription,
+) error {
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	if values.Get(memberState) != secretState(&s) {
+		return a.portalConfirmation(x, v, &s).outdated(x, secretReplaced)
+	}
+	var rotated wire.RotatedSecret
+	err = h.send(x, http.MethodPost, subscriptionPath(v.Subscriber, s.RecID)+"/Secret", nil, &rotated)
+	if err != nil {
+		return a.portalConfirmation(x, v, &s).retry(x, err)
+	}
+	s.SigningSecrets = rotated.SigningSecrets
+	return h.showSubscription(x, v, s, http.StatusOK, subscriptionPage{
+		Secret: rotated.Secret,
+		Until:  ago(x, rotated.OldSecretUntil),
+	})
 }
 
 // changeSubscription carries out an action.
@@ -333,6 +377,9 @@ func (h portal) changeSubscription(x *edge.Context, v webhook.Visitor) error {
 	a, s, err := h.subscriptionAction(x, v)
 	if err != nil {
 		return err
+	}
+	if a.name == actionRotate {
+		return h.rotate(x, v, a, s)
 	}
 	path := subscriptionPath(v.Subscriber, s.RecID)
 	target := portalSubscriptionAddress(s.RecID)
@@ -346,15 +393,6 @@ func (h portal) changeSubscription(x *edge.Context, v webhook.Visitor) error {
 	case "Delete":
 		err = h.send(x, http.MethodDelete, path, nil, nil)
 		target = pathPortalSubscriptions
-	case "Rotate":
-		var rotated wire.RotatedSecret
-		err = h.send(x, http.MethodPost, path+"/Secret", nil, &rotated)
-		if err == nil { // not by a redirect: the secret is never shown again
-			return h.showSubscription(x, v, s, http.StatusOK, subscriptionPage{
-				Secret: rotated.Secret,
-				Until:  ago(x, rotated.OldSecretUntil),
-			})
-		}
 	}
 	if err != nil {
 		return a.portalConfirmation(x, v, &s).retry(x, err)

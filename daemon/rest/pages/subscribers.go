@@ -355,9 +355,7 @@ func (h subscribers) addSubscription(x *edge.Context) error {
 		return subscriptions(h).showForm(x, http.StatusOK, f)
 	}
 	if state := subscribeState(&s); state != f.State {
-		f.State = state
-		f.Error = &problem{Message: "A subscription has been added or deleted" + outdatedForm}
-		return subscriptions(h).showForm(x, http.StatusConflict, f)
+		return subscriptions(h).outdated(x, f, state)
 	}
 	body, err := members(values, true)
 	var added wire.Subscription

@@ -473,7 +473,7 @@ func (a subscriptionAction) confirmation(x *edge.Context, v *subscriptionView) c
 			{Name: "Waiting messages", Value: cmp.Or(v.Pending, "none in the last hour")},
 		},
 		Action: subscriptionAddress(v.RecID) + "/Do/" + a.name,
-		Hidden: a.hidden(v),
+		Hidden: a.hidden(&v.Subscription),
 		Button: a.button,
 		Danger: a.danger,
 		Back:   subscriptionAddress(v.RecID),
@@ -484,17 +484,20 @@ func (a subscriptionAction) confirmation(x *edge.Context, v *subscriptionView) c
 const actionRotate = "Rotate"
 
 // hidden returns the hidden inputs of the confirmation.
-func (a subscriptionAction) hidden(v *subscriptionView) []encode.Pair {
+func (a subscriptionAction) hidden(s *wire.Subscription) []encode.Pair {
 	if a.name != actionRotate {
 		return nil
 	}
-	return []encode.Pair{{Name: memberState, Value: v.secretState()}}
+	return []encode.Pair{{Name: memberState, Value: secretState(s)}}
 }
 
 // secretState returns the state that the form that replaces the secret is based on.
-func (v *subscriptionView) secretState() string {
-	return stateOf(strconv.Itoa(v.SigningSecrets), time.Time(v.OldSecretsUntil).String())
+func secretState(s *wire.Subscription) string {
+	return stateOf(strconv.Itoa(s.SigningSecrets), time.Time(s.OldSecretsUntil).String())
 }
+
+// secretReplaced is why a form that replaces the secret is out of date.
+const secretReplaced = "The secret has been replaced"
 
 // rotate replaces the secret of a subscription and shows the new one.
 func (h subscriptions) rotate(x *edge.Context, a subscriptionAction, v *subscriptionView) error {
@@ -502,8 +505,8 @@ func (h subscriptions) rotate(x *edge.Context, a subscriptionAction, v *subscrip
 	if err != nil {
 		return err
 	}
-	if values.Get(memberState) != v.secretState() {
-		return a.confirmation(x, v).outdated(x, "The secret has been replaced")
+	if values.Get(memberState) != secretState(&v.Subscription) {
+		return a.confirmation(x, v).outdated(x, secretReplaced)
 	}
 	var rotated wire.RotatedSecret
 	err = h.send(x, http.MethodPost, subscriptionPath(v.SubscriberID, v.RecID)+"/Secret", nil, &rotated)
