@@ -138,8 +138,8 @@ func areasOf(x *edge.Context) []area {
 
 // board has the statistics of deliveries in the last hour.
 type board struct {
-	Delivered, Failed  string
-	Share              string // of successful attempts
+	Delivered, Failed  string // messages
+	Share              string // of the delivered ones
 	P50, P95           string
 	Chart              chart
 	Queue              []string
@@ -163,7 +163,8 @@ func (h start) board(x *edge.Context) (*board, error) {
 	since := x.Timing.Start.Add(-time.Hour).UTC().Truncate(time.Minute).Format("2006-01-02T15:04:05Z")
 	b := &board{
 		Delivered: count(stats.Totals.Delivered),
-		Failed:    count(stats.Totals.Failed + stats.Totals.GivenUp),
+		Failed:    count(stats.Totals.GivenUp),
+		Share:     share(stats.Totals.Delivered, stats.Totals.GivenUp),
 		Paused:    stats.InHand.Paused,
 		Chart:     chartOf(&stats.Minutes),
 		FailedURL: x.Base + pathMessages + "?Status=3&Since=" + url.QueryEscape(since),
@@ -174,7 +175,6 @@ func (h start) board(x *edge.Context) (*board, error) {
 		b.Subscriptions += ", " + strconv.Itoa(stats.Disabled) + " disabled"
 	}
 	if stats.SuccessRate != nil {
-		b.Share = strconv.FormatFloat(*stats.SuccessRate*100, 'f', 1, 64) + " %"
 		b.P50 = took(time.Duration(stats.Latency.P50))
 		b.P95 = took(time.Duration(stats.Latency.P95))
 	}
@@ -210,6 +210,15 @@ func (h start) board(x *edge.Context) (*board, error) {
 	}
 	b.Fine += stats.OtherQueues
 	return b, nil
+}
+
+// share describes the share of the delivered among those that are delivered or have failed, empty
+// without any.
+func share(delivered, failed int64) string {
+	if delivered+failed == 0 {
+		return ""
+	}
+	return display.Percent(float64(delivered)/float64(delivered+failed)) + " %"
 }
 
 // chart is a chart of the attempts of each minute, as shapes of an SVG.
