@@ -89,10 +89,26 @@ func healthOf(x *edge.Context, isEnabled bool, reason string, queue *wire.Queue)
 		return health{"holds messages of " + strings.Join(queue.HeldEvents, ", "), "▲", "warn", 2}
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
 		return health{"waits as its endpoint requests, next try " + soon(x, queue.WaitUntilDateTime), "▲", "warn", 2}
-	case queue.GivenUp+queue.Failed > 0 && queue.Delivered == 0:
+	default:
+		return trafficHealth(queue)
+	}
+}
+
+// minShare is the share of successful attempts below which an endpoint is in trouble.
+const minShare = 0.9
+
+// trafficHealth returns the state of a queue by its attempts of the last hour.
+func trafficHealth(queue *wire.Queue) health {
+	failed := queue.Failed + queue.GivenUp
+	attempts := queue.Delivered + failed
+	isFailing := !time.Time(queue.FailingSince).IsZero()
+	switch {
+	case queue.Delivered == 0 && (isFailing || failed > 0):
 		return health{"fails", "▲", "warn", 1}
-	case queue.GivenUp+queue.Failed > 0:
+	case isFailing || float64(queue.Delivered) < minShare*float64(attempts):
 		return health{"fails in part", "▲", "warn", 1}
+	case failed > 0:
+		return health{share(queue.Delivered, failed) + " of attempts delivered", "●", "good", 0}
 	case queue.Delivered > 0:
 		return health{"all delivered", "●", "good", 0}
 	default:
