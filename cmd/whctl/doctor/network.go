@@ -118,8 +118,8 @@ func (r proxyReply) description() string {
 }
 
 // replyThrough sends a request through a proxy, without credentials of the service. To an HTTPS
-// service the proxy opens a tunnel. It forwards a request to any other service, whose responses have a
-// request ID: one without it is by the proxy, or by another program.
+// service the proxy opens a tunnel. It forwards a request to any other service. The responses of the
+// service have a request ID: one without it is by the proxy, or by another program.
 func replyThrough(
 	ctx context.Context, proxy, u *url.URL, config *tls.Config,
 ) (proxyReply, error) {

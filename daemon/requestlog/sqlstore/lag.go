@@ -23,7 +23,7 @@ const (
 
 // lags keeps the lag of rows: how much the time of a row is before that of a row with a lower ID.
 //
-// Rows whose lag is not stored are at most minLag before the latest one, so that the latest time
+// Rows without a stored lag are at most minLag before the latest one, so that the latest time
 // follows from such a row. While the lag is stored, after the clock has been set back, the latest
 // time is stored as well: a greater estimate would keep the lag alive beyond the time at which the
 // clock is as late as before.
