@@ -157,7 +157,7 @@ func crawlPortal(t testing.TB, c client) map[string]answer {
 }
 
 // TestPortalRefusesAlike checks that unknown, malformed and disabled SubscriberIDs get the same
-// answer, by the form and by the link.
+// response, by the form and by the link.
 func TestPortalRefusesAlike(t *testing.T) {
 	p := newPortal(t)
 	p.boss.do("PATCH /Webhooks/Subscribers/"+p.shop.RecID, `{"IsEnabled":false}`).want(t, 200)
@@ -199,7 +199,7 @@ func TestPortalLimitsTries(t *testing.T) {
 		}
 		a.want(t, 429).wantText(t, "Too many tries").wantHeader(t, "Set-Cookie", "")
 		if a.header.Get("Retry-After") == "" {
-			t.Errorf("the answer to the %s has no Retry-After", name)
+			t.Errorf("the response to the %s has no Retry-After", name)
 		}
 	}
 	c.do("GET "+edge.PortalPath, "").want(t, 200)
@@ -220,7 +220,7 @@ func TestPortalStory(t *testing.T) {
 	added := c.send(t, longer, "URL", p.hook.url+"/in", "EventName", "debtor.created",
 		"WhereName", "Total", "WhereOperator", "GreaterThan", "WhereValue", "5",
 		"HeaderName", "X-Token", "HeaderValue", "a secret value").want(t, 201).
-		wantText(t, "whsec_", "Total is over <b>5</b>", "X-Token: ***", "no failures")
+		wantText(t, "whsec_", "Total is over <b>5</b>", "X-Token: ***", "not failing")
 	if strings.Contains(added.body, "a secret value") {
 		t.Error("the page shows the value of a header")
 	}
@@ -244,7 +244,7 @@ func TestPortalStory(t *testing.T) {
 		return rowCount(failing) == 1
 	})
 	if strings.Contains(failing.body, "unknown shop") {
-		t.Error("the page shows the text of an answer, which is for administrators")
+		t.Error("the page shows the text of a response, which is for administrators")
 	}
 	waitFor(t, "the state", func() bool {
 		return strings.Contains(c.do("GET "+sub, "").want(t, 200).body, "failing for")
@@ -284,7 +284,7 @@ func TestPortalStory(t *testing.T) {
 	c.follow(t, c.send(t, c.do("GET "+sub+"/Do/Delete", "").want(t, 200))).wantText(t, "Removed.", "You receive no messages yet.")
 }
 
-// TestPortalShowsSecretsOnce sends the forms with a secret in the answer twice, as a browser does when
+// TestPortalShowsSecretsOnce sends the forms with a secret in the response twice, as a browser does when
 // its user loads the page again.
 func TestPortalShowsSecretsOnce(t *testing.T) {
 	p := newPortal(t)
@@ -310,8 +310,8 @@ func TestPortalShowsSecretsOnce(t *testing.T) {
 	}
 }
 
-// TestPortalKeepsRateAndFormat saves the form of a subscription that an administrator allows more
-// attempts than a SubscriberID can: it keeps what is not changed.
+// TestPortalKeepsRateAndFormat saves the form of a subscription to which an administrator allows more
+// attempts than a SubscriberID can. Members that are not changed are kept.
 func TestPortalKeepsRateAndFormat(t *testing.T) {
 	p := newPortal(t, "--webhooks-max-per-minute", "60")
 	path := "/Webhooks/Subscribers/" + p.shop.RecID + "/Subscriptions"

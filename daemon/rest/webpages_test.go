@@ -400,7 +400,7 @@ func (a answer) links(expression string) []string {
 	return regexp.MustCompile(expression).FindAllString(a.body, -1)
 }
 
-// TestSecretsAreShownOnce sends the forms with a secret in the answer twice.
+// TestSecretsAreShownOnce sends the forms with a secret in the response twice.
 func TestSecretsAreShownOnce(t *testing.T) {
 	c := signIn(t, daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.1/32"))
 	c.follow(t, c.send(t, c.do("GET /Pages/Subscribers/New", ""), "Name", "Acme"))

@@ -72,8 +72,8 @@ func (c confirmation) retry(x *edge.Context, err error) error {
 }
 
 // memberState is the member of a form with the state that it is based on. Forms with
-// a secret in the answer have it, so that they have an effect only once: such an answer cannot be a
-// redirect, and browsers send the form again when the answer is reloaded.
+// a secret in the response have it, so that they have an effect only once: such a response cannot be a
+// redirect, and browsers send the form again when the response is reloaded.
 const memberState = "State"
 
 // stateOf returns a digest of the state that a form is based on.

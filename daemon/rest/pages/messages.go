@@ -100,7 +100,7 @@ type messageRow struct {
 	Endpoint string
 	EventURL string // the messages of the same event
 	AimURL   string // those of the same subscription
-	CodeURL  string // those with the same answer
+	CodeURL  string // those with the same response
 }
 
 // list shows the messages that match the filters of the address.
@@ -298,7 +298,7 @@ type attemptRow struct {
 	Result string
 	Class  string
 	Took   string
-	Text   string // the text of the answer, or details of the error
+	Text   string // the text of the response, or details of the error
 }
 
 // maxShown limits the texts on the page of a message, in bytes. The rest is behind a link.
@@ -524,7 +524,7 @@ func (a action) confirmation(x *edge.Context, m *wire.Message) confirmation {
 			{Name: "Event", Value: m.EventName},
 			{Name: "Endpoint", Value: m.URL},
 			{Name: "Status", Value: statusOf(m.Status).Words},
-			{Name: "Last answer", Value: cmp.Or(last, "none")},
+			{Name: "Last response", Value: cmp.Or(last, "none")},
 		},
 		Action: addressOf(m.MessageID) + "/" + a.name,
 		Button: a.button,

@@ -158,7 +158,7 @@ func (a action) portalConfirmation(x *edge.Context, v webhook.Visitor, m *wire.M
 			{Name: "Endpoint", Value: m.URL},
 			{Name: "Status", Value: statusOf(m.Status).Words},
 			{
-				Name:  "Last answer",
+				Name:  "Last response",
 				Value: noneYet(answer(m.LastMessageResponseHTTPCode, m.LastMessageResponseMessage)),
 			},
 		},

@@ -33,7 +33,7 @@ func portalHealth(x *edge.Context, s *wire.Subscription) health {
 	if since := time.Time(s.FailingSince); !since.IsZero() {
 		return health{"failing for " + display.Age(x.Timing.Start.Sub(since)), "▲", "warn", 1}
 	}
-	return health{"no failures", "●", "good", 0}
+	return health{"not failing", "●", "good", 0}
 }
 
 // portalView returns a subscription for a page of its subscriber.

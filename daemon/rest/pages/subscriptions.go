@@ -496,7 +496,7 @@ func (a subscriptionAction) confirmation(x *edge.Context, v *subscriptionView) c
 	}
 }
 
-// actionRotate replaces the secret. Its answer is no redirect: the secret is never shown again.
+// actionRotate replaces the secret. Its response is no redirect: the secret is never shown again.
 const actionRotate = "Rotate"
 
 // hidden returns the hidden inputs of the confirmation.

@@ -32,7 +32,7 @@ func statusOf(n int) status {
 	return named
 }
 
-// answer describes the last answer of an endpoint.
+// answer describes the last response of an endpoint.
 func answer(code *int, message string) string {
 	if code == nil || *code == 0 {
 		return message

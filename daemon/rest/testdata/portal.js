@@ -89,7 +89,7 @@ async function work(browser, javaScriptEnabled) {
 
 	// Replace the secret.
 	await press(page, 'Its subscription');
-	await has(page, 'no failures');
+	await has(page, 'not failing');
 	await press(page, 'Replace the secret…');
 	await press(page, 'Replace the secret');
 	const second = await secretOf(page);
