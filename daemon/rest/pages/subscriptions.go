@@ -102,17 +102,18 @@ func trafficHealth(queue *wire.Queue) health {
 	failed := queue.Failed + queue.GivenUp
 	attempts := queue.Delivered + failed
 	isFailing := !time.Time(queue.FailingSince).IsZero()
+	if queue.Delivered == 0 && failed == 0 && !isFailing {
+		return health{"waiting", "○", "idle", 0}
+	}
 	switch {
-	case queue.Delivered == 0 && (isFailing || failed > 0):
+	case queue.Delivered == 0:
 		return health{"fails", "▲", "warn", 1}
 	case isFailing || float64(queue.Delivered) < minShare*float64(attempts):
 		return health{"fails in part", "▲", "warn", 1}
 	case failed > 0:
 		return health{share(queue.Delivered, failed) + " of attempts delivered", "●", "good", 0}
-	case queue.Delivered > 0:
-		return health{"all delivered", "●", "good", 0}
 	default:
-		return health{"waiting", "○", "idle", 0}
+		return health{"all delivered", "●", "good", 0}
 	}
 }
 
