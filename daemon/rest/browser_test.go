@@ -1,7 +1,7 @@
 package rest_test
 
 import (
-	_ "embed"
+	"embed"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,8 +15,28 @@ import (
 	"github.com/bizhook/whd/daemon/encode/encodetest"
 )
 
-//go:embed testdata/browser.js
-var browserScript []byte
+// browserScripts are programs for Chromium. They need the libraries of the directory browser of
+// clientstest.
+//
+//go:embed testdata/*.js
+var browserScripts embed.FS
+
+// runInBrowser runs a script in the directory with its libraries, which it also writes to.
+func runInBrowser(t *testing.T, tools, script string, environment ...string) {
+	t.Helper()
+	err := os.CopyFS(tools, browserScripts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), clientstest.Tool(t, "node"), filepath.Join("testdata", script))
+	cmd.Dir = tools
+	cmd.Env = append(os.Environ(), "CHROMIUM="+clientstest.Tool(t, "chromium"))
+	cmd.Env = append(cmd.Env, environment...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
 
 // troubled is a daemon with three messages that one endpoint refuses, and another that accepts them.
 type troubled struct {
@@ -42,21 +62,12 @@ func startTroubled(t *testing.T) troubled {
 	return troubled{i, right}
 }
 
-// runBrowser runs the script in a directory, which it also writes to.
+// runBrowser runs the script of an administrator.
 func (d troubled) runBrowser(t *testing.T, tools, mode string) {
 	t.Helper()
-	script := filepath.Join(tools, "browser.js")
-	if err := os.WriteFile(script, browserScript, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), clientstest.Tool(t, "node"), script)
-	cmd.Dir = tools
-	cmd.Env = append(os.Environ(), "MODE="+mode, "URL="+d.URL, "PASSWORD="+daemontest.AdminPassword,
-		"RIGHT="+d.right.url+"/shop", "CHROMIUM="+clientstest.Tool(t, "chromium"),
+	runInBrowser(t, tools, "browser.js", "MODE="+mode, "URL="+d.URL,
+		"PASSWORD="+daemontest.AdminPassword, "RIGHT="+d.right.url+"/shop",
 		"PATTERNS="+strings.Join(patterns(http.MethodGet), " "))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 }
 
 // TestWorkInBrowser does the work of an administrator in Chromium, without scripts and by keyboard

@@ -1,54 +1,13 @@
 // Does the work of a subscriber in Chromium by keyboard alone, with scripts and without, and then checks
 // every page of the portal. It reads its link and the address of its endpoint from its environment. With
 // PICTURES, a directory, it saves pictures of the pages there.
-const fs = require('fs');
-const { chromium } = require('playwright-core');
-const { URL: base, LINK, HOOK, CHROMIUM, PICTURES } = process.env;
+const { Keyboard, check, expect, has, run } = require('./hand.js');
+const { URL: base, LINK, HOOK, PICTURES } = process.env;
 const portal = base + '/Webhooks/Portal';
 
-function expect(ok, text) { if (!ok) throw new Error(text); }
-
-// focus presses Tab until an element with the name has the focus.
-async function focus(page, name) {
-	for (let i = 0; i < 400; i++) {
-		await page.keyboard.press('Tab');
-		const found = await page.evaluate(() => {
-			const e = document.activeElement;
-			const label = e.labels && e.labels.length ? e.labels[0].textContent : '';
-			return (e.getAttribute('aria-label') || label || e.textContent || '').replace(/\s+/g, ' ').trim();
-		});
-		if (name instanceof RegExp ? name.test(found) : found === name) return;
-	}
-	throw new Error(`no element ${name} on ${page.url()}`);
-}
-
 // press follows a link or presses a button.
-async function press(page, name) {
-	await focus(page, name);
-	await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
-}
-
-// type replaces the value of an input.
-async function type(page, name, text) {
-	await focus(page, name);
-	await page.keyboard.press('Control+A');
-	await page.keyboard.type(text);
-}
-
-async function has(page, text) {
-	const content = await page.textContent('main');
-	expect(content.includes(text), `${page.url()} lacks "${text}": ${content.slice(0, 2000)}`);
-}
-
-// inspect looks for mistakes in the structure of a page, and for content that is too wide.
-async function inspect(page, how) {
-	const where = `${page.url()} at ${how}`;
-	const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-	expect(over <= 0, `${where} is ${over} pixels too wide`);
-	await page.evaluate(fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
-	const result = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
-	expect(result.violations.length === 0, `${where}: ` + JSON.stringify(result.violations
-		.map((v) => [v.id, v.nodes.map((n) => n.html)])));
+function press(page, name) {
+	return Promise.all([page.waitForEvent('load'), new Keyboard(page).use(name)]);
 }
 
 // secretOf returns the secret on a page, which shows it once.
@@ -70,8 +29,9 @@ async function work(browser, javaScriptEnabled) {
 
 	// Subscribe.
 	await press(page, 'New subscription');
-	await type(page, 'Endpoint', HOOK);
-	await type(page, 'Event', 'debtor.created');
+	const keyboard = new Keyboard(page);
+	await keyboard.type('Endpoint', HOOK);
+	await keyboard.type('Event', 'debtor.created');
 	await press(page, 'Add the subscription');
 	await has(page, 'Added.');
 	const first = await secretOf(page);
@@ -111,8 +71,8 @@ async function leave(page) {
 	await has(page, 'Open your page');
 }
 
-// check looks at the pages in each size and scheme.
-async function check(browser, storageState) {
+// checkAll looks at the pages in each size and scheme.
+async function checkAll(browser, storageState) {
 	for (const width of [1280, 390]) for (const colorScheme of ['light', 'dark']) {
 		const context = await browser.newContext({
 			viewport: { width, height: 900 }, colorScheme, storageState, bypassCSP: true,
@@ -143,22 +103,17 @@ async function check(browser, storageState) {
 		]) {
 			await page.goto(url);
 			if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}-${width}-${colorScheme}.png`, fullPage: true });
-			await inspect(page, `${width}, ${colorScheme}`);
+			await check(page, `${page.url()} at ${width}, ${colorScheme}`);
 		}
 		await context.close();
 		await stranger.close();
 	}
 }
 
-(async () => {
-	const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-	try {
-		const withScripts = await work(browser, true);
-		await check(browser, withScripts.state);
-		await leave(withScripts.page);
-		const withoutScripts = await work(browser, false);
-		await leave(withoutScripts.page);
-	} finally {
-		await browser.close();
-	}
-})().catch((err) => { console.error(err); process.exit(1); });
+run(async (browser) => {
+	const withScripts = await work(browser, true);
+	await checkAll(browser, withScripts.state);
+	await leave(withScripts.page);
+	const withoutScripts = await work(browser, false);
+	await leave(withoutScripts.page);
+});
