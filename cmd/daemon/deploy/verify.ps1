@@ -59,11 +59,12 @@ function Check([string] $name, [scriptblock] $block) {
 # have blanks are quoted by the caller.
 function Install-Package([string] $action, [string] $file, [string] $log, [string[]] $properties) {
     $path = (Resolve-Path $file).Path
-    $arguments = @($action, "`"$path`"", '/qn', '/l*v', "`"$log`"") + $properties
+    $arguments = @($action, "`"$path`"", '/qn', '/norestart', '/l*v', "`"$log`"") + $properties
     (Start-Process msiexec.exe -ArgumentList $arguments -Wait -PassThru).ExitCode
 }
 
-function Get-State { (Get-Service whd -ErrorAction SilentlyContinue).Status }
+# Get-State returns nothing if there is no service. Strict mode does not allow a property of nothing.
+function Get-State { Get-Service whd -ErrorAction SilentlyContinue | Select-Object -ExpandProperty Status }
 
 # Wait-Running waits until the service runs.
 function Wait-Running([int] $seconds) {
@@ -138,7 +139,8 @@ Check 'the start is automatic and delayed' {
     if ($service.StartMode -eq 'Auto' -and $service.DelayedAutoStart) { $true } else { "$($service.StartMode), delayed $($service.DelayedAutoStart)" }
 }
 Check 'three restarts after failures' {
-    $actions = @(sc.exe qfailure whd | Select-String 'RESTART')
+    # Windows translates the names of actions, but not their delays.
+    $actions = @(sc.exe qfailure whd | Select-String '\b(5000|30000|60000)\b')
     if ($actions.Count -eq 3) { $true } else { "$($actions.Count) restarts" }
 }
 Check 'a process that ends is started again' {
@@ -171,7 +173,8 @@ Check 'the event log has the stop of a restart' {
 $long = Get-ItemProperty 'HKLM:\SYSTEM\CurrentControlSet\Control\FileSystem' -Name LongPathsEnabled -ErrorAction SilentlyContinue
 if ($long -and $long.LongPathsEnabled -eq 1) {
     Check 'a data directory with a path of over 260 characters' {
-        $directory = "$logs\" + (('x' * 100 + '\') * 3)
+        # Windows PowerShell would not escape a backslash before the quote at the end.
+        $directory = "$logs\" + (@('x' * 100) * 3 -join '\')
         & $whd migrate --config= --data-dir $directory
         if ($LASTEXITCODE -eq 0) { $true } else { "exit code $LASTEXITCODE" }
     }
@@ -190,8 +193,8 @@ Write-Output "        signature of whd.exe: $((Get-AuthenticodeSignature $whd).S
 
 $env:WHCTL_URL = 'http://127.0.0.1:5050'
 $env:WHCTL_USER = 'admin'
-$env:WHCTL_PASSWORD = (Get-Content "$data\admin-password").Trim()
 Check 'a query' {
+    $env:WHCTL_PASSWORD = (Get-Content "$data\admin-password" -Raw).Trim()
     & $whctl query SO_Totals --take 1 --csv | Out-Null
     if ($LASTEXITCODE -eq 0) { $true } else { "exit code $LASTEXITCODE" }
 }
@@ -206,7 +209,7 @@ Check 'the event viewer' {
 }
 
 if ($Newer) {
-    $settings = (Get-FileHash "$data\whd.toml").Hash
+    $settings = Get-FileHash "$data\whd.toml" | Select-Object -ExpandProperty Hash
     Check 'an upgrade that fails leaves the old version running' {
         # The new version cannot start, because its lock is held.
         $before = & $whd version | Select-Object -First 1
