@@ -71,7 +71,7 @@ func escapedForBash(text string) string {
 			out = append(out, `\t`...)
 		case r == '\'' || r == '\\':
 			out = append(out, '\\', byte(r))
-		case hidden(r) || !valid:
+		case hidden(r) || !valid || r == '!': // bash before version 4 looks for !, after \', in its history
 			for _, b := range []byte(text[:size]) {
 				out = fmt.Appendf(out, `\%03o`, b)
 			}

@@ -25,6 +25,12 @@ func TestQuoteEscapesHiddenCharacters(t *testing.T) {
 		"it's \\ \x07!",
 		"zero\u200bwidth \u0085 é 世",
 		"\xff$\n",
+		"it's\n!x",
+		"'; touch x; '",
+		"a\\' \n b",
+		"-e \\n $'x'",
+		"\u2028\u202e`id`",
+		"!!",
 	} {
 		quoted := ui.QuoteFor("linux", text)
 		if strings.ContainsFunc(quoted, isHidden) {
