@@ -94,6 +94,11 @@ func TestPrecedenceOfSources(t *testing.T) {
 			"file:1", "file whd.toml:1",
 		},
 		{
+			"file with a mark of UTF-8",
+			input{args: "--config whd.toml", files: map[string]string{"whd.toml": "\xef\xbb\xbflisten = 'file:1'"}},
+			"file:1", "file whd.toml:1",
+		},
+		{
 			"empty --config disables the file",
 			input{args: "--config=", files: platformOnly},
 			standardAddress, "default",
@@ -413,12 +418,16 @@ func TestErrorMessages(t *testing.T) {
 		{"missing file", input{args: "--config gone.toml"}, `setting config (flag --config): cannot read the file gone.toml: file does not exist`},
 		{"missing secret file", env("WHD_ADMIN_PASSWORD_FILE=gone"), `setting admin_password (variable WHD_ADMIN_PASSWORD_FILE): cannot read the file gone: file does not exist`},
 		{"empty secret file", input{args: "--admin-password-file whd.toml", files: file("\n")}, `setting admin_password (flag --admin-password-file): the file whd.toml is empty`},
+		{"secret file in UTF-16", input{args: "--admin-password-file whd.toml", files: file("\xff\xfec\x00")}, `setting admin_password (flag --admin-password-file): the file whd.toml is in UTF-16; save it in UTF-8`},
+		{"secret file with a mark only", input{args: "--admin-password-file whd.toml", files: file("\xef\xbb\xbf\r\n")}, `setting admin_password (flag --admin-password-file): the file whd.toml is empty`},
 		{"secret set twice", input{env: []string{"WHD_ADMIN_PASSWORD=canary", "WHD_ADMIN_PASSWORD_FILE=whd.toml"}, files: file("canary")}, "setting admin_password (variable WHD_ADMIN_PASSWORD): also set by variable WHD_ADMIN_PASSWORD_FILE; set only one"},
 
 		{"invalid credential", input{env: []string{"CREDENTIALS_DIRECTORY=/run/c"}, files: map[string]string{"/run/c/store": "canary"}}, `setting store (credential store): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
 		{"empty credential", input{env: []string{"CREDENTIALS_DIRECTORY=/run/c"}, files: map[string]string{"/run/c/admin_password": "\n"}}, `setting admin_password (credential admin_password): the file /run/c/admin_password is empty`},
 		{"file at the platform's path", input{files: map[string]string{"/etc/whd/whd.toml": "lisen = ':1'"}}, `file /etc/whd/whd.toml:1: unknown key "lisen"; did you mean listen?`},
 
+		{"TOML in UTF-16", toml("\xff\xfed\x00"), `file whd.toml is in UTF-16; save it in UTF-8`},
+		{"TOML after a mark of UTF-8", toml("\xef\xbb\xbfdemo = true\nlisten = = 1\n"), `file whd.toml:2:`},
 		{"TOML syntax", toml("demo = true\nlisten = = 1\n"), `file whd.toml:2:`},
 		{"TOML duplicate key", toml("demo = true\ndemo = false\n"), `file whd.toml:2:`},
 		{"TOML unknown key", toml("\n[http]\nmax_bodi = 1\n"), `file whd.toml:3: unknown key "http.max_bodi"; did you mean http.max_body?`},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,11 +56,24 @@ func (g assignment) content(readFile func(string) ([]byte, error)) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("cannot read the file %s: %w", g.text, cause(err))
 	}
+	data, err = withoutMark(data)
+	if err != nil {
+		return "", fmt.Errorf("the file %s %w", g.text, err)
+	}
 	secret := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	if secret == "" {
 		return "", fmt.Errorf("the file %s is empty", g.text)
 	}
 	return secret, nil
+}
+
+// withoutMark removes the mark of UTF-8 at the start of a file, which Notepad and Windows PowerShell
+// write. It returns an error for UTF-16, in which that shell writes the output of commands.
+func withoutMark(data []byte) ([]byte, error) {
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return nil, errors.New("is in UTF-16; save it in UTF-8")
+	}
+	return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), nil
 }
 
 // Layer contains the assignments of one source. Later layers override earlier ones.

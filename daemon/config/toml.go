@@ -27,6 +27,10 @@ type tomlFile struct {
 // below it the keys in order, with their lines.
 func parseTOML(name string, data []byte) (Layer, []string) {
 	f := tomlFile{name: name, known: make(map[string]assignment), seen: make(map[string]bool)}
+	data, err := withoutMark(data)
+	if err != nil {
+		return nil, []string{fmt.Sprintf("file %s %v", name, err)}
+	}
 	if err := toml.Unmarshal(data, &f.values); err != nil {
 		position := name
 		if decodeErr, ok := errors.AsType[*toml.DecodeError](err); ok {
