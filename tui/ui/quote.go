@@ -63,7 +63,7 @@ func escapedForBash(text string) string {
 	out := []byte("$'")
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
-		valid := r != utf8.RuneError || size > 1
+		isHidden := hidden(r) || r == utf8.RuneError && size == 1
 		switch {
 		case r == '\n':
 			out = append(out, `\n`...)
@@ -71,7 +71,7 @@ func escapedForBash(text string) string {
 			out = append(out, `\t`...)
 		case r == '\'' || r == '\\':
 			out = append(out, '\\', byte(r))
-		case hidden(r) || !valid || r == '!': // bash before version 4 looks for !, after \', in its history
+		case isHidden || r == '!': // bash before version 4 looks for !, after \', in its history
 			for _, b := range []byte(text[:size]) {
 				out = fmt.Appendf(out, `\%03o`, b)
 			}
