@@ -43,9 +43,33 @@ func find(_ []string, order func(Order)) (manager, error) {
 // isService reports whether the service manager started the program. svc.IsWindowsService also
 // requires session 0, in which Wine does not run services.
 func isService() (bool, error) {
+	name, err := parentName()
+	return strings.EqualFold(name, "services.exe"), err
+}
+
+// ReportToInstaller writes the error of a command to the event log if the installer runs it, which
+// discards its output. The source need not be registered.
+func ReportToInstaller(failed error) {
+	if failed == nil {
+		return
+	}
+	name, err := parentName()
+	if err != nil || !strings.EqualFold(name, "msiexec.exe") {
+		return
+	}
+	log, err := eventlog.Open(Name)
+	if err != nil {
+		return
+	}
+	defer log.Close()
+	_ = log.Error(eventFailed, "the installation of "+Name+" has failed: "+withoutNUL(failed.Error()))
+}
+
+// parentName returns the file name of the program that started this one, or "" if it has ended.
+func parentName() (string, error) {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
 	if err != nil {
-		return false, fmt.Errorf("listing the processes: %w", err)
+		return "", fmt.Errorf("listing the processes: %w", err)
 	}
 	defer windows.CloseHandle(snapshot)
 	parent := uint32(os.Getppid())
@@ -54,15 +78,14 @@ func isService() (bool, error) {
 	err = windows.Process32First(snapshot, &process)
 	for err == nil {
 		if process.ProcessID == parent {
-			name := windows.UTF16ToString(process.ExeFile[:])
-			return strings.EqualFold(name, "services.exe"), nil
+			return windows.UTF16ToString(process.ExeFile[:]), nil
 		}
 		err = windows.Process32Next(snapshot, &process)
 	}
 	if errors.Is(err, windows.ERROR_NO_MORE_FILES) {
-		return false, nil // the parent has ended
+		return "", nil
 	}
-	return false, fmt.Errorf("listing the processes: %w", err)
+	return "", fmt.Errorf("listing the processes: %w", err)
 }
 
 // windowsService communicates with the service manager of Windows.
@@ -148,7 +171,7 @@ func (w *windowsService) logHandler(slog.Handler) slog.Handler { return newEvent
 // end waits until the service manager has the exit code, before the process ends.
 func (w *windowsService) end(status int, err error) {
 	if err != nil {
-		_ = w.events.Error(eventFailed, Name+" has failed: "+err.Error())
+		_ = w.events.Error(eventFailed, Name+" has failed: "+withoutNUL(err.Error()))
 	}
 	select {
 	case w.exit <- uint32(status):
@@ -156,3 +179,7 @@ func (w *windowsService) end(status int, err error) {
 	case <-w.over:
 	}
 }
+
+// withoutNUL escapes the zero bytes of a text, which the event log rejects: an error may quote a
+// file in UTF-16.
+func withoutNUL(text string) string { return strings.ReplaceAll(text, "\x00", `\x00`) }

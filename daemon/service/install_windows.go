@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	manage "github.com/kardianos/service"
@@ -114,11 +115,32 @@ func (i Installation) accountID() (*windows.SID, error) {
 	if i.Account == "" {
 		return windows.StringToSid(identity(Name))
 	}
-	id, _, _, err := windows.LookupSID("", i.Account)
+	name, err := lookupName(i.Account)
+	if err != nil {
+		return nil, err
+	}
+	id, _, _, err := windows.LookupSID("", name)
 	if err != nil {
 		return nil, fmt.Errorf("finding the account %s: %w", i.Account, err)
 	}
 	return id, nil
+}
+
+// lookupName returns the name under which Windows finds an account that has another name at the
+// service manager: that of the system, and those of this machine.
+func lookupName(account string) (string, error) {
+	if strings.EqualFold(account, "LocalSystem") {
+		return "SYSTEM", nil
+	}
+	user, isLocal := strings.CutPrefix(account, `.\`)
+	if !isLocal {
+		return account, nil
+	}
+	machine, err := windows.ComputerName()
+	if err != nil {
+		return "", fmt.Errorf("finding the account %s: %w", account, err)
+	}
+	return machine + `\` + user, nil
 }
 
 // closeToOthers restricts a directory and its future contents to the system (SY),

@@ -25,6 +25,10 @@ func TestAccountID(t *testing.T) {
 	if err != nil || id.String() != "S-1-5-18" {
 		t.Errorf("SYSTEM has the identifier %v, error %v; want S-1-5-18", id, err)
 	}
+	id, err = Installation{Account: "LocalSystem"}.accountID()
+	if err != nil || id.String() != "S-1-5-18" {
+		t.Errorf("LocalSystem has the identifier %v, error %v; want S-1-5-18", id, err)
+	}
 	id, err = Installation{}.accountID()
 	if err != nil || !strings.HasPrefix(id.String(), "S-1-5-80-") {
 		t.Errorf("the virtual account has the identifier %v, error %v; want one with S-1-5-80", id, err)
@@ -32,5 +36,22 @@ func TestAccountID(t *testing.T) {
 	_, err = Installation{Account: `NONE\missing`}.accountID()
 	if err == nil || !strings.Contains(err.Error(), `finding the account NONE\missing`) {
 		t.Errorf("got the error %v, want one about the account", err)
+	}
+}
+
+// TestLookupName finds an account of this machine, which the service manager calls .\name.
+func TestLookupName(t *testing.T) {
+	machine, err := windows.ComputerName()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for account, want := range map[string]string{
+		`.\whd`:           machine + `\whd`,
+		`DOMAIN\whd$`:     `DOMAIN\whd$`,
+		"whd@example.com": "whd@example.com",
+	} {
+		if got, err := lookupName(account); got != want || err != nil {
+			t.Errorf("%s is looked up as %s, error %v; want %s", account, got, err, want)
+		}
 	}
 }

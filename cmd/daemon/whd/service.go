@@ -21,7 +21,7 @@ type services struct{ *base }
 
 func (p services) commands() []*urfave.Command {
 	control := func(action string) urfave.ActionFunc {
-		return func(*urfave.Context) error { return service.Control(action) }
+		return reporting(func(*urfave.Context) error { return service.Control(action) })
 	}
 	account := &urfave.StringFlag{
 		Name:  "account",
@@ -40,20 +40,20 @@ func (p services) commands() []*urfave.Command {
 			{
 				Name:   "install",
 				Usage:  "install whd as a systemd or Windows service with its own account",
-				Action: p.installService,
+				Action: reporting(p.installService),
 				Flags:  installation,
 			},
 			{
 				Name:   "undo-install",
 				Usage:  "remove the service and the settings of an installation that failed; for installers",
-				Action: p.undoInstall,
+				Action: reporting(p.undoInstall),
 				Flags:  installation,
 				Hidden: true,
 			},
 			{
 				Name:   "uninstall",
 				Usage:  "stop and remove the service; keeps settings and data",
-				Action: func(*urfave.Context) error { return service.Uninstall(p.Stdout) },
+				Action: reporting(func(*urfave.Context) error { return service.Uninstall(p.Stdout) }),
 			},
 			{
 				Name:   "start",
@@ -78,7 +78,7 @@ func (p services) commands() []*urfave.Command {
 			{
 				Name:   "upgrade",
 				Usage:  "back up the embedded store before a new version starts; for installers",
-				Action: p.upgradeService,
+				Action: reporting(p.upgradeService),
 				Flags:  append(p.settingFlags(storeSettings...), undo),
 				Hidden: true,
 			},
@@ -89,6 +89,15 @@ func (p services) commands() []*urfave.Command {
 			},
 		},
 	}}
+}
+
+// reporting reports the error of an action that installers use.
+func reporting(action urfave.ActionFunc) urfave.ActionFunc {
+	return func(c *urfave.Context) error {
+		err := action(c)
+		service.ReportToInstaller(err)
+		return err
+	}
 }
 
 // installService installs the running executable as a system service.
