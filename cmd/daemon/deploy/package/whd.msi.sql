@@ -17,6 +17,15 @@ DELETE FROM `Upgrade` WHERE `ActionProperty` = 'WIX_UPGRADE_DETECTED'
 INSERT INTO `Upgrade` (`UpgradeCode`, `VersionMax`, `Attributes`, `ActionProperty`) VALUES ('{54B2DF43-5A37-4E7B-9F0B-9A4A5FD4F9D6}', '@NUMBER@', 513, 'WIX_UPGRADE_DETECTED')
 INSERT INTO `Property` (`Property`, `Value`) VALUES ('REINSTALLMODE', 'amus')
 
+-- A silent installation would restart the machine if a program is in use, such as whctl tui in another
+-- session. The status 3010 reports it instead.
+INSERT INTO `Property` (`Property`, `Value`) VALUES ('REBOOT', 'ReallySuppress')
+
+-- The command lines of the actions below have these properties in double quotes, which a double quote
+-- or a backslash at the end would change. Conditions have no other way to name a double quote.
+INSERT INTO `Property` (`Property`, `Value`) VALUES ('DoubleQuote', '"')
+INSERT INTO `LaunchCondition` (`Condition`, `Description`) VALUES ('Installed OR NOT (ERPDSN >< DoubleQuote OR LISTEN >< DoubleQuote OR SERVICEACCOUNT >< DoubleQuote OR ERPDSN >> "\" OR LISTEN >> "\" OR SERVICEACCOUNT >> "\")', 'ERPDSN, LISTEN and SERVICEACCOUNT may not contain a double quote or end with a backslash. Set erp.dsn in the settings file instead.')
+
 -- A service that was installed from the archive would be removed with a failed installation.
 INSERT INTO `LaunchCondition` (`Condition`, `Description`) VALUES ('Installed OR WIX_UPGRADE_DETECTED OR NOT SERVICEPATH', 'The service whd was installed without this installer. Remove it first, as administrator: whd service uninstall. Its settings and data are kept.')
 
@@ -47,8 +56,8 @@ INSERT INTO `InstallExecuteSequence` (`Action`, `Sequence`) VALUES ('RemoveEnvir
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoUninstallService', 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE AND (NOT CURRENTPRODUCT OR CURRENTPRODUCT=ProductCode)', 3401)
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UninstallService', 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE AND (NOT CURRENTPRODUCT OR CURRENTPRODUCT=ProductCode)', 3402)
 INSERT INTO `InstallExecuteSequence` (`Action`, `Sequence`) VALUES ('WriteEnvironmentStrings', 5200)
-INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoInstallService', 'NOT Installed AND NOT WIX_UPGRADE_DETECTED', 5801)
-INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('InstallService', 'NOT Installed AND NOT WIX_UPGRADE_DETECTED', 5802)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoInstallService', 'NOT SERVICEPATH AND NOT REMOVE', 5801)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('InstallService', 'NOT SERVICEPATH AND NOT REMOVE', 5802)
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoUpgradeStore', 'WIX_UPGRADE_DETECTED', 5803)
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UpgradeStore', 'WIX_UPGRADE_DETECTED', 5804)
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('UndoStartService', '(WIX_UPGRADE_DETECTED OR REINSTALL OR ERPDSN) AND NOT REMOVE AND NOT START="0"', 5805)
