@@ -43,7 +43,7 @@ func TestPowerShellCommands(t *testing.T) {
 				continue
 			}
 			for _, line := range b.lines {
-				if strings.HasPrefix(line, "msiexec ") {
+				if strings.Contains(line, "msiexec ") {
 					for _, m := range property.FindAllStringSubmatch(line, -1) {
 						if !strings.Contains(string(installer), m[1]+";") {
 							t.Errorf("%s:%d: the installer has no property %s", p.path, b.line, m[1])
