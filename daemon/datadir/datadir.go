@@ -39,10 +39,7 @@ func LockShared(dir string) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ReplaceInterrupted(dir) {
-		err := fmt.Errorf("a restore or copy into %s was cut short,"+
-			" so its files may be of different stores;"+
-			" run whd restore --force or whd store copy again", dir)
+	if err := CheckReplaced(dir); err != nil {
 		return nil, errors.Join(err, l.Release())
 	}
 	return l, nil
@@ -168,6 +165,17 @@ func (l *Lock) Release() error {
 func ReplaceInterrupted(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, unfinishedName))
 	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// CheckReplaced returns an error if replacing the files was interrupted. The caller holds a lock,
+// so that no other process is replacing them.
+func CheckReplaced(dir string) error {
+	if !ReplaceInterrupted(dir) {
+		return nil
+	}
+	return fmt.Errorf("a restore or copy into %s was cut short,"+
+		" so its files may be of different stores;"+
+		" run whd restore --force or whd store copy again", dir)
 }
 
 // MarkUnfinished marks the directory until finish is called: while it is marked, LockShared

@@ -73,7 +73,10 @@ func (p backups) backUp(c *urfave.Context) error {
 	return p.backUpTo(c.Context, conf, files, c.Args().First())
 }
 
-func (p backups) backUpTo(ctx context.Context, conf config.Config, files []backup.File, target string) error {
+// backUpTo writes a backup to a file.
+func (p backups) backUpTo(
+	ctx context.Context, conf config.Config, files []backup.File, target string,
+) error {
 	m, err := backup.Write(ctx, backup.Source{
 		Dir:     conf.DataDir,
 		Files:   files,
@@ -130,27 +133,42 @@ func (p backups) compact(c *urfave.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 
-	if datadir.ReplaceInterrupted(conf.DataDir) {
-		return fmt.Errorf("a restore into %s was interrupted; run whd restore --force again first", conf.DataDir)
+	if err := datadir.CheckReplaced(conf.DataDir); err != nil {
+		return err
 	}
 	if err := storage.CheckVersions(c.Context, conf.DataDir); err != nil {
 		return err
 	}
 
+	compacted := 0
 	for _, f := range files {
 		before, after, err := appdb.Compact(c.Context, filepath.Join(conf.DataDir, f.Name))
 		if err != nil {
 			return err
 		}
 		if before == 0 {
-			continue // the file does not exist
+			continue // the file is missing or empty
 		}
-		_, err = fmt.Fprintf(p.Stdout, "%s: %.1f MB -> %.1f MB\n", f.Name, megabytes(before), megabytes(after))
+		compacted++
+		_, err = fmt.Fprintf(p.Stdout, "%s: %s -> %s\n", f.Name, sizeText(before), sizeText(after))
 		if err != nil {
 			return err
 		}
 	}
+	if compacted == 0 {
+		return fmt.Errorf("%s contains no store; set --data-dir to the directory of one", conf.DataDir)
+	}
 	return nil
 }
 
-func megabytes(size int64) float64 { return float64(size) / 1e6 }
+// sizeText formats the size of a file, of at least one byte.
+func sizeText(size int64) string {
+	const (
+		kilobyte = 1 << 10
+		megabyte = 1 << 20
+	)
+	if size < megabyte {
+		return fmt.Sprintf("%d KB", (size+kilobyte-1)/kilobyte)
+	}
+	return fmt.Sprintf("%.1f MB", float64(size)/megabyte)
+}

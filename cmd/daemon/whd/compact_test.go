@@ -37,7 +37,7 @@ func newSparseStore(t *testing.T) dataDir {
 func TestCompactShrinksStore(t *testing.T) {
 	d := newSparseStore(t)
 	got := d.run(0, "", "compact").stdout
-	want := regexp.MustCompile(`(?m)^records.db: 0\.\d MB -> 0\.\d MB\nwhd.db: [45]\.\d MB -> 0\.\d MB\n$`)
+	want := regexp.MustCompile(`(?m)^records.db: \d+ KB -> \d+ KB\nwhd.db: [3-5]\.\d MB -> \d+ KB\n$`)
 	if !want.MatchString(got) {
 		t.Errorf("compact printed\n%s\nwant\n%s", got, want)
 	}
@@ -69,7 +69,8 @@ func TestCompactShrinksStore(t *testing.T) {
 	}
 }
 
-// A store that is in use, or that a restore has not completed, is not compacted.
+// A store that is in use, or whose files a restore or copy has replaced only in part, is not
+// compacted.
 func TestCompactNeedsIdleStore(t *testing.T) {
 	d := newSparseStore(t)
 	lock, err := datadir.LockShared(d.dir)
@@ -85,7 +86,36 @@ func TestCompactNeedsIdleStore(t *testing.T) {
 	if err := os.WriteFile(marker, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.runSteps([]step{{args: "compact", status: 1, stderr: "was interrupted"}})
+	d.runSteps([]step{{
+		args:   "compact",
+		status: 1,
+		stderr: "run whd restore --force or whd store copy again",
+	}})
+}
+
+// TestCompactNeedsAStore checks that compacting a directory without a store, which is probably not
+// the one that the user wants, is an error. A file without content is not a store either.
+func TestCompactNeedsAStore(t *testing.T) {
+	d := newDataDir(t)
+	want := []step{{args: "compact", status: 1, stderr: d.dir + " contains no store"}}
+	d.runSteps(want)
+	if err := os.WriteFile(filepath.Join(d.dir, "whd.db"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.runSteps(want)
+}
+
+func TestSizes(t *testing.T) {
+	for size, want := range map[int64]string{
+		1:         "1 KB",
+		40 << 10:  "40 KB",
+		4_200_000: "4.0 MB",
+		3 << 30:   "3072.0 MB",
+	} {
+		if got := sizeText(size); got != want {
+			t.Errorf("%d bytes: got %s, want %s", size, got, want)
+		}
+	}
 }
 
 // TestCompactRefusesANewerStore checks that a store that a newer program has changed stays as it
