@@ -125,12 +125,13 @@ func readLine(from io.Reader) (string, error) {
 // maxLine limits how much of a wrong file or redirection is read, in bytes.
 const maxLine = 4096
 
-// FirstLine reads the first line, which may end with the input, without its line
-// break.
+// FirstLine reads the first line, which may end with the input. The line break does not belong to
+// it, nor does the byte order mark that editors and PowerShell on Windows write.
 func FirstLine(from io.Reader) (string, error) {
 	line, err := bufio.NewReader(io.LimitReader(from, maxLine)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
+	line = strings.TrimPrefix(line, "\ufeff")
 	return strings.TrimRight(line, "\r\n"), nil
 }
