@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -17,6 +18,35 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	os.Exit(m.Run())
+}
+
+// TestKeyOnClosedPipe checks that no key remains if its only copy is written to a pipe without a
+// reader, and that the exit code shows it.
+func TestKeyOnClosedPipe(t *testing.T) {
+	dir := t.TempDir()
+	whd := func(stdout *os.File, args ...string) (stderr string, status int) {
+		cmd := exec.Command(os.Args[0], append(args, "--data-dir", dir)...)
+		cmd.Env = append(os.Environ(), programVariable+"=1")
+		var text strings.Builder
+		cmd.Stdout = stdout
+		cmd.Stderr = &text
+		_ = cmd.Run() // its exit code says it all
+		return text.String(), cmd.ProcessState.ExitCode()
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	reader.Close()
+	stderr, status := whd(writer, "key", "create", "nightly", "--role", "reader")
+	if want := "was deleted again"; status != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("whd key create: got exit code %d and %q, want 1 and %q", status, stderr, want)
+	}
+	stderr, status = whd(nil, "key", "delete", "nightly")
+	if want := "no API key"; status != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("whd key delete: got exit code %d and %q, want 1 and %q", status, stderr, want)
+	}
 }
 
 // Other users cannot read the store, which contains password hashes and business records.

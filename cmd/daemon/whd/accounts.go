@@ -3,8 +3,11 @@ package whd
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os/signal"
 	"os/user"
 	"strings"
+	"syscall"
 	"time"
 
 	urfave "github.com/urfave/cli/v2"
@@ -83,6 +86,13 @@ func parseRole(text string) (account.Role, error) {
 		return account.NoRole, cli.Usagef("the role %v, not %q", err, text)
 	}
 	return role, nil
+}
+
+// printSecret prints the only copy of a secret.
+func (p accounts) printSecret(secret string) error {
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error: the caller has to undo something
+	_, err := fmt.Fprintln(p.Stdout, secret)
+	return err
 }
 
 // minute formats a time for a list; "never" for the zero time.

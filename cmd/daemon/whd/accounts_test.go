@@ -148,6 +148,7 @@ func TestKeyFromFile(t *testing.T) {
 	}{
 		{content: existing + "\r\n"},
 		{content: "", status: 2},
+		{content: "\ufeff\r\n", status: 2},
 		{content: "   \n", status: 2},
 		{content: "short\n", status: 2},
 	} {
@@ -163,17 +164,93 @@ func TestKeyFromFile(t *testing.T) {
 		}
 	}
 
-	if err := os.Chmod(file, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got := d.run(2, "", "key add erp2 --role publisher --key-file "+quoted(file))
-	if runtime.GOOS != "windows" && !strings.Contains(got.stderr, warning) {
-		t.Errorf("a file that others can read: got %q, want the warning %q", got.stderr, warning)
-	}
 	d.runSteps([]step{
 		{args: "key delete erp"},
 		{args: "key add erp --role reader --key-file " + quoted(file+".missing"), status: 1, stderr: "no such file"},
 	})
+}
+
+// TestKeyFromFileOfWindows takes over a key from a file with a byte order mark, as Notepad and
+// PowerShell write it.
+func TestKeyFromFileOfWindows(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "old-key.txt")
+	const text = "\ufeffkQ3-2_yZ9aBcDeFgHiJkLmNoPqRsTuVw\r\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	newDataDir(t).run(0, "", "key create erp --role publisher --key-file "+quoted(file))
+}
+
+// TestModeOfKeyFile checks that a file which others can read or replace causes a warning.
+func TestModeOfKeyFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the mode does not show who can read a file")
+	}
+	const warning = "warning: other users can read or change "
+	d := newDataDir(t)
+	file := filepath.Join(t.TempDir(), "old-key.txt")
+	if err := os.WriteFile(file, []byte("short\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		mode  os.FileMode
+		warns bool
+	}{
+		{mode: 0o600},
+		{mode: 0o711}, // others can only execute it
+		{mode: 0o640, warns: true},
+		{mode: 0o604, warns: true},
+		{mode: 0o620, warns: true},
+	} {
+		if err := os.Chmod(file, test.mode); err != nil {
+			t.Fatal(err)
+		}
+		got := d.run(2, "", "key add erp --role publisher --key-file "+quoted(file))
+		if warns := strings.Contains(got.stderr, warning); warns != test.warns {
+			t.Errorf("a file with the mode %o: got %q; with the warning: %t, want %t",
+				test.mode, got.stderr, warns, test.warns)
+		}
+	}
+}
+
+// TestUnprintedSecrets checks that commands fail if the only copy of a secret cannot be printed. A
+// key is deleted again; a user remains, whose password can be changed.
+func TestUnprintedSecrets(t *testing.T) {
+	d := newDataDir(t)
+	d.run(0, withPassword, "user create erin --role admin --password-stdin")
+	for _, test := range []struct{ args, want string }{
+		{
+			args: "key create reports --role reader",
+			want: "the key could not be printed and was deleted again",
+		},
+		{
+			args: "user create sam --role reader --generate",
+			want: "the user sam has a password that could not be printed; " +
+				"set another one with whd user update sam --generate",
+		},
+		{
+			args: "user update erin --generate",
+			want: "the user erin has a password that could not be printed",
+		},
+	} {
+		var stderr bytes.Buffer
+		status := Main(Process{
+			Args:   append(splitLine(test.args), "--data-dir", d.dir),
+			Stdin:  strings.NewReader(""),
+			Stdout: noOutput{},
+			Stderr: &stderr,
+		})
+		if status != 1 || !strings.Contains(stderr.String(), test.want) {
+			t.Errorf("whd %s: got exit code %d and %q, want 1 and %q",
+				test.args, status, &stderr, test.want)
+		}
+		if strings.Contains(stderr.String(), "not shown again") {
+			t.Errorf("whd %s: got %q, want no notice about a secret above", test.args, &stderr)
+		}
+	}
+	if list := d.run(0, "", "key list").stdout; strings.Contains(list, "reports") {
+		t.Errorf("key list printed\n%s\nwant no key that was not printed", list)
+	}
 }
 
 func TestExpiry(t *testing.T) {

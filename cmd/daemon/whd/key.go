@@ -1,6 +1,7 @@
 package whd
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -84,15 +85,30 @@ func (p keys) createKey(c *urfave.Context) error {
 				c.String("key-file"), key.Name, key.Role, minute(key.Expires))
 			return nil
 		}
-		fmt.Fprintln(p.Stdout, secret)
+		if err := p.printSecret(secret); err != nil {
+			return deleteUnprinted(c.Context, e, key, err)
+		}
 		p.notice("this is the API key %s with the role %s; expires: %s; it is not shown again",
 			key.Name, key.Role, minute(key.Expires))
 		return nil
 	})
 }
 
-// readKey returns the first line of a file with a key; empty if path is empty. It warns if
-// other users can read the file.
+// deleteUnprinted deletes a key that could not be printed: its secret is lost, so that no client
+// can use it. It returns the error of the command.
+func deleteUnprinted(
+	ctx context.Context, e *account.Editor, key account.Key, printError error,
+) error {
+	ctx = context.WithoutCancel(ctx) // a signal may be the reason why the reader has ended
+	if err := e.RemoveKey(ctx, key.ID); err != nil {
+		return fmt.Errorf("the key could not be printed: %w; delete it with whd key delete %s: %w",
+			printError, key.ID, err)
+	}
+	return fmt.Errorf("the key could not be printed and was deleted again: %w", printError)
+}
+
+// readKey returns the first line of a file with a key; empty if path is empty. It warns if other
+// users can read the file, or change it to a key that they know.
 func (p keys) readKey(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -102,8 +118,9 @@ func (p keys) readKey(path string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	if othersCanRead(file) {
-		p.notice("warning: other users can read %s; run chmod 600 on it, or delete it after this", path)
+	if isShared(file) {
+		p.notice("warning: other users can read or change %s; "+
+			"run chmod 600 on it, or delete it after this", path)
 	}
 	key, err := cli.FirstLine(file)
 	if err != nil {
@@ -116,14 +133,15 @@ func (p keys) readKey(path string) (string, error) {
 	return key, nil
 }
 
-// othersCanRead reports whether other users can read a file. It is false on Windows, where the
-// mode does not show it.
-func othersCanRead(file *os.File) bool {
+// isShared reports whether other users can read or change a file. It is false on Windows, where
+// the mode does not show it.
+func isShared(file *os.File) bool {
 	if runtime.GOOS == "windows" {
 		return false
 	}
 	info, err := file.Stat()
-	return err == nil && info.Mode().Perm()&0o077 != 0
+	const readOrWrite = 0o066 // by the group and by others
+	return err == nil && info.Mode().Perm()&readOrWrite != 0
 }
 
 // expiry returns the time at which a key created now expires; the zero time means
@@ -140,18 +158,18 @@ func expiry(life string, now time.Time) (time.Time, error) {
 }
 
 func (p keys) listKeys(c *urfave.Context) error {
-	return p.withAccounts(c.Context, func(accounts *account.Service) error {
-		keys, err := accounts.Keys(c.Context)
+	return p.withAccounts(c.Context, func(service *account.Service) error {
+		list, err := service.Keys(c.Context)
 		if err != nil {
 			return err
 		}
 		columns := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(columns, "ID\tNAME\tROLE\tADDED\tEXPIRES\tLAST USED")
-		for _, k := range keys {
+		for _, k := range list {
 			fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%s\n",
 				k.ID, k.Name, k.Role, minute(k.Added), minute(k.Expires), minute(k.LastUsed))
 		}
-		return columns.Flush()
+		return columns.Flush() // also returns the errors of the lines
 	})
 }
 

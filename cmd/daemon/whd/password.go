@@ -56,10 +56,17 @@ func (p users) readPassword(c *urfave.Context) (string, error) {
 	return prompter.ReadTwice(c.Context, "Password: ")
 }
 
-// showPassword prints a generated password after it has been stored.
-func (p users) showPassword(c *urfave.Context, password string) {
-	if c.Bool("generate") {
-		fmt.Fprintln(p.Stdout, password)
-		p.notice("this is the password; it is not shown again")
+// showPassword prints a generated password of the user whom the command names, after it has been
+// stored.
+func (p users) showPassword(c *urfave.Context, password string) error {
+	if !c.Bool("generate") {
+		return nil
 	}
+	if err := p.printSecret(password); err != nil {
+		name := c.Args().First()
+		return fmt.Errorf("the user %s has a password that could not be printed; "+
+			"set another one with whd user update %s --generate: %w", name, name, err)
+	}
+	p.notice("this is the password; it is not shown again")
+	return nil
 }

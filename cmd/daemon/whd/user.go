@@ -91,7 +91,9 @@ func (p users) createUser(c *urfave.Context) error {
 		if _, err := editor(accounts).AddUser(c.Context, user); err != nil {
 			return err
 		}
-		p.showPassword(c, password)
+		if err := p.showPassword(c, password); err != nil {
+			return err
+		}
 		return p.warnWithoutAdmin(c.Context, accounts)
 	})
 }
@@ -112,17 +114,17 @@ func (p users) warnWithoutAdmin(ctx context.Context, accounts *account.Service) 
 }
 
 func (p users) listUsers(c *urfave.Context) error {
-	return p.withAccounts(c.Context, func(accounts *account.Service) error {
-		users, err := accounts.Users(c.Context)
+	return p.withAccounts(c.Context, func(service *account.Service) error {
+		list, err := service.Users(c.Context)
 		if err != nil {
 			return err
 		}
 		columns := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(columns, "NAME\tROLE\tADDED")
-		for _, u := range users {
+		for _, u := range list {
 			fmt.Fprintf(columns, "%s\t%s\t%s\n", u.Name, u.Role, minute(u.Added))
 		}
-		return columns.Flush()
+		return columns.Flush() // also returns the errors of the lines
 	})
 }
 
@@ -179,7 +181,7 @@ func (p users) update(c *urfave.Context, update account.Update) error {
 			return err
 		}
 		if update.Password != nil {
-			p.showPassword(c, *update.Password)
+			return p.showPassword(c, *update.Password)
 		}
 		return nil
 	})
