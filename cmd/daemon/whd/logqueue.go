@@ -8,17 +8,19 @@ import (
 )
 
 const (
-	maxQueuedLog  = 1 << 20 // bytes
-	logInterval   = 10 * time.Millisecond
-	logQueueGrace = 3 * time.Second // also for the final error
+	maxQueuedLog = 1 << 20 // bytes
+	logInterval  = 10 * time.Millisecond
+
+	// logQueueGrace limits how long the program waits for a stalled reader of its log, and of its
+	// final error.
+	logQueueGrace = 3 * time.Second
 )
 
 // logQueue writes log lines in the background, so that nothing waits for a reader of the
 // log that has stalled. Lines that find the queue full are dropped and counted.
 type logQueue struct {
-	out    io.Writer
-	report func(lost int64) // logs the number of lines dropped since the previous report
-	done   chan struct{}    // closed when everything is written
+	out  io.Writer
+	done chan struct{} // closed when everything is written
 
 	mu       sync.Mutex
 	changed  *sync.Cond // signals a change of the fields below
@@ -29,12 +31,16 @@ type logQueue struct {
 	closed   bool
 }
 
-// newLogQueue returns a queue for run. Close must be called.
+// newLogQueue returns a queue. It keeps its lines until start is called.
 func newLogQueue(out io.Writer) *logQueue {
 	q := &logQueue{out: out, done: make(chan struct{})}
 	q.changed = sync.NewCond(&q.mu)
 	return q
 }
+
+// start starts writing, until Close. report logs the number of lines dropped since the previous
+// report; that line is queued, too.
+func (q *logQueue) start(report func(lost int64)) { go q.run(report) }
 
 // Write queues one line. It never fails.
 func (q *logQueue) Write(line []byte) (int, error) {
@@ -56,7 +62,8 @@ func (q *logQueue) Lost() int64 {
 	return q.lost
 }
 
-// logBatch is a part of the queue that run writes at once.
+// logBatch is a part of the queue that run writes at once. It may have no lines, only a loss to
+// report or flushes.
 type logBatch struct {
 	lines   []byte
 	lost    int64           // number of lines to report as lost
@@ -67,7 +74,7 @@ type logBatch struct {
 // run writes lines until Close. It pauses between writes, so that many lines need one.
 // Lines that cannot be written are lost, but not reported: a report could not be written
 // either.
-func (q *logQueue) run() {
+func (q *logQueue) run(report func(lost int64)) {
 	defer close(q.done)
 	var buffer []byte // the lines of the previous batch, to use its memory again
 	for {
@@ -75,23 +82,32 @@ func (q *logQueue) run() {
 		if !ok {
 			return
 		}
-		n, err := q.out.Write(batch.lines)
+		unwritten := q.write(batch.lines)
 		if batch.lost > 0 {
-			q.report(batch.lost) // adds a line to the queue
+			report(batch.lost) // adds a line to the queue
 		}
+		q.count(batch.lost, unwritten) // before flushes end, so that Lost includes their lines
 		for _, flushed := range batch.flushes {
 			close(flushed)
 		}
 		if !batch.isLast {
 			time.Sleep(logInterval)
 		}
-		unwritten := 0
-		if err != nil {
-			unwritten = bytes.Count(batch.lines[n:], []byte{'\n'})
-		}
-		q.count(batch.lost, int64(unwritten))
 		buffer = batch.lines[:0]
 	}
+}
+
+// write writes lines and returns the number of those that could not be written. It does not write
+// an empty text: the reader of a pipe on Windows takes that for the end of the log.
+func (q *logQueue) write(lines []byte) (unwritten int64) {
+	if len(lines) == 0 {
+		return 0
+	}
+	n, err := q.out.Write(lines)
+	if err == nil {
+		return 0
+	}
+	return int64(bytes.Count(lines[n:], []byte{'\n'}))
 }
 
 // next waits for lines and takes them out of the queue, which continues with an empty buffer.
@@ -129,15 +145,19 @@ func (q *logQueue) isIdle() bool {
 	return len(q.lines) == 0 && q.lost == q.reported && len(q.flushes) == 0
 }
 
-// Flush waits until the lines queued so far are written, or for a limited time if nothing
-// reads them.
+// Flush waits until the lines queued so far are written, or for a limited time if the reader has
+// stalled. After Close it does not wait for lines that were queued later.
 func (q *logQueue) Flush() {
 	flushed := make(chan struct{})
 	q.mu.Lock()
 	q.flushes = append(q.flushes, flushed)
 	q.changed.Signal()
 	q.mu.Unlock()
-	awaitReader(flushed)
+	select {
+	case <-flushed:
+	case <-q.done:
+	case <-time.After(logQueueGrace):
+	}
 }
 
 // Close writes the queued lines. It waits a limited time for a stalled reader.
@@ -149,7 +169,8 @@ func (q *logQueue) Close() {
 	awaitReader(q.done)
 }
 
-// awaitReader waits until something is written, or for a limited time if nothing reads it.
+// awaitReader waits until done is closed, or for a limited time: the reader of the text before may
+// have stalled.
 func awaitReader(done <-chan struct{}) {
 	select {
 	case <-done:

@@ -88,10 +88,9 @@ func newLog(lines *logQueue, format string) slog.Handler {
 	if format == "json" {
 		handler = slog.NewJSONHandler(lines, options)
 	}
-	lines.report = func(lost int64) {
+	lines.start(func(lost int64) {
 		slog.New(handler).Warn("standard error was not read; log lines were dropped", "lost", lost)
-	}
-	go lines.run()
+	})
 	return handler
 }
 
