@@ -48,9 +48,9 @@ var edges = map[string][]string{
 	"cmd/internal/cli": {"client/check", "client/display", "client/record"},
 	"cmd/daemon":       {"cmd/daemon/whd"},
 	"cmd/daemon/whd": {
-		"client/check", "client/record", "cmd/internal/cli", "daemon",
-		"daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup",
-		"daemon/compat", "daemon/config", "daemon/datadir", "daemon/demo",
+		"client/check", "client/display", "client/record", "cmd/internal/cli",
+		"daemon", "daemon/account", "daemon/appdb", "daemon/audit",
+		"daemon/backup", "daemon/compat", "daemon/config", "daemon/datadir", "daemon/demo",
 		"daemon/erp", "daemon/fault", "daemon/importer", "daemon/kinds",
 		"daemon/kinds/discover", "daemon/preflight", "daemon/prove",
 		"daemon/rest", "daemon/service", "daemon/sqlite", "daemon/storage",

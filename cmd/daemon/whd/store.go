@@ -6,6 +6,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/storage"
@@ -44,7 +45,8 @@ func (p storeCommands) migrate(c *urfave.Context) error {
 			return err
 		}
 		if m.After < m.Latest {
-			return fmt.Errorf("the tables of %s still have version %d; this whd needs version %d",
+			return fmt.Errorf("the tables of %s still have version %d; this whd needs version %d; "+
+				"run whd migrate again",
 				m.Name, m.After, m.Latest)
 		}
 		if m.Before == m.After {
@@ -54,6 +56,17 @@ func (p storeCommands) migrate(c *urfave.Context) error {
 		_, err = fmt.Fprintf(p.Stdout, "%s: version %d -> %d\n", m.Name, m.Before, m.After)
 		return err
 	})
+}
+
+// insertedText says how many records the command has inserted.
+func insertedText(rows int64) string {
+	return "inserted " + display.Count(rows, "demo record", "demo records")
+}
+
+// changedText says how many values differ from those of the demo records.
+func changedText(values int64) string {
+	return display.Count(values, "value was", "values were") +
+		" changed to the closest that the column can hold"
 }
 
 // seed inserts the demo records. It fails if any record table has rows.
@@ -71,10 +84,12 @@ func (p storeCommands) seed(c *urfave.Context) error {
 		if err != nil {
 			return fmt.Errorf("inserting demo records: %w", err)
 		}
-		_, err = fmt.Fprintf(p.Stdout, "inserted %d demo records\n", seeded.Rows)
-		if seeded.Changed > 0 {
-			p.notice("%d values were changed to the closest ones that their columns can hold", seeded.Changed)
+		if _, err := fmt.Fprintln(p.Stdout, insertedText(seeded.Rows)); err != nil {
+			return err
 		}
-		return err
+		if seeded.Changed > 0 {
+			p.notice("%s", changedText(seeded.Changed))
+		}
+		return nil
 	})
 }
