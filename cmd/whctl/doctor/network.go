@@ -169,12 +169,14 @@ func addressResult(ctx context.Context, u *url.URL) check.Result {
 }
 
 // hostPort returns the host and port of an address.
-func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = defaultPort(u.Scheme)
+func hostPort(u *url.URL) string { return net.JoinHostPort(u.Hostname(), portOf(u)) }
+
+// portOf returns the port of an address.
+func portOf(u *url.URL) string {
+	if u.Port() == "" {
+		return defaultPort(u.Scheme)
 	}
-	return net.JoinHostPort(u.Hostname(), port)
+	return u.Port()
 }
 
 func defaultPort(scheme string) string {

@@ -99,7 +99,7 @@ func TestHandshakeFailures(t *testing.T) {
 			name:   "unknown issuer",
 			server: valid,
 			config: &tls.Config{RootCAs: x509.NewCertPool(), ServerName: testName},
-			fix:    "whctl config update ca_file FILE, with the certificate of its issuer",
+			fix:    "trust its issuer, with its certificate in FILE: whctl config update ca_file FILE",
 		},
 		{
 			name:   "other host name",

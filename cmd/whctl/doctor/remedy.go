@@ -3,11 +3,12 @@ package doctor
 import (
 	"net"
 	"net/url"
+	"strings"
 )
 
 // The functions of this file return remedies for problems of the network, by platform.
 
-// proxyRemedy is the remedy for a proxy that is not usable.
+// proxyRemedy returns the remedy for a proxy that is not usable.
 func proxyRemedy(platform string) string {
 	remedy := "check the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
 	if platform == "windows" {
@@ -16,22 +17,33 @@ func proxyRemedy(platform string) string {
 	return remedy
 }
 
-// connectRemedy is the remedy if the service does not accept connections.
+// connectRemedy returns the remedy if the service does not accept connections.
 func connectRemedy(platform string, u *url.URL) string {
-	host, port, err := net.SplitHostPort(hostPort(u))
-	if platform == "windows" && err == nil {
-		return "check that the service is running, with whd service status on its machine, and that a rule of its" +
-			" firewall lets others connect: Test-NetConnection " + host + " -Port " + port +
-			"; set $env:HTTPS_PROXY to use a proxy"
+	remedy := "check that the service is running and that no firewall blocks it"
+	variable := strings.ToUpper(u.Scheme) + "_PROXY"
+	if platform == "windows" {
+		remedy = "check that the service is running, with whd service status on its machine, and that a" +
+			" rule of its firewall lets others connect: Test-NetConnection " + u.Hostname() +
+			" -Port " + portOf(u)
+		variable = "$env:" + variable
 	}
-	return "check that the service is running and that no firewall blocks it; set HTTPS_PROXY to use a proxy"
+	if isThisMachine(u.Hostname()) {
+		return remedy
+	}
+	return remedy + "; set " + variable + " to use a proxy"
 }
 
-// trustRemedy is the remedy for a certificate of an unknown issuer.
+// isThisMachine reports whether the client reaches a host without any proxy, as net/http does.
+func isThisMachine(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip.IsLoopback()
+}
+
+// trustRemedy returns the remedy for a certificate of an unknown issuer.
 func trustRemedy(platform string) string {
-	remedy := "whctl config update ca_file FILE, with the certificate of its issuer"
+	remedy := "trust its issuer, with its certificate in FILE: whctl config update ca_file FILE"
 	if platform == "windows" {
-		remedy += "; or trust the issuer on this machine, as administrator: certutil -addstore Root FILE"
+		remedy += "; or for all programs of this machine, as administrator: certutil -addstore Root FILE"
 	}
 	return remedy
 }
