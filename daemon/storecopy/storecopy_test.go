@@ -196,6 +196,32 @@ func TestEveryTable(t *testing.T) {
 	}
 }
 
+// TestCopiedLogIsFoundByTime copies requests of which a later one has an earlier time: the copy
+// describes their order, so that lists by time find them.
+func TestCopiedLogIsFoundByTime(t *testing.T) {
+	s := newSource(t)
+	columns := s.columns()
+	names := slices.Sorted(maps.Keys(columns[logTable]))
+	for row := range 2 {
+		s.insert(logTable, names, columns[logTable], row)
+	}
+	s.exec("UPDATE whd.WH_RequestLog SET DateTime = '2021-02-01' WHERE Id = 2",
+		"UPDATE whd.WH_RequestLog SET DateTime = '2021-02-03' WHERE Id = 1")
+	dir := t.TempDir()
+	s.copyTo(dir, "")
+	log := openFile(t, dir, appdb.LogFileName)
+	for _, statement := range []string{
+		"SELECT COUNT(*) FROM WH_RequestLogLag WHERE Lag >= 2 * 86400000 AND LastId = 2",
+		"SELECT COUNT(*) FROM WH_RequestLogLatest WHERE DateTime LIKE '2021-02-03%' AND LastId = 2",
+		"SELECT COUNT(*) FROM WH_RequestLogMissing WHERE Number = 0",
+	} {
+		rows, _, err := log.QueryInt(statement)
+		if err != nil || rows != 1 {
+			t.Errorf("%s: got %d and error %v, want 1", statement, rows, err)
+		}
+	}
+}
+
 // compareNames expects that the files have the tables and columns of the server, apart from those
 // that only a server has.
 func (s source) compareNames(tables []table, columns map[string]map[string]column) {

@@ -15,7 +15,8 @@ import (
 // Tables and columns are those of the migrated files, except as follows. The embedded
 // store has one daemon and one partition: messages of all partitions belong to the first
 // one, which is not leased, and rows for other daemons are not copied.
-// WH_MessageCount and WH_EventBlock have no counterpart on the server; the daemon fills them.
+// WH_MessageCount and WH_EventBlock have no counterpart on the server; the daemon fills them. The
+// tables about the order of the request log have none either: see summarizeLog.
 var (
 	// conditions restrict the rows of tables.
 	conditions = map[string]string{
@@ -43,7 +44,8 @@ func tablesOf(ctx context.Context, file *appdb.DB) ([]table, error) {
 	const statement = `SELECT t.name, group_concat(c.name)
 FROM pragma_table_list t, pragma_table_info(t.name) c
 WHERE t.schema = 'main' AND t.type = 'table' AND substr(t.name, 1, 7) <> 'sqlite_'
-	AND t.name NOT IN ('WH_Migration', 'WH_MessageCount', 'WH_EventBlock')
+	AND t.name NOT IN ('WH_Migration', 'WH_MessageCount', 'WH_EventBlock',
+		'WH_RequestLogMissing', 'WH_RequestLogLag', 'WH_RequestLogLatest')
 GROUP BY t.name ORDER BY t.name`
 	scan := func(row appdb.Row) (table, error) {
 		var name, columns string
@@ -90,7 +92,37 @@ func (r *Result) copyLog(ctx context.Context, source *appdb.DB, path string) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	return r.copyFile(ctx, source, log)
+	err = r.copyFile(ctx, source, log)
+	if err != nil {
+		return err
+	}
+	return summarizeLog(ctx, log)
+}
+
+// logSummaries fill the tables by which requests are found by time and counted, as the migrations of
+// the request log do for the rows that exist.
+var logSummaries = []string{
+	`UPDATE WH_RequestLogMissing SET (Number, LastId) =
+	(SELECT Number, CASE WHEN Number > 0 THEN LastId ELSE 0 END
+	FROM (SELECT COALESCE(MAX(Id) - MIN(Id) + 1 - COUNT(*), 0) AS Number, MAX(Id) AS LastId FROM WH_RequestLog))`,
+	`UPDATE WH_RequestLogLatest SET (DateTime, LastId) =
+	(SELECT COALESCE(MAX(DateTime), '0001-01-01T00:00:00.0000000'), COALESCE(MAX(Id), 0) FROM WH_RequestLog)`,
+	`INSERT INTO WH_RequestLogLag (Lag, LastId)
+	SELECT CAST(MAX(julianday(Latest) - julianday(DateTime)) * 86400000 AS INTEGER) + 2, MAX(Id)
+	FROM (SELECT Id, DateTime, MAX(DateTime) OVER (ORDER BY Id) AS Latest FROM WH_RequestLog)
+	HAVING MAX(Id) IS NOT NULL`,
+}
+
+// summarizeLog describes the order of the copied requests, without which lists by time would miss
+// those with an earlier time than a request before them.
+func summarizeLog(ctx context.Context, log *appdb.DB) error {
+	for _, statement := range logSummaries {
+		_, err := log.Exec(ctx, statement)
+		if err != nil {
+			return fmt.Errorf("summarizing the request log: %w", err)
+		}
+	}
+	return nil
 }
 
 // copyFile copies the rows of all tables of a migrated file, and compares their numbers.
