@@ -70,7 +70,9 @@ func (c chart) totals() string {
 		{Text: delivered + "   "},
 		{Text: t.Fail + " " + display.Thousands(totals.GivenUp), Role: failedRole},
 		{Text: failed + "   "},
-		{Text: ui.Percent(*c.stats.SuccessRate) + "   "},
+	}
+	if messages := share(totals.Delivered, totals.GivenUp); messages != "" {
+		spans = append(spans, theme.Span{Text: messages + "   "})
 	}
 	if c.stats.Latency.P50 > 0 {
 		spans = append(spans,

@@ -112,7 +112,7 @@ func (e endpointList) when(q wire.Queue) (text string, isNext bool) {
 	return e.session.ShortSince(time.Time(q.LastFailure.At)), false
 }
 
-// share returns the share of the attempts that succeeded, "" without attempts.
+// share returns the share of messages or attempts that succeeded, "" without any.
 func share(delivered, failed int64) string {
 	if delivered+failed <= 0 || delivered < 0 {
 		return ""
@@ -277,7 +277,7 @@ func (e endpointList) otherRow(widths troubleColumns) string {
 	if sum.delivered+sum.failed == 0 {
 		state = "no messages"
 	} else if sum.failed > 0 {
-		state = share(sum.delivered, sum.failed) + " delivered"
+		state = share(sum.delivered, sum.failed) + " of the attempts"
 	}
 	spans[1].Text = t.Fit(spans[1].Text, cmp.Or(widths.name, len("99 endpoints")), false)
 	return t.SignRow(e.width, false, append(spans, theme.Span{Text: "   " + state, Role: theme.Dim}), nil)

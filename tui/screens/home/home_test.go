@@ -130,7 +130,7 @@ func TestHomeGroupsFailures(t *testing.T) {
 	s.Client = tuitest.Connect(t, s.Instance)
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 40)
-	d.WantText("50.0 %", "retrying 3", "✗ 1 failed", "✓ 4 delivered", "2 of 3 in trouble", "2 groups")
+	d.WantText("80.0 %", "waiting 3 (3 retrying)", "✗ 1 failed", "✓ 4 delivered", "2 of 3 in trouble", "2 groups")
 	line := d.LineWith("debtor.updated")
 	if !regexp.MustCompile(`↻ +3 +503 upstream is down +debtor.updated +acme-shop +next in \d+h`).MatchString(line) {
 		t.Errorf("the group is %q, want 3 messages with answer 503", line)

@@ -31,12 +31,14 @@ func queueSpans(s *ui.Session, stats *wire.Stats, isShort bool) []theme.Span {
 	if depth.NotSent+depth.RetryPending == 0 && stats.InHand.InFlight == 0 {
 		return nil
 	}
-	add("not sent", display.Thousands(depth.NotSent), theme.Plain)
-	retryRole := theme.Plain
+	// Endpoints count both kinds together.
+	add("waiting", display.Thousands(depth.NotSent+depth.RetryPending), theme.Plain)
 	if depth.RetryPending > 0 {
-		retryRole = theme.Warning
+		spans[len(spans)-1].Text = " ("
+		spans = append(spans,
+			theme.Span{Text: display.Thousands(depth.RetryPending), Role: theme.Warning},
+			theme.Span{Text: " retrying)   ", Role: theme.Dim})
 	}
-	add("retrying", display.Thousands(depth.RetryPending), retryRole)
 	if stats.InHand.InFlight > 0 && !isShort {
 		add("in flight", display.Thousands(stats.InHand.InFlight), theme.Plain)
 	}
