@@ -206,7 +206,7 @@ func (s *Stream) Handle(m LiveMsg) (cmd tea.Cmd, current bool) {
 		session.Queues.Changed = true
 	}
 	if m.Troubles != nil {
-		session.Queues.Troubles = *m.Troubles
+		session.Queues.Announce(*m.Troubles, session.Now)
 	}
 	session.FailedRequests.Add(session.Now, m.FailedRequests)
 	if m.Final == nil {

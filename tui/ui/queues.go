@@ -42,6 +42,14 @@ func (q *Queues) Update(s *wire.Stats, now time.Time) {
 	}
 }
 
+// Announce stores the numbers of the live stream, which can be some seconds old. Those of statistics
+// that a screen shows are kept, so that the tabs and the screen have the same.
+func (q *Queues) Announce(t wire.Troubles, now time.Time) {
+	if q.fetchedAt.IsZero() || now.Sub(q.fetchedAt) >= QueuesInterval {
+		q.Troubles = t
+	}
+}
+
 // PeriodLabel returns the period of the statistics, which is shorter in the first hour of a store.
 func (q *Queues) PeriodLabel(c *Clock) string {
 	if q.since.IsZero() {

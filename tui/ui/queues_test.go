@@ -34,3 +34,23 @@ func TestEnabledChangedIsReportedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestTroublesAgree checks that the tabs show the numbers of statistics as long as these are recent.
+func TestTroublesAgree(t *testing.T) {
+	var q ui.Queues
+	now := time.Now()
+	q.Announce(wire.Troubles{Endpoints: 3}, now)
+	if q.Troubles.Endpoints != 3 {
+		t.Errorf("before statistics, there are %d endpoints in trouble, want the announced 3", q.Troubles.Endpoints)
+	}
+	failing := wire.Queue{IsEnabled: true, Breaker: wire.BreakerOpen}
+	q.Update(&wire.Stats{Queues: []wire.Queue{failing, failing}}, now)
+	q.Announce(wire.Troubles{Endpoints: 3}, now.Add(time.Second))
+	if q.Troubles.Endpoints != 2 {
+		t.Errorf("a second after statistics with 2, there are %d endpoints in trouble", q.Troubles.Endpoints)
+	}
+	q.Announce(wire.Troubles{Endpoints: 4}, now.Add(ui.QueuesInterval))
+	if q.Troubles.Endpoints != 4 {
+		t.Errorf("after %v, there are %d endpoints in trouble, want the announced 4", ui.QueuesInterval, q.Troubles.Endpoints)
+	}
+}

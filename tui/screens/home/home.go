@@ -75,13 +75,18 @@ func (h *Screen) Tick() tea.Cmd {
 		return nil
 	}
 	maxAge := maxStatsAge
-	if h.due {
+	if h.due || h.differsFromTabs() {
 		maxAge = ui.PollInterval
 	}
 	if h.Session.Now.Sub(h.RequestedAt) < maxAge {
 		return nil
 	}
 	return h.Poll()
+}
+
+// differsFromTabs reports whether the tabs show another number of endpoints in trouble.
+func (h *Screen) differsFromTabs() bool {
+	return h.Stats != nil && h.Session.Queues.Troubles.Endpoints != len(h.troubled())
 }
 
 // OnFetched shows the fetched overview.
