@@ -283,7 +283,26 @@ func (f *Frame) statusLine() string {
 	}
 	status := ui.Parts(f.hidden, f.Tabs.Front().Status())
 	right = append(sendingSpans(f.Changes, status), right...)
+	room := f.Tabs.width - 2
+	for _, span := range right {
+		room -= ansi.StringWidth(span.Text)
+	}
+	status = fitStatus(status, room)
 	return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + status}}, right)
+}
+
+// fitStatus leaves out the last parts of a status that do not fit. The most important part is the
+// first, and stays.
+func fitStatus(status string, room int) string {
+	short := status
+	for ansi.StringWidth(short) > room {
+		end := max(strings.LastIndex(short, ", "), strings.LastIndex(short, "   "))
+		if end < room/2 {
+			return status
+		}
+		short = short[:end]
+	}
+	return short
 }
 
 // toastLine draws a message to the user. An error has its time if there is room, and a hint if it

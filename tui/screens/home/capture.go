@@ -99,7 +99,7 @@ func (c Captures) healthySpans(t *theme.Theme) []theme.Span {
 	if c.Healthy == 0 {
 		return nil
 	}
-	text := display.Count(c.Healthy, "kind", "kinds")
+	text := display.Count(c.Healthy, "kind", "kinds") + ", up to date"
 	if len(c.Late) > 0 {
 		text = fmt.Sprintf("%d others", c.Healthy)
 	}

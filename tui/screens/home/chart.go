@@ -155,11 +155,29 @@ func (c chart) barLine(values []int64, highest int64, rowsBelow int) []theme.Spa
 	})
 }
 
-// columns draws a cell for each value, as wide as a minute. Cells with the same role are one span.
+// uncounted returns the number of shown minutes before counting began.
+func (c chart) uncounted() int {
+	since, first := time.Time(c.stats.SinceDateTime), time.Time(c.stats.Minutes.From)
+	if since.IsZero() {
+		return 0
+	}
+	hidden := len(c.stats.Minutes.Delivered) - c.minutesShown()
+	return int(since.Sub(first)/time.Minute) - hidden
+}
+
+// columns draws a cell for each value, as wide as a minute: a blank before counting began. Cells with
+// the same role are one span.
 func (c chart) columns(values []int64, cell func(n int64) theme.Span) []theme.Span {
 	var spans []theme.Span
-	for _, n := range values {
+	uncounted := c.uncounted()
+	for i, n := range values {
 		span := cell(n)
+		if n == 0 && i < uncounted {
+			span.Text = " "
+		}
+		if n > 0 && i == len(values)-1 {
+			span.Role = theme.Dim // the minute is not over
+		}
 		span.Text = strings.Repeat(span.Text, c.barWidth())
 		last := len(spans) - 1
 		if last >= 0 && spans[last].Role == span.Role {
@@ -200,7 +218,11 @@ func barOf(t *theme.Theme, n, highest int64) theme.Span {
 	if n <= 0 {
 		return theme.Span{Text: t.Zero, Role: theme.Dim}
 	}
-	glyphs := []rune(t.Bars)[1:]
+	return barOfGlyphs(n, highest, []rune(t.Bars)[1:])
+}
+
+// barOfGlyphs returns a bar of one cell, which is not empty.
+func barOfGlyphs(n, highest int64, glyphs []rune) theme.Span {
 	last := int64(len(glyphs) - 1)
 	return theme.Span{Text: string(glyphs[min(last, n*last/max(1, highest))])}
 }
@@ -225,15 +247,27 @@ func (c chart) hours() string {
 // sparkCells is the width of a sparkline.
 const sparkCells = 10
 
-// sparkline draws the attempts of an endpoint, by six minutes.
-func sparkline(t *theme.Theme, attempts []int64, role theme.Role) []theme.Span {
+// minSparkGlyphs is the number of bars from which a sparkline leaves out the full one, so that those
+// of lines below each other have a gap.
+const minSparkGlyphs = 5
+
+// sparkline draws the attempts of an endpoint, by six minutes. The first steps are uncounted.
+func sparkline(t *theme.Theme, attempts []int64, uncounted int, role theme.Role) []theme.Span {
 	attempts = attempts[max(0, len(attempts)-sparkCells):]
 	values := append(make([]int64, sparkCells-len(attempts)), attempts...)
 	highest := slices.Max(values)
+	glyphs := []rune(t.Bars)[1:]
+	if len(glyphs) > minSparkGlyphs {
+		glyphs = glyphs[:len(glyphs)-1]
+	}
 	var spans []theme.Span
-	for _, n := range values {
-		span := barOf(t, n, highest)
+	for i, n := range values {
+		span := theme.Span{Text: t.Zero, Role: theme.Dim}
+		if i < uncounted {
+			span.Text = " "
+		}
 		if n > 0 {
+			span = barOfGlyphs(n, highest, glyphs)
 			span.Role = role
 		}
 		spans = append(spans, span)

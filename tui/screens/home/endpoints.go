@@ -29,21 +29,41 @@ func (e endpointList) title() string {
 	return fmt.Sprintf("%s of %s in trouble", display.Thousands(troubled), total)
 }
 
-// note counts the disabled subscriptions, which may be so on purpose.
+// note has the host that all endpoints have in common, and counts the disabled subscriptions, which
+// may be so on purpose.
 func (e endpointList) note() []theme.Span {
-	disabled := e.overview.Stats.Disabled
-	if disabled == 0 {
+	disabled := ""
+	if n := e.overview.Stats.Disabled; n > 0 {
+		disabled = fmt.Sprintf("%d disabled", n)
+	}
+	text := ui.Parts(e.commonHost(), disabled)
+	const edges = 8 // spaces and lines around title and note
+	if theme.Width("Endpoints - "+e.title()+text)+edges > e.width-2 {
+		text = disabled
+	}
+	if text == "" {
 		return nil
 	}
-	return []theme.Span{{Text: fmt.Sprintf("%d disabled", disabled), Role: theme.Dim}}
+	return []theme.Span{{Text: text, Role: theme.Dim}}
 }
 
 // isStopped reports whether an endpoint receives nothing, or only single messages at intervals.
 func isStopped(q wire.Queue) bool { return !q.IsEnabled || q.Breaker == wire.BreakerOpen }
 
+// isUnsteady reports whether so many attempts fail that an endpoint has a sign of its own, although
+// it is not in trouble: the messages are delivered by retries.
+func isUnsteady(q wire.Queue) bool {
+	const steadyShare = 0.9
+	failed := q.Failed + q.GivenUp
+	return failed > 0 && float64(q.Delivered) < steadyShare*float64(q.Delivered+failed)
+}
+
 // sign returns the sign of an endpoint's state.
 func (e endpointList) sign(q wire.Queue) theme.Span {
 	t := e.session.Theme
+	if !ui.InTrouble(q) && isUnsteady(q) {
+		return theme.Span{Text: t.Retry, Role: theme.Warning}
+	}
 	if !ui.InTrouble(q) {
 		return theme.Span{Text: t.Healthy, Role: theme.Success}
 	}
@@ -54,14 +74,47 @@ func (e endpointList) sign(q wire.Queue) theme.Span {
 }
 
 // name returns the host and path of an endpoint, with the event if several ones have the same URL.
+// The host is in the title if all have the same.
 func (e endpointList) name(q wire.Queue) string {
 	name := ui.EndpointName(q.URL)
+	shown := name
+	if host := e.commonHost(); host != "" {
+		shown = strings.TrimPrefix(name, host+" ")
+	}
 	for _, endpoint := range e.overview.Stats.Queues {
 		if endpoint.SubscriptionID != q.SubscriptionID && ui.EndpointName(endpoint.URL) == name {
-			return name + " " + q.EventName
+			return shown + " " + q.EventName
 		}
 	}
-	return name
+	return shown
+}
+
+// commonHost returns the host of all endpoints if there are several, "" if they differ.
+func (e endpointList) commonHost() string {
+	queues := e.overview.Stats.Queues
+	if len(queues) < 2 {
+		return ""
+	}
+	common, _, _ := strings.Cut(ui.EndpointName(queues[0].URL), " ")
+	for _, q := range queues[1:] {
+		host, _, _ := strings.Cut(ui.EndpointName(q.URL), " ")
+		if host != common {
+			return ""
+		}
+	}
+	return common
+}
+
+// fitEndpoint cuts the host of an endpoint in its middle, and its path only if that is not enough.
+func fitEndpoint(t *theme.Theme, name string, width int) string {
+	host, path, hasPath := strings.Cut(name, " ")
+	const minHost, minWidth = 9, 20
+	if !hasPath || theme.Width(name) <= width || width < minWidth {
+		return t.TruncateMiddle(name, width)
+	}
+	room := max(width-1-theme.Width(path), min(minHost, len(host)), width/3)
+	host = t.TruncateMiddle(host, min(room, len(host)))
+	return host + " " + t.TruncateMiddle(path, width-1-theme.Width(host))
 }
 
 // affected describes the messages that an endpoint in trouble has not received.
@@ -123,8 +176,19 @@ func share(delivered, failed int64) string {
 // numbers returns the share of successes and the sparkline of an endpoint.
 func (e endpointList) numbers(delivered, failed int64, attempts []int64, role theme.Role) []theme.Span {
 	spans := []theme.Span{{Text: share(delivered, failed) + "  "}}
-	spans = append(spans, sparkline(e.session.Theme, attempts, role)...)
+	spans = append(spans, sparkline(e.session.Theme, attempts, e.uncounted(), role)...)
 	return append(spans, theme.Span{Text: " "})
+}
+
+// uncounted returns the number of steps of a sparkline before counting began.
+func (e endpointList) uncounted() int {
+	s := e.overview.Stats
+	since, now := time.Time(s.SinceDateTime), time.Time(s.ServerDateTime)
+	if since.IsZero() {
+		return 0
+	}
+	const step = time.Hour / sparkCells
+	return sparkCells - 1 - int(now.Sub(since)/step)
 }
 
 // numbersOf returns the share of successes and the sparkline of an endpoint.
@@ -143,7 +207,7 @@ func (e endpointList) nameLine(q wire.Queue, selected bool) string {
 	}
 	sign := e.sign(q)
 	sign.Text += " "
-	return t.SignRow(e.width, selected, []theme.Span{sign, {Text: t.TruncateMiddle(e.name(q), room)}}, numbers)
+	return t.SignRow(e.width, selected, []theme.Span{sign, {Text: fitEndpoint(t, e.name(q), room)}}, numbers)
 }
 
 // troubleLines draws an endpoint in trouble in two lines.
@@ -152,9 +216,13 @@ func (e endpointList) troubleLines(q wire.Queue, selected bool) []string {
 	text := e.affected(q) + ", " + e.reason(q)
 	when, isNext := e.when(q)
 	if isNext {
-		text += ", next " + when
+		when = nextText(when, "next ")
 	} else if when != "" {
-		text += ", last " + when
+		when = "last " + when
+	}
+	const margins = 4
+	if when != "" && theme.Width(text+", "+when) <= e.width-margins {
+		text += ", " + when
 	}
 	return []string{
 		e.nameLine(q, selected),
@@ -171,7 +239,7 @@ func (e endpointList) troubleTable(list []wire.Queue) (rows [][4]string, widths 
 		when, isNext := e.when(q)
 		row := [4]string{e.name(q), e.affected(q), e.reason(q), when}
 		if isNext {
-			row[2], row[3] = "paused, next try "+when, ""
+			row[2], row[3] = "paused, "+nextText(when, "next try "), ""
 		}
 		rows = append(rows, row)
 		widths.name = max(widths.name, theme.Width(row[0]))
@@ -196,7 +264,7 @@ func (e endpointList) tableLines(list []wire.Queue, selected int) []string {
 		sign.Text += " "
 		spans := []theme.Span{
 			sign,
-			{Text: t.Fit(t.TruncateMiddle(row[0], widths.name), widths.name, false) + "   "},
+			{Text: t.Fit(fitEndpoint(t, row[0], widths.name), widths.name, false) + "   "},
 			{Text: t.Fit(row[1], widths.affected, false) + "   "},
 			{Text: t.Fit(row[2], widths.reason, false) + "   ", Role: theme.Dim},
 			{Text: t.Fit(row[3], widths.when, true) + " ", Role: theme.Dim},

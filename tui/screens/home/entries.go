@@ -93,7 +93,7 @@ func (h *Screen) captureEntry(c wire.Capture) entry {
 }
 
 func (h *Screen) groupEntry(g *Group) entry {
-	table := groupTable{session: h.Session}
+	table := failureTables{session: h.Session}
 	return entry{
 		Key:  g.key(),
 		noun: "messages",

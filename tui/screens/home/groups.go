@@ -10,42 +10,63 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// groupTable draws groups of failures.
-type groupTable struct {
-	session *ui.Session
-	groups  []Group // all, of which some are shown
-	width   int     // in cells
+// failureTables draws the groups of failures and the recent failures, with the same columns.
+type failureTables struct {
+	session  *ui.Session
+	overview *Overview
+	recent   []wire.Message // that are shown one by one
+	width    int            // in cells
 }
 
-// groupColumns are the widths of the columns of failure groups in cells, 0 for one without room.
-type groupColumns struct{ count, result, event, subscriber, when int }
+// failureColumns are the widths of the columns in cells, 0 for one without room. The first one has
+// the number of messages, or the time of a recent failure.
+type failureColumns struct {
+	first, result, event, subscriber int
+	last                             int  // period of a group, or name of an endpoint
+	isShort                          bool // periods are shortened
+}
 
-// groupMargins are the cells around the columns: the sign, the gaps and a cell at the end.
-const groupMargins = 3 + 3*3 + 1
+// failureMargins are the cells around the columns before the last one: the sign, the gaps and a cell
+// at the end.
+const failureMargins = 3 + 3*3 + 1
 
-// whenMinWidth is the minimum width of a list with the times of failures.
+// whenMinWidth is the width from which other columns make room for the period of a group.
 const whenMinWidth = 98
 
 // columns returns the widths that fit: the widest columns are narrowed first.
-func (gt groupTable) columns() groupColumns {
-	var c groupColumns
-	for i := range gt.groups {
-		g := &gt.groups[i]
-		c.count = max(c.count, len(display.Thousands(len(g.IDs))))
+func (ft failureTables) columns() failureColumns {
+	c := failureColumns{first: len("999")}
+	long, short := 0, 0
+	for i := range ft.overview.Groups {
+		g := &ft.overview.Groups[i]
+		c.first = max(c.first, len(display.Thousands(len(g.IDs))))
 		c.result = max(c.result, theme.Width(g.result()))
 		c.event = max(c.event, theme.Width(g.Newest.EventName))
-		c.subscriber = max(c.subscriber, theme.Width(gt.subscriber(g)))
-		c.when = max(c.when, theme.Width(gt.when(g)))
+		c.subscriber = max(c.subscriber, theme.Width(ft.subscriber(g.Newest)))
+		long = max(long, theme.Width(ft.when(g, false)))
+		short = max(short, theme.Width(ft.when(g, true)))
 	}
-	c.count = max(c.count, len("999"))
-	room := gt.width - groupMargins - c.count
-	if gt.width >= whenMinWidth {
-		room -= c.when + 3
-	} else {
-		c.when = 0
+	endpoint := 0
+	for _, m := range ft.recent {
+		c.first = max(c.first, theme.Width(ft.session.ShortSince(time.Time(m.LastSavedDateTime))))
+		endpoint = max(endpoint, theme.Width(ui.EndpointName(m.URL)))
 	}
-	widths := []*int{&c.result, &c.event, &c.subscriber}
-	fitColumns(room, widths)
+	room := ft.width - failureMargins - c.first
+	const gap = 3
+	spare := room - c.result - c.event - c.subscriber - gap
+	switch {
+	case ft.width >= whenMinWidth:
+		c.last = max(long, min(endpoint, spare))
+	case spare >= long:
+		c.last = long
+	case spare >= short:
+		c.last = short
+		c.isShort = true
+	}
+	if c.last > 0 {
+		room -= c.last + gap
+	}
+	fitColumns(room, []*int{&c.result, &c.event, &c.subscriber})
 	return c
 }
 
@@ -67,25 +88,28 @@ func fitColumns(room int, widths []*int) {
 	}
 }
 
-// subscriber returns the name of the subscriber of a group.
-func (gt groupTable) subscriber(g *Group) string {
-	return gt.session.Queues.Known[g.Newest.SubscriptionID].SubscriberName
+// subscriber returns the name of the subscriber of a message.
+func (ft failureTables) subscriber(m wire.Message) string {
+	return ft.session.Queues.Known[m.SubscriptionID].SubscriberName
 }
 
 // when returns the period of the failures of a group, or the time of its next attempt.
-func (gt groupTable) when(g *Group) string {
-	s := gt.session
+func (ft failureTables) when(g *Group, isShort bool) string {
+	s := ft.session
 	if g.Newest.Status == ui.StatusRetrying {
 		queue := s.Queues.Known[g.Newest.SubscriptionID]
 		next := g.Next
 		if probe := time.Time(queue.NextProbeDateTime); queue.Breaker == wire.BreakerOpen && !probe.IsZero() {
 			next = probe
 		}
-		return "next " + s.ShortUntil(next)
+		if isShort {
+			return nextText(s.ShortUntil(next), "")
+		}
+		return nextText(s.ShortUntil(next), "next ")
 	}
 	newest := time.Time(g.Newest.LastSavedDateTime)
 	last, first := s.ShortSince(newest), s.ShortSince(g.Oldest)
-	if last == first {
+	if last == first || isShort {
 		return last
 	}
 	if s.Times == ui.Relative {
@@ -94,93 +118,73 @@ func (gt groupTable) when(g *Group) string {
 	return first + " to " + last
 }
 
-// line draws a group.
-func (gt groupTable) line(c groupColumns, g *Group, selected bool) string {
-	t := gt.session.Theme
-	sign := theme.Span{Text: t.Fail, Role: theme.Failure}
-	if g.Newest.Status == ui.StatusRetrying {
-		sign = theme.Span{Text: t.Retry, Role: theme.Warning}
+// nextText describes the time of an attempt, such as "in 6m", after a label.
+func nextText(until, label string) string {
+	if until == ui.Soon(0) {
+		return "due now"
 	}
+	return label + until
+}
+
+// sign returns the sign of a message.
+func (ft failureTables) sign(m wire.Message) theme.Span {
+	t := ft.session.Theme
+	if m.Status == ui.StatusRetrying {
+		return theme.Span{Text: t.Retry, Role: theme.Warning}
+	}
+	return theme.Span{Text: t.Fail, Role: theme.Failure}
+}
+
+// groupLine draws a group.
+func (ft failureTables) groupLine(c failureColumns, g *Group, selected bool) string {
+	first := theme.Span{Text: display.Thousands(len(g.IDs))}
+	last := ft.when(g, c.isShort)
+	return ft.line(c, g.Newest, selected, first, g.result(), last)
+}
+
+// recentLine draws a recent failure.
+func (ft failureTables) recentLine(c failureColumns, m wire.Message, selected bool) string {
+	first := theme.Span{Text: ft.session.ShortSince(time.Time(m.LastSavedDateTime)), Role: theme.Dim}
+	room := ft.width - failureMargins - c.first - c.result - c.event - c.subscriber - 3
+	last := fitEndpoint(ft.session.Theme, ui.EndpointName(m.URL), max(0, room))
+	return ft.line(c, m, selected, first, resultText(m, ft.overview.answerTo(m)), last)
+}
+
+// line draws a failure, with texts that the two lists have different ones of.
+func (ft failureTables) line(
+	c failureColumns, m wire.Message, selected bool, first theme.Span, result, last string,
+) string {
+	t := ft.session.Theme
+	sign := ft.sign(m)
 	spans := []theme.Span{
 		sign,
-		{Text: " " + t.Fit(display.Thousands(len(g.IDs)), c.count, true) + "   "},
-		{Text: t.Fit(g.result(), c.result, false) + "   ", Role: sign.Role},
-		{Text: t.Fit(g.Newest.EventName, c.event, false) + "   "},
-		{Text: t.Fit(gt.subscriber(g), c.subscriber, false)},
+		{Text: " " + t.Fit(first.Text, c.first, true) + "   ", Role: first.Role},
+		{Text: t.Fit(result, c.result, false) + "   ", Role: sign.Role},
+		{Text: t.Fit(m.EventName, c.event, false) + "   "},
+		{Text: t.Fit(ft.subscriber(m), c.subscriber, false)},
 	}
-	if c.when > 0 {
-		spans = append(spans, theme.Span{Text: "   " + gt.when(g), Role: theme.Dim})
+	if c.last > 0 {
+		spans = append(spans, theme.Span{Text: "   " + last, Role: theme.Dim})
 	}
-	return t.SignRow(gt.width, selected, spans, nil)
+	return t.SignRow(ft.width, selected, spans, nil)
 }
 
 // title counts the groups.
-func (gt groupTable) title(failures int) string {
-	text := display.Count(len(gt.groups), "group", "groups")
-	if failures == maxFailures {
+func (ft failureTables) title() string {
+	text := display.Count(len(ft.overview.Groups), "group", "groups")
+	if len(ft.overview.Failures) == maxFailures {
 		return fmt.Sprintf("%s of the newest %d", text, maxFailures)
 	}
 	return text
 }
 
 // describe describes a group for the status line.
-func (gt groupTable) describe(g *Group) string {
+func (ft failureTables) describe(g *Group) string {
 	m := g.Newest
 	text := fmt.Sprintf("%s of %s to %s", display.Count(len(g.IDs), "message", "messages"), m.EventName, ui.ShortURL(m.URL))
-	first, last := gt.session.ShortTime(g.Oldest), gt.session.ShortTime(time.Time(m.LastSavedDateTime))
+	first, last := ft.session.ShortTime(g.Oldest), ft.session.ShortTime(time.Time(m.LastSavedDateTime))
 	if first == last {
 		return text + ", at " + last
 	}
 	return text + ", first " + first + ", last " + last
-}
-
-// recentTable draws recent failures.
-type recentTable struct {
-	session *ui.Session
-	width   int // in cells
-}
-
-// recentColumns are the widths of the columns of recent failures in cells; the name of the endpoint
-// has the rest of the line.
-type recentColumns struct{ when, result, event, subscriber int }
-
-// recentMargins are the cells around the columns.
-const recentMargins = 2 + 4*3 + 2
-
-// columns returns the widths that fit.
-func (rt recentTable) columns(list []wire.Message) recentColumns {
-	var c recentColumns
-	endpoint := 0
-	for _, m := range list {
-		c.when = max(c.when, theme.Width(rt.session.ShortSince(time.Time(m.LastSavedDateTime))))
-		c.result = max(c.result, theme.Width(resultText(m, "")))
-		c.event = max(c.event, theme.Width(m.EventName))
-		c.subscriber = max(c.subscriber, theme.Width(rt.subscriber(m)))
-		endpoint = max(endpoint, theme.Width(ui.EndpointName(m.URL)))
-	}
-	fitColumns(rt.width-recentMargins-c.when, []*int{&c.result, &c.event, &c.subscriber, &endpoint})
-	return c
-}
-
-// subscriber returns the name of the subscriber of a message.
-func (rt recentTable) subscriber(m wire.Message) string {
-	return rt.session.Queues.Known[m.SubscriptionID].SubscriberName
-}
-
-// line draws a recent failure.
-func (rt recentTable) line(c recentColumns, m wire.Message, selected bool) string {
-	t := rt.session.Theme
-	sign := theme.Span{Text: t.Fail, Role: theme.Failure}
-	if m.Status == ui.StatusRetrying {
-		sign = theme.Span{Text: t.Retry, Role: theme.Warning}
-	}
-	room := rt.width - recentMargins - c.when - c.result - c.event - c.subscriber
-	return t.SignRow(rt.width, selected, []theme.Span{
-		sign,
-		{Text: " " + t.Fit(rt.session.ShortSince(time.Time(m.LastSavedDateTime)), c.when, true) + "   ", Role: theme.Dim},
-		{Text: t.Fit(resultText(m, ""), c.result, false) + "   ", Role: sign.Role},
-		{Text: t.Fit(m.EventName, c.event, false) + "   "},
-		{Text: t.Fit(rt.subscriber(m), c.subscriber, false) + "   "},
-		{Text: t.TruncateMiddle(ui.EndpointName(m.URL), room), Role: theme.Dim},
-	}, nil)
 }

@@ -502,15 +502,25 @@ func (l layout) queueBlock(p plan, spans []theme.Span, first int) block {
 	return b
 }
 
+// failureTables returns the groups of failures and the recent failures.
+func (l layout) failureTables(p plan) failureTables {
+	return failureTables{
+		session:  l.session,
+		overview: l.Overview,
+		recent:   l.Failures[:p.recent],
+		width:    l.width,
+	}
+}
+
 // groupsBlock draws the groups of failures, scrolled to the selected one.
 func (l layout) groupsBlock(p plan, first int) block {
-	table := groupTable{session: l.session, groups: l.Groups, width: l.width}
-	b := block{title: "Failures", detail: table.title(len(l.Failures))}
+	table := l.failureTables(p)
+	b := block{title: "Failures", detail: table.title()}
 	b.Width = l.width
 	c := table.columns()
 	start := max(0, min(l.selected-first, len(l.Groups)-1)-p.groups+1)
 	for i := start; i < start+p.groups; i++ {
-		b.add(table.line(c, &l.Groups[i], first+i == l.selected), first+i)
+		b.add(table.groupLine(c, &l.Groups[i], first+i == l.selected), first+i)
 	}
 	return b
 }
@@ -527,13 +537,12 @@ func (l layout) viewsBlock(p plan, first int) block {
 
 // recentBlock draws the newest failures one by one.
 func (l layout) recentBlock(p plan, first int) block {
-	table := recentTable{session: l.session, width: l.width}
+	table := l.failureTables(p)
 	b := block{title: "Recent failures"}
 	b.Width = l.width
-	list := l.Failures[:p.recent]
-	c := table.columns(list)
-	for i, m := range list {
-		b.add(table.line(c, m, first+i == l.selected), first+i)
+	c := table.columns()
+	for i, m := range table.recent {
+		b.add(table.recentLine(c, m, first+i == l.selected), first+i)
 	}
 	return b
 }

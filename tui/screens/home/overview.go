@@ -68,11 +68,33 @@ func resultText(m wire.Message, answer string) string {
 		return ui.LastResult(m)
 	}
 	number := strconv.Itoa(*code)
-	answer = strings.TrimSpace(strings.TrimPrefix(answer, number)) // titles of pages often start with it
+	answer = withoutStatus(answer)
 	if answer == "" {
 		answer = http.StatusText(*code)
 	}
 	return strings.TrimSpace(number + " " + answer)
+}
+
+// withoutStatus returns an answer without the status code that titles of pages often start with.
+// Behind a proxy, it can differ from that of the response.
+func withoutStatus(answer string) string {
+	first, after, _ := strings.Cut(answer, " ")
+	code, err := strconv.Atoi(first)
+	if err == nil && http.StatusText(code) != "" {
+		return strings.TrimSpace(after)
+	}
+	return strings.TrimSpace(answer)
+}
+
+// answerTo returns the summary of the answer to the newest message with the same result, "" if it is
+// not known.
+func (o *Overview) answerTo(m wire.Message) string {
+	for i := range o.Groups {
+		if o.Groups[i].isOf(m) {
+			return o.Groups[i].Answer
+		}
+	}
+	return ""
 }
 
 // isOf reports whether a message belongs to the group.
