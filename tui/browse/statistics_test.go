@@ -108,7 +108,7 @@ func TestStatisticsWithoutKey(t *testing.T) {
 		if !embedded {
 			d.Advance(time.Second)
 			if len(started) > 0 {
-				t.Errorf("a service whose records are not embedded got a request for %s", <-started)
+				t.Errorf("a service without embedded records got a request for %s", <-started)
 			}
 			d.WantNoText("i statistics")
 			continue

@@ -273,6 +273,13 @@ func (k *Keyboard) notifyUnbound(key string) {
 	if k.host.Overlay() != nil || !keymap.Bindings.BoundOnAnyScreen(key) {
 		return
 	}
+	if upper := strings.ToUpper(key); upper != key && len(key) == 1 {
+		b, isBound := keymap.Bindings.Lookup(k.tabs.Front().Scopes(), upper)
+		if isBound && isEffective(k.tabs.Front(), b) {
+			k.host.Hint(ui.Info, "no "+key+" here: "+upper+" is "+b.Name())
+			return
+		}
+	}
 	if key == " " {
 		key = keymap.SpaceKey
 	}

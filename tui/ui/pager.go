@@ -249,7 +249,8 @@ func (p *Pager) Draw() []string {
 	return lines
 }
 
-// drawLine draws line i. The line with the cursor and matches of the search have one style.
+// drawLine draws line i. Matches of the search have one style, and the line with the cursor keeps its
+// colour on the bar.
 func (p *Pager) drawLine(i int) string {
 	t := p.Owner.Session.Theme
 	line := p.Lines[i]
@@ -258,8 +259,11 @@ func (p *Pager) drawLine(i int) string {
 	if p.Data.Styled != nil && !isMatch && !hasCursor {
 		return t.Compose(p.view.cols, p.Data.Styled[i], nil)
 	}
+	if hasCursor && !isMatch && line.Text != "" {
+		return t.SignRow(p.view.cols, true, []theme.Span{{Text: line.Text[1:], Role: line.Role}}, nil)
+	}
 	if hasCursor && line.Text != "" {
-		line = theme.Span{Text: t.Pointer + line.Text[1:], Role: theme.Selected}
+		line.Text = t.Pointer + line.Text[1:]
 	}
 	if isMatch {
 		line.Role = theme.Match

@@ -191,6 +191,14 @@ func (c *Clock) TimeText(at time.Time) string {
 	return c.InZone(at).Format("01-02 15:04:05")
 }
 
+// TimeUntilText formats a time in the future as TimeText formats one in the past: in 6m.
+func (c *Clock) TimeUntilText(at time.Time) string {
+	if c.Times == Relative && !at.IsZero() {
+		return Until(c.TimeUntil(at))
+	}
+	return c.TimeText(at)
+}
+
 // ShortTime formats a time without seconds, and with its date if it is not within half a day.
 func (c *Clock) ShortTime(at time.Time) string {
 	if at.IsZero() {

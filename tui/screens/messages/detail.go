@@ -246,6 +246,16 @@ func (s *Detail) Status() string {
 // Count returns the number of the message in the list, and the number of messages.
 func (s *Detail) Count() string { return s.list.Position() }
 
+// Hints leaves out the keys of other messages if there are none.
+func (s *Detail) Hints(bound []keymap.Binding) []keymap.Binding {
+	if s.list.Position() != "1 of 1" {
+		return bound
+	}
+	return slices.DeleteFunc(bound, func(b keymap.Binding) bool {
+		return b.Action == keymap.PreviousPage || b.Action == keymap.NextPage
+	})
+}
+
 func (s *Detail) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessage, keymap.InLists}
 }

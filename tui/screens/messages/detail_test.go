@@ -159,7 +159,7 @@ func TestAnswerFollowsSelectedAttempt(t *testing.T) {
 	d.Respond(detail, nil, func(error) tea.Cmd { return detail.OnFetched(fetched, nil) })
 	d.WantText("├ Sent ─", "┬ Response of attempt 1 ─", "the first answer")
 	d.Press("g", "down")
-	d.WantText("┬ Response of attempt 2 ─", "the second answer", "  Att.   ✗ 0s  ✗ 0s  ✗  ↻ in ")
+	d.WantText("┬ Response of attempt 2 ─", "the second answer", "  Attempts  ✗ 0s  ✗ 0s  ✗  ↻ in ")
 	d.Press("up")
 	d.WantText("┬ Response of attempt 1 ─")
 	d.CheckScreen()

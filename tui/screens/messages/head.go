@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	maxAddressLines = 4 // maximum number of lines of a URL
-	labelCells      = 9 // width of the labels
+	maxAddressLines = 4                   // maximum number of lines of a URL
+	labelCells      = len("  Attempts  ") // width of the labels
 )
 
 // head returns the lines above the tabs: URL, subscriber, time and size. A long URL
@@ -27,7 +27,7 @@ func (s *content) head() []string {
 	}
 	lines = append(lines, s.headed("Added", s.session.TimeOfDay(added)+" ("+age+" ago)", "size "+size))
 	if strip := s.strip(); strip != nil {
-		label := theme.Span{Text: s.session.Theme.Fit("  Att.", labelCells, false), Role: theme.Label}
+		label := theme.Span{Text: s.session.Theme.Fit("  Attempts", labelCells, false), Role: theme.Label}
 		lines = append(lines, s.session.Theme.Compose(s.width, append([]theme.Span{label}, strip...), nil))
 	}
 	return lines

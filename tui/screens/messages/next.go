@@ -85,11 +85,25 @@ func nextLong(m wire.Message, s *ui.Session) string {
 	case waitRequested:
 		return "the endpoint asked to wait until " + s.TimeOfDay(waitUntil(m, s))
 	case breakerOpen:
-		probe := time.Time(s.Queues.Known[m.SubscriptionID].NextProbeDateTime)
-		return ui.PausedText("", s.TimeUntil(probe))
+		return "paused after failures"
 	case noAttempt:
 		return noAttempt
 	default:
-		return "scheduled, " + attempt
+		return "scheduled"
+	}
+}
+
+// nextAt returns the time of the next attempt, zero if it is not known.
+func nextAt(m wire.Message, s *ui.Session) time.Time {
+	queue := s.Queues.Known[m.SubscriptionID]
+	switch next(m, s) {
+	case subscriptionDisabled, withheld, noAttempt:
+		return time.Time{}
+	case waitRequested:
+		return waitUntil(m, s)
+	case breakerOpen:
+		return time.Time(queue.NextProbeDateTime)
+	default:
+		return time.Time(m.NextAttemptDateTime)
 	}
 }

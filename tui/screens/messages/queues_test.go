@@ -29,7 +29,7 @@ func TestLateMessageShowsReason(t *testing.T) {
 	d.Advance(0)
 	d.WantText("paused")
 	d.Press("enter")
-	d.WantText("[paused]", "paused after failures, next try now")
+	d.WantText("[paused]", "due             paused after failures")
 
 	enable := func(on bool) {
 		t.Helper()

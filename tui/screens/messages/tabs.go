@@ -336,8 +336,8 @@ func (s *content) scheduled(c attemptColumns) []theme.Span {
 		return nil
 	}
 	when := "-"
-	if due := time.Time(s.Message.NextAttemptDateTime); !due.IsZero() {
-		when = s.session.TimeOfDay(due)
+	if due := nextAt(s.Message, s.session); !due.IsZero() {
+		when = s.session.TimeUntilText(due)
 	}
 	start := fmt.Sprintf("  %3d  %s", len(s.Responses)+1, s.session.Theme.Fit(when, c.when, false))
 	first, second, hasSecond := strings.Cut(text, "; ")

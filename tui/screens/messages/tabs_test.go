@@ -67,7 +67,7 @@ func TestHeldMessageShowsReason(t *testing.T) {
 	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, ui.StatusRetrying)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "enter")
-	d.WantText("scheduled, in ")
+	d.WantText("scheduled")
 	detail := d.App.Front().(*messages.Detail)
 	detail.OnFetched(messages.FetchedMessage{
 		Message: detail.Content.Message,
