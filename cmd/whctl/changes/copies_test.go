@@ -260,8 +260,8 @@ func TestAdvanceWritesWholePagesOrNothing(t *testing.T) {
 		},
 	} {
 		page := &client.ChangePage{Next: "e-3", Changes: []wire.Change{good, bad}}
-		if err := db.advance(kind, copied, st, page); !errors.Is(err, errFields) {
-			t.Errorf("advance with the change %s: got error %v, want %v", bad.KeyFields, err, errFields)
+		if err := db.advance(kind, copied, st, page); !errors.Is(err, errValue) {
+			t.Errorf("advance with the change %s: got error %v, want %v", bad.KeyFields, err, errValue)
 		}
 	}
 

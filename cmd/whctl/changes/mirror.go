@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -19,14 +18,11 @@ import (
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
-	"github.com/bizhook/whd/cmd/whctl/records"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-// kindsInterval is the interval at which the fields of the kinds are read again.
-const kindsInterval = time.Minute
-
 // mirrorRecords runs whctl mirror.
-func mirrorRecords(ctx context.Context, c *cli.Context, s *command.Session) error {
+func mirrorRecords(ctx context.Context, c *cli.Context, s *command.Session) (err error) {
 	if c.String("to") == "" {
 		return cmdline.Usagef("give the file of the copies with --to")
 	}
@@ -35,9 +31,18 @@ func mirrorRecords(ctx context.Context, c *cli.Context, s *command.Session) erro
 		return err
 	}
 	defer service.Close()
-	m := &mirror{service: service, once: c.Bool("once"), now: s.Now, zone: s.Zone()}
-	m.setOutput(c, s)
-	kinds, err := m.kinds(ctx, c.Args().Slice())
+	m := &mirror{
+		service: service,
+		kinds:   &kindReader{service: service, now: s.Now},
+		once:    c.Bool("once"),
+		now:     s.Now,
+		zone:    s.Zone(),
+		notify:  func(format string, args ...any) { s.Notice(c, format, args...) },
+	}
+	if s.Prompter.Watches && !c.Bool("quiet") {
+		m.progress.line = output.NewStatusLine(s.Stderr)
+	}
+	kinds, err := m.kinds.named(ctx, c.Args().Slice())
 	if err != nil {
 		return command.Interrupted(err, 0)
 	}
@@ -45,56 +50,25 @@ func mirrorRecords(ctx context.Context, c *cli.Context, s *command.Session) erro
 	if err != nil {
 		return err
 	}
-	return cmp.Or(m.run(ctx, kinds), m.copies.Close())
+	defer func() { err = errors.Join(err, m.copies.Close()) }()
+	return m.run(ctx, kinds)
 }
 
-// mirror keeps the copies of kinds.
+// mirror keeps the copies of kinds. Each kind has a goroutine.
 type mirror struct {
-	service *client.Client
-	copies  *copies
-	once    bool // ends when the copies are current
-	now     func() time.Time
-	zone    *time.Location // time zone of printed times
-	notice  func(format string, args ...any)
-
-	mu       sync.Mutex // guards the fields below
-	registry *record.Registry
-	etag     string    // entity tag of the registry
-	read     time.Time // time at which the registry was read
-
-	screen func(text string) // rewrites a line; nil without a terminal
-	drawn  time.Time         // time at which the line was rewritten
+	service  *client.Client
+	kinds    *kindReader
+	copies   *copies
+	once     bool // ends when the copies are current
+	now      func() time.Time
+	zone     *time.Location // time zone of printed times
+	notify   func(format string, args ...any)
+	progress progress
 }
 
-// setOutput sets the functions that print notices and the progress. A notice clears the line of the
-// progress before.
-func (m *mirror) setOutput(c *cli.Context, s *command.Session) {
-	m.notice = func(format string, args ...any) { s.Notice(c, format, args...) }
-	if !s.Prompter.Watches || c.Bool("quiet") {
-		return
-	}
-	m.screen = func(text string) {
-		fmt.Fprintf(s.Stderr, "%-*.*s\r", screenWidth, screenWidth, display.Sanitize(text))
-	}
-	m.notice = func(format string, args ...any) {
-		m.screen("")
-		s.Notice(c, format, args...)
-	}
-}
-
-// kinds returns the kinds with some names, each once.
-func (m *mirror) kinds(ctx context.Context, names []string) ([]*record.Kind, error) {
-	var kinds []*record.Kind
-	for _, name := range names {
-		kind, err := m.kind(ctx, name, kindsInterval)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds, nil
+// notice prints a notice in place of the progress, which the next step of a kind shows again.
+func (m *mirror) notice(format string, args ...any) {
+	m.progress.line.Print(func() { m.notify(format, args...) })
 }
 
 // run keeps the copies until ctx is done, or with once until they are current. If one fails,
@@ -106,18 +80,20 @@ func (m *mirror) run(ctx context.Context, kinds []*record.Kind) error {
 	for _, kind := range kinds {
 		work.Go(func() {
 			if err := m.keep(ctx, kind); err != nil {
-				cancel(err)
+				cancel(fmt.Errorf("%s: %w", kind.Name, err))
 			}
 		})
 	}
 	work.Wait()
+	m.progress.line.Clear()
 	for _, kind := range kinds {
 		m.noticeCurrent(kind)
 	}
 	return command.Interrupted(context.Cause(ctx), 0)
 }
 
-// noticeCurrent prints the time until which a copy has all changes, if it is known.
+// noticeCurrent prints the time until which a copy has all changes, if it is known. That time is
+// by the clock of the service, which may be ahead of ours: the age is at least 0.
 func (m *mirror) noticeCurrent(kind *record.Kind) {
 	st, err := m.copies.state(kind)
 	if err != nil || st == nil || st.current == "" {
@@ -125,45 +101,12 @@ func (m *mirror) noticeCurrent(kind *record.Kind) {
 	}
 	current, _ := time.Parse(time.RFC3339, st.current) // as it was written
 	m.notice("%s is current as of %s, %s ago",
-		kind.Name, current.In(m.zone).Format(time.DateTime), m.now().Sub(current).Round(time.Second))
-}
-
-// kind returns a kind with the fields that it had at most maxAge ago. If they cannot be read, those
-// of an earlier time are used.
-func (m *mirror) kind(ctx context.Context, name string, maxAge time.Duration) (*record.Kind, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.registry == nil || m.now().Sub(m.read) > maxAge {
-		if err := m.readKinds(ctx); err != nil && m.registry == nil {
-			return nil, err
-		}
-		m.read = m.now()
-	}
-	return records.KindNamed(m.registry, name)
-}
-
-// readKinds reads the registry, if it has changed.
-func (m *mirror) readKinds(ctx context.Context) error {
-	list, err := m.kindList(ctx)
-	if err != nil || list == nil {
-		return err
-	}
-	m.etag = list.ETag
-	m.registry, err = list.Registry()
-	return err
-}
-
-// kindList returns the kinds of the service, or nil if they have not changed. At the start it
-// waits for the service.
-func (m *mirror) kindList(ctx context.Context) (*client.KindList, error) {
-	if m.registry == nil {
-		return m.service.AwaitKindList(ctx)
-	}
-	return m.service.KindList(ctx, m.etag)
+		kind.Name, current.In(m.zone).Format(time.DateTime), display.Age(m.now().Sub(current)))
 }
 
 // keep keeps the copy of a kind. It loads the records if there is no copy, if its fields have
-// changed, or if changes since its token are not available.
+// changed, or if changes since its token are not available. It pauses before it loads them another
+// time, so that a service whose tokens are never valid is not read without end.
 func (m *mirror) keep(ctx context.Context, kind *record.Kind) error {
 	st, err := m.copies.state(kind)
 	if err != nil {
@@ -173,26 +116,50 @@ func (m *mirror) keep(ctx context.Context, kind *record.Kind) error {
 	if st != nil && st.fields != fieldsOf(kind) {
 		reason = errFields
 	}
+	pauses := backoff.Backoff{Min: minLoadPause, Max: maxLoadPause}
 	for {
 		if reason != nil {
 			m.notice("%s is loaded again: %s", kind.Name, reason)
 		}
-		if reason != nil || st == nil {
+		isLoaded := reason != nil || st == nil
+		if isLoaded {
 			kind, st, err = m.load(ctx, kind)
 			if err != nil {
 				return err
 			}
 		}
+
+		start := m.now()
 		reason = m.follow(ctx, kind, st)
 		if !outdated(reason) {
 			return reason
 		}
+		if m.now().Sub(start) > maxLoadPause {
+			pauses.Reset()
+		}
+		if !isLoaded {
+			continue
+		}
+		if err := pause(ctx, pauses.Next()); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits for a time, unless ctx is done.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
 // outdated reports whether an error means that the records have to be loaded again.
 func outdated(err error) bool {
-	return errors.Is(err, errFields) || client.Is(err, client.ResyncRequired)
+	return errors.Is(err, errFields) || errors.Is(err, errValue) ||
+		client.Is(err, client.ResyncRequired)
 }
 
 // A load is lost with its connection, or if its token becomes invalid; it is repeated after a
@@ -210,11 +177,11 @@ func (m *mirror) load(ctx context.Context, kind *record.Kind) (*record.Kind, *st
 	best := 0   // number of rows of the longest load
 	futile := 0 // number of loads since then
 	for attempt := 1; ; attempt++ {
-		kind, err := m.kind(ctx, kind.Name, 0)
+		latest, err := m.kinds.kind(ctx, kind.Name, 0)
 		if err != nil {
 			return nil, nil, err
 		}
-		st, rows, err := m.loadOnce(ctx, kind, attempt)
+		st, rows, err := m.loadOnce(ctx, latest, attempt)
 		futile++
 		if rows > best {
 			best = rows
@@ -222,14 +189,12 @@ func (m *mirror) load(ctx context.Context, kind *record.Kind) (*record.Kind, *st
 		}
 		mayRepeat := client.Is(err, client.Incomplete) || outdated(err)
 		if !mayRepeat || futile == maxFutile {
-			return kind, st, err
+			return latest, st, err
 		}
-		pause := pauses.Next()
-		m.notice("%s: %s; load %d starts in %s", kind.Name, err, attempt+1, pause)
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+		wait := pauses.Next()
+		m.notice("%s: %s; load %d starts in %s", kind.Name, err, attempt+1, wait)
+		if err := pause(ctx, wait); err != nil {
+			return nil, nil, err
 		}
 	}
 }
@@ -279,11 +244,11 @@ func (m *mirror) loadRows(
 		}
 		last = page
 		rows += len(page.Rows)
-		progress := "loading, " + display.Count(int64(rows), "row", "rows")
+		text := "loading, " + display.Count(int64(rows), "row", "rows")
 		if attempt > 1 {
-			progress += fmt.Sprintf(" (load %d)", attempt)
+			text += fmt.Sprintf(" (load %d)", attempt)
 		}
-		m.show(kind, progress)
+		m.progress.show(m.now(), kind.Name+": "+text)
 	}
 	return t, last, rows, nil
 }
@@ -337,7 +302,7 @@ func (m *mirror) sameFields(
 func (m *mirror) checkFields(
 	ctx context.Context, kind *record.Kind, st *state,
 ) (token string, err error) {
-	latest, err := m.kind(ctx, kind.Name, 0)
+	latest, err := m.kinds.kind(ctx, kind.Name, 0)
 	if err != nil {
 		return "", err
 	}
@@ -390,12 +355,12 @@ func (m *mirror) follow(ctx context.Context, kind *record.Kind, st *state) error
 			return err
 		}
 		applied += len(page.Changes)
-		m.show(kind, "current, "+display.Count(int64(applied), "change", "changes"))
+		m.showFollowed(kind, applied, len(page.Changes) == 0)
 		reached, err := end.reachedBy(st.token)
 		if reached || err != nil {
 			return err
 		}
-		latest, err := m.kind(ctx, kind.Name, kindsInterval)
+		latest, err := m.kinds.kind(ctx, kind.Name, kindsInterval)
 		if err == nil && fieldsOf(latest) != st.fields {
 			return errFields
 		}
@@ -403,19 +368,41 @@ func (m *mirror) follow(ctx context.Context, kind *record.Kind, st *state) error
 	return nil
 }
 
-// The progress is drawn in one line, not more often than every screenInterval.
-const (
-	screenWidth    = 78
-	screenInterval = 200 * time.Millisecond
-)
-
-// show shows the progress of a kind on a terminal.
-func (m *mirror) show(kind *record.Kind, text string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := m.now()
-	if m.screen != nil && now.Sub(m.drawn) >= screenInterval {
-		m.drawn = now
-		m.screen(kind.Name + ": " + text)
+// showFollowed shows that a copy has got changes, or that it is current.
+func (m *mirror) showFollowed(kind *record.Kind, applied int, isCurrent bool) {
+	text := kind.Name + ": " + display.Count(int64(applied), "change", "changes") + " applied"
+	if isCurrent {
+		m.progress.showNow(m.now(), text+", current")
+		return
 	}
+	m.progress.show(m.now(), text)
+}
+
+// progressInterval is the minimum interval between two texts of the progress.
+const progressInterval = 200 * time.Millisecond
+
+// progress shows the last step of any kind.
+type progress struct {
+	line *output.StatusLine // nil without a terminal
+
+	mu      sync.Mutex // guards shownAt
+	shownAt time.Time  // time of the last text
+}
+
+// show shows a text, unless there was another one shortly before.
+func (p *progress) show(now time.Time, text string) {
+	p.mu.Lock()
+	isSoon := now.Sub(p.shownAt) < progressInterval
+	p.mu.Unlock()
+	if !isSoon {
+		p.showNow(now, text)
+	}
+}
+
+// showNow shows a text after which there may be none for a long time.
+func (p *progress) showNow(now time.Time, text string) {
+	p.mu.Lock()
+	p.shownAt = now
+	p.mu.Unlock()
+	p.line.Show(text)
 }

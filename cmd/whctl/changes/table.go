@@ -64,7 +64,7 @@ func columnType(t record.Type) string {
 }
 
 // createStatements returns the statements that create the table. A primary key cannot have
-// expressions, so that a key with decimals is a unique index.
+// expressions, so a key with decimals gets a unique index instead.
 func (t *table) createStatements() []string {
 	columns := record.Texts(t.columns, func(f record.Field) string {
 		return strings.TrimSpace(sqlite.Quote(f.Name) + " " + columnType(f.Type))
@@ -103,9 +103,12 @@ func keyTerm(f record.Field, sql string) string {
 // decimals stay as they are: A.0 and A.00 are different keys, and so are 01.5 and 01.50.
 func withoutTrailingZeros(sql string) string {
 	const stripped = `CASE WHEN ` +
-		`%[1]s GLOB '*[0-9].[0-9]*' AND %[1]s NOT GLOB '*.*.*' AND ` + // a point between digits
-		`%[1]s GLOB '[-0-9]*' AND %[1]s NOT GLOB '?*[^0-9.]*' AND ` + // a sign only at the start
-		`ltrim(%[1]s, '-') NOT GLOB '0[0-9]*' ` + // no zeros at the start
+		// One point, between digits: not 100, x. or 1.0.0.
+		`%[1]s GLOB '*[0-9].[0-9]*' AND %[1]s NOT GLOB '*.*.*' AND ` +
+		// Only digits, after at most one sign: not A.0, 1-2.0 or --1.0.
+		`%[1]s GLOB '[-0-9]*' AND %[1]s NOT GLOB '?*[^0-9.]*' AND ` +
+		// No zeros before other digits: not 01.5, but 0.5.
+		`ltrim(%[1]s, '-') NOT GLOB '0[0-9]*' ` +
 		`THEN rtrim(rtrim(%[1]s, '0'), '.') ELSE %[1]s END`
 	return fmt.Sprintf(stripped, sql)
 }
@@ -115,6 +118,9 @@ func withoutTrailingZeros(sql string) string {
 func (t *table) values(row, key client.Row) ([]any, error) {
 	values := make([]any, len(t.columns))
 	for i, f := range t.columns {
+		if slices.Contains(t.key, i) {
+			continue
+		}
 		v, err := valueOf(f.Type, row.Value(f.Name))
 		if err != nil {
 			return nil, unexpectedValue(f)
@@ -145,12 +151,13 @@ func (t *table) keyValues(key client.Row) ([]any, error) {
 	return values, nil
 }
 
-// errFields is the error of a copy with other fields than the records.
-var errFields = errors.New("its fields have changed")
+// Errors of a copy that has to be loaded again.
+var (
+	errFields = errors.New("its fields have changed")
+	errValue  = errors.New("a value is not of the type of its field") // which has changed, probably
+)
 
-func unexpectedValue(f record.Field) error {
-	return fmt.Errorf("%w: unexpected value of %s", errFields, f.Name)
-}
+func unexpectedValue(f record.Field) error { return fmt.Errorf("%w: %s", errValue, f.Name) }
 
 // valueOf converts a value to that of a column.
 func valueOf(t record.Type, v client.Value) (any, error) {

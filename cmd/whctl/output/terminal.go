@@ -36,11 +36,26 @@ func TerminalOf(w io.Writer, env func(string) string) Terminal {
 	file := w.(*os.File)
 	t.IsTerminal = true
 	t.Colours = true
-	t.Width = cmp.Or(t.Width, UnknownWidth)
-	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-		t.Width = width
-	}
+	t.Width = cmp.Or(reportedWidth(file), t.Width, UnknownWidth)
 	return t
+}
+
+// reportedWidth returns the width that a terminal reports, in cells; 0 if it does not.
+func reportedWidth(terminal *os.File) int {
+	width, _, err := term.GetSize(int(terminal.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// widthOf returns the present width of a terminal, in cells.
+func widthOf(terminal io.Writer) int {
+	file, isFile := terminal.(*os.File)
+	if !isFile {
+		return UnknownWidth
+	}
+	return cmp.Or(reportedWidth(file), UnknownWidth)
 }
 
 // IsTerminal reports whether a stream of the program, standard input for example, is a terminal.
