@@ -7,6 +7,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -63,6 +65,24 @@ func TestDoctorWarnsOfExpiringCertificate(t *testing.T) {
 		if !strings.Contains(got.stdout, `"Check":"certificate",`+want) {
 			t.Errorf("whctl doctor %s before the end of the certificate: got %v; want %s",
 				remaining, got, want)
+		}
+	}
+}
+
+// TestDoctorOfUntrustedCertificate checks that a certificate that is not trusted fails one check, and
+// not the ones that depend on it.
+func TestDoctorOfUntrustedCertificate(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that the test lets fail
+	server.StartTLS()
+	defer server.Close()
+	got := invocation{env: map[string]string{profile.EnvURL: server.URL}}.run(t, "doctor", "--json")
+	if !strings.Contains(got.stdout, `"Check":"certificate","Result":"fail"`) {
+		t.Errorf("got %v, want a failed check of the certificate", got)
+	}
+	for _, dependent := range []string{"service", "clock", "sign-in"} {
+		if strings.Contains(got.stdout, `"Check":"`+dependent+`"`) {
+			t.Errorf("got %v, want no check %s", got, dependent)
 		}
 	}
 }

@@ -36,7 +36,8 @@ type Diagnosis struct {
 	service   *client.Client // nil if it cannot be created
 	info      *wire.Info     // nil if the service does not respond
 	admin     bool           // the login is one of an admin
-	// isUnreachable reports that the service, or the proxy to it, lets no connection through.
+	// isUnreachable reports that the service, or the proxy to it, lets no connection through, or that
+	// there is no TLS connection.
 	isUnreachable bool
 }
 

@@ -212,6 +212,7 @@ func (d *Diagnosis) checkCertificate() check.Result {
 	defer cancel()
 	leaf, err := certificateOf(ctx, u, options.TLS, proxy)
 	if err != nil {
+		d.isUnreachable = true
 		return handshakeFailure(err, u, proxy)
 	}
 	return certificateResult(leaf, d.now())
