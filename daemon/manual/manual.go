@@ -73,6 +73,8 @@ type section struct {
 	Title string
 	Level int
 	text  string // below the heading, in lower case
+	// symptoms are the rows of a table of symptoms, each with its cause and remedy.
+	symptoms []string
 }
 
 // newContent renders all pages.
@@ -180,10 +182,13 @@ type resultsView struct {
 	view
 	Missing bool // the search is for a page that does not exist
 	Results []result
-	Limited bool // there are more
+	Total   int  // may be more than there are Results
+	Partial bool // no place has all words
+	Matched int  // words that each result has
+	Count   int  // words in the search
 }
 
-// Search returns the page of the headings, and of the pages, that contain words.
+// Search returns the page of the places that contain words, or most of them.
 func (m *Manual) Search(words string, site encode.Site) ([]byte, error) {
 	return m.results("Search the manual", words, false, site)
 }
@@ -203,11 +208,12 @@ func (m *Manual) results(title, words string, missing bool, site encode.Site) ([
 	words = strings.ToValidUTF8(words[:min(len(words), maxWords)], "")
 	v := resultsView{view: m.view(title, site), Missing: missing}
 	v.Words = words
-	v.Results = all.search(words)
-	if len(v.Results) > maxResults {
-		v.Results = v.Results[:maxResults]
-		v.Limited = true
-	}
+	found := all.search(words)
+	v.Results = found.results[:min(len(found.results), maxResults)]
+	v.Total = len(found.results)
+	v.Partial = found.matched < found.words
+	v.Matched = found.matched
+	v.Count = found.words
 	return execute("results", v)
 }
 

@@ -89,6 +89,23 @@ func TestPageWithoutTitle(t *testing.T) {
 	}
 }
 
+// searchFor returns the addresses of the results of a search, below the base path, and the page.
+func searchFor(t *testing.T, m *Manual, words string) (addresses []string, text string) {
+	t.Helper()
+	page, err := m.Search(words, encode.Site{Base: "/erp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = string(page)
+	for _, part := range strings.Split(text, `<li><a href="/erp`)[1:] {
+		address, _, _ := strings.Cut(part, `"`)
+		if strings.HasPrefix(address, Path+"/") {
+			addresses = append(addresses, address)
+		}
+	}
+	return addresses, text
+}
+
 // TestSearch finds titles before headings and headings before text, in any letter case.
 func TestSearch(t *testing.T) {
 	m := small(
@@ -102,24 +119,90 @@ func TestSearch(t *testing.T) {
 		{"ROWS", []string{"/docs/whctl/changes", "/docs/query#limit-the-rows", "/docs/whctl/changes#rows-again"}},
 		{"query rows", []string{"/docs/query#limit-the-rows"}},
 		{"binary", []string{"/docs/query#formats"}},
-		{"no such word", nil},
+		{"no-such-word", nil},
 		{" ", nil},
 	}
 	for _, tt := range tests {
-		text, err := m.Search(tt.words, encode.Site{Base: "/erp"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, part := range strings.Split(string(text), `<li><a href="/erp`)[1:] {
-			address, _, _ := strings.Cut(part, `"`)
-			if strings.HasPrefix(address, Path+"/") {
-				got = append(got, address)
-			}
-		}
+		got, _ := searchFor(t, m, tt.words)
 		if strings.Join(got, " ") != strings.Join(tt.want, " ") {
 			t.Errorf("%q: got %v, want %v", tt.words, got, tt.want)
 		}
+	}
+}
+
+// TestSearchForSymptoms shows the rows of tables of troubleshooting that have the words, of a page
+// with the words in a heading, too.
+func TestSearchForSymptoms(t *testing.T) {
+	m := small("# Query\n\n## Reset\n\n## Troubleshooting\n\n| Symptom | Cause and remedy |\n|---|---|\n"+
+		"| `reset` by the *peer* | Start it. |\n| refused | Stop it. |\n", "# T")
+	for words, want := range map[string]string{
+		"peer":          "reset by the peer: Start it.",
+		"query refused": "refused: Stop it.",
+		"reset":         "reset by the peer: Start it.",
+	} {
+		got, text := searchFor(t, m, words)
+		const address = "/docs/query#troubleshooting"
+		if len(got) == 0 || got[len(got)-1] != address || !strings.Contains(text, "<span>"+want+"</span>") {
+			t.Errorf("%q: got %v, want %s at last, with %q", words, got, address, want)
+		}
+		if strings.Count(text, "it.</span>") != 1 {
+			t.Errorf("%q: there is not one excerpt: %s", words, text)
+		}
+	}
+}
+
+// TestSearchForSomeWords finds the places with the most words if none has all.
+func TestSearchForSomeWords(t *testing.T) {
+	m := small("# Query\n\nOne two.\n\n## A\n\none two three\n\n## B\n\none three four", "# T\n\nOne.")
+	got, text := searchFor(t, m, "one TWO three two four missing")
+	if want := "/docs/query#a /docs/query#b"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	if want := "These places have 3 of the 5:"; !strings.Contains(text, want) {
+		t.Errorf("%q is not in %s", want, text)
+	}
+	_, text = searchFor(t, m, "nothing missing")
+	if want := "No page has any of these words"; !strings.Contains(text, want) {
+		t.Errorf("%q is not in %s", want, text)
+	}
+}
+
+// TestSearchForStatus finds the error codes of an HTTP status first.
+func TestSearchForStatus(t *testing.T) {
+	m := New(Config{
+		Service: fstest.MapFS{
+			"errors.md": {Data: []byte("# Errors\n\n## When to try again\n\nstatus 409\n\n" +
+				"## Conflict\n\nStatus 409. A state.\n\n## TooLarge\n\nStatus 413, or status 431.\n")},
+			"accounts.md": {Data: []byte("# Users\n\n## Get 409\n\n## Status 1409\n")},
+		},
+		Client: fstest.MapFS{},
+	})
+	for words, want := range map[string]string{
+		"409":             "/docs/errors#conflict",
+		"HTTP status 409": "/docs/errors#conflict",
+		"error 431":       "/docs/errors#toolarge",
+		"get 409":         "/docs/accounts#get-409",
+	} {
+		page, err := m.Search(words, encode.Site{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, results, _ := strings.Cut(string(page), `class="results"`)
+		_, first, _ := strings.Cut(results, `href="`)
+		first, _, _ = strings.Cut(first, `"`)
+		if first != want {
+			t.Errorf("%q: the first result is %q, want %s", words, first, want)
+		}
+	}
+}
+
+// TestLongListOfResults shows how many results the list does not have.
+func TestLongListOfResults(t *testing.T) {
+	m := small("# Query\n\n"+strings.Repeat("## Rows\n\n", maxResults+7), "# T")
+	got, text := searchFor(t, m, "rows")
+	want := "The list shows 50 of 57 results."
+	if len(got) != maxResults || !strings.Contains(text, want) {
+		t.Errorf("got %d results, want %d and %q in %s", len(got), maxResults, want, text)
 	}
 }
 

@@ -55,11 +55,40 @@ func (p *page) divide(tree ast.Node, source []byte) {
 		h, ok := n.(*ast.Heading)
 		if !ok {
 			*end += " " + strings.ToLower(plainText(n, source))
+			if len(p.Sections) > 0 {
+				s := &p.Sections[len(p.Sections)-1]
+				s.symptoms = append(s.symptoms, symptomsOf(n, source)...)
+			}
 			continue
 		}
 		p.Sections = append(p.Sections, section{ID: anchorOf(h), Title: plainText(h, source), Level: h.Level})
 		end = &p.Sections[len(p.Sections)-1].text
 	}
+}
+
+// symptomsOf returns the rows of a table of symptoms with their causes and remedies, nil for other
+// nodes.
+func symptomsOf(table ast.Node, source []byte) []string {
+	if table.Kind() != extast.KindTable || table.FirstChild() == nil {
+		return nil
+	}
+	if head := strings.Join(cellsOf(table.FirstChild(), source), ", "); head != "Symptom, Cause and remedy" {
+		return nil
+	}
+	var symptoms []string
+	for row := table.FirstChild().NextSibling(); row != nil; row = row.NextSibling() {
+		symptoms = append(symptoms, strings.Join(cellsOf(row, source), ": "))
+	}
+	return symptoms
+}
+
+// cellsOf returns the texts of the cells of a row.
+func cellsOf(row ast.Node, source []byte) []string {
+	var cells []string
+	for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+		cells = append(cells, strings.TrimSpace(plainText(cell, source)))
+	}
+	return cells
 }
 
 // anchorOf returns the anchor of a heading.

@@ -152,7 +152,7 @@ func TestManualSearch(t *testing.T) {
 	c.do("GET /docs?q=allowed+targets", "").want(t, 200).
 		wantText(t, `href="/docs/webhooks#allowed-targets"`, `value="allowed targets"`)
 	c.do("GET /docs?q=%3Cscript%3E", "").want(t, 200).
-		wantText(t, `value="&lt;script&gt;"`, "No page has all of these words")
+		wantText(t, `value="&lt;script&gt;"`, "No page has this word")
 	c.do("GET /docs?q=", "").want(t, 200).wantText(t, "Enter words")
 	a := c.do("GET /docs/exit_codes", "").want(t, 404).
 		wantText(t, "The manual has no such page", `href="/docs/whctl/exit-codes"`, `value="exit codes"`)
