@@ -52,7 +52,7 @@ func TestSymptoms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&table, "## %s\n\n| Symptom | Cause and remedy |\n|---|---|\n", title)
+		fmt.Fprintf(&table, "## %s\n\n| Symptom | Page |\n|---|---|\n", title)
 		for _, symptom := range symptoms {
 			fmt.Fprintf(&table, "| %s | [%s](%s#troubleshooting) |\n", symptom, title, filepath.ToSlash(target))
 		}
