@@ -38,8 +38,9 @@ func hoursLater(n int, form string) string {
 // automatically.
 type messagesFixture struct {
 	*daemontest.Instance
-	admin client
-	shops [2]webhook.Subscription
+	admin   client
+	shops   [2]webhook.Subscription
+	hasKeys bool // the events have keys: C0, C1, C2, and again
 }
 
 // messageStates are the states of the messages of each subscription, the oldest first.
@@ -57,12 +58,25 @@ const asFilled = "01233"
 func newMessagesFixture(t *testing.T, args ...string) *messagesFixture {
 	t.Helper()
 	m := &messagesFixture{}
+	m.start(t, args...)
+	return m
+}
+
+// newKeyedMessages is newMessagesFixture with events that have keys.
+func newKeyedMessages(t *testing.T) *messagesFixture {
+	t.Helper()
+	m := &messagesFixture{hasKeys: true}
+	m.start(t)
+	return m
+}
+
+func (m *messagesFixture) start(t *testing.T, args ...string) {
+	t.Helper()
 	dir := t.TempDir()
 	daemontest.Prepare(t, dir, args...)
 	m.addMessages(t, dir)
 	m.Instance = daemontest.StartIn(t, dir, args...)
 	m.admin = asAdmin(t, m.Instance)
-	return m
 }
 
 // addMessages adds the messages to a store before its daemon is started.
@@ -99,6 +113,9 @@ func (m *messagesFixture) addMessages(t *testing.T, dir string) {
 		check(err)
 		for _, state := range messageStates {
 			event := newEvent(len(batch.Events))
+			if m.hasKeys {
+				event.Key = fmt.Sprint("C", len(batch.Events)%3)
+			}
 			batch.Events = append(batch.Events, event)
 			batch.Messages = append(batch.Messages, newMessage(event, lease.Partition, m.shops[i], state))
 		}

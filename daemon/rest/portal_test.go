@@ -355,7 +355,7 @@ func TestPortalHasTheLimitsOfTheSubscriberID(t *testing.T) {
 		c.do("GET "+edge.PortalPath+"/Subscriptions/"+theirs.RecID+path, "").want(t, 404)
 	}
 	c.do("POST "+edge.PortalPath+"/Subscriptions/"+theirs.RecID+"/Do/Delete", "", formType).want(t, 404)
-	c.do("GET "+edge.PortalPath+"/Messages?SubscriberID="+other.RecID, "").want(t, 200)
+	c.do("GET "+edge.PortalPath+"/Messages?SubscriberID="+other.RecID, "").want(t, 400)
 }
 
 // portalLines returns the methods and paths of all pages of subscribers, with IDs that do not exist.

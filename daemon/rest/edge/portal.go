@@ -3,6 +3,7 @@ package edge
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
@@ -46,8 +47,11 @@ func portalSite(x *Context) encode.Site {
 	if x.Refresh > 0 {
 		u := WithoutPairs(x.Request.URL, func(pair string) bool {
 			text, err := url.QueryUnescape(pair)
-			return err != nil || isRefresh(pair) || requestlog.IsSensitive(text)
+			name, _, _ := strings.Cut(text, "=")
+			isID := requestlog.IsSensitive(name) && !strings.EqualFold(name, "Key")
+			return err != nil || isRefresh(pair) || isID
 		})
+		u = WithoutSecrets(&u)
 		site.StopURL = LocalPath(&u)
 	}
 	return site

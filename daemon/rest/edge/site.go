@@ -2,6 +2,7 @@ package edge
 
 import (
 	"net/url"
+	pathpkg "path"
 	"slices"
 	"strings"
 
@@ -36,12 +37,29 @@ func WithoutPairs(u *url.URL, drop func(pair string) bool) url.URL {
 }
 
 // WithoutSecrets returns a URL without the pairs of its query string that may be secret or cannot be
-// decoded, for links and redirects.
+// decoded, for links and redirects. Filters stay: without one, a link would lead to other rows.
 func WithoutSecrets(u *url.URL) url.URL {
+	filters := filtersByKey(u.Path)
 	return WithoutPairs(u, func(pair string) bool {
 		text, err := url.QueryUnescape(pair)
-		return err != nil || requestlog.IsSecret(text)
+		if err != nil {
+			return true
+		}
+		name, value, _ := strings.Cut(text, "=")
+		isFilter := filters && (strings.EqualFold(name, "Key") || !requestlog.IsSecret(name))
+		if isFilter {
+			return requestlog.HoldsKey(value)
+		}
+		return requestlog.IsSecret(text)
 	})
+}
+
+// filtersByKey reports whether a path is that of a list of messages, of an action on them, or of a
+// history. There, Key is the subject of events; elsewhere it may be an API key.
+func filtersByKey(path string) bool {
+	folder, last := pathpkg.Split(strings.ToLower(strings.TrimRight(path, "/")))
+	last, _, _ = strings.Cut(last, ".")
+	return last == "messages" || last == "why" || pathpkg.Base(folder) == "allmessages"
 }
 
 // Truncate limits the length of a text in a log line.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
@@ -21,6 +20,7 @@ import (
 // Members of the form of an action on many messages, in addition to the filters.
 const (
 	memberExpected = "Expected" // the number that the user has confirmed
+	memberBounded  = "Bounded"  // Until is of the page, not of the user
 	pathBulk       = Root + "/AllMessages/{Action}"
 )
 
@@ -117,22 +117,29 @@ func (h bulk) confirm(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	filters := filtersOf(x)
-	if filters.Get(queries.MemberUntil) == "" { // messages that come later are not meant
+	filters, err := messageFilters().in(x)
+	if err != nil {
+		return err
+	}
+	isBounded := filters.Get(queries.MemberUntil) == ""
+	if isBounded { // messages that come later are not meant
 		filters.Set(queries.MemberUntil, x.Timing.Start.UTC().Format("2006-01-02T15:04:05.0000000Z"))
+	}
+	if a.replays {
+		filters.Set("Status", strconv.Itoa(int(webhook.Successful)))
 	}
 	n, err := h.count(x, a, filters)
 	if err != nil {
 		return err
 	}
-	return a.confirmation(x, filters, n).open(x)
+	return a.confirmation(x, filters, n, isBounded).open(x)
 }
 
 // count returns the number of messages that an action would change.
 func (h bulk) count(x *edge.Context, a bulkAction, filters url.Values) (tally, error) {
-	body := membersOf(filters)
-	body["DryRun"] = true
-	response, err := h.api.Do(x, Call{Method: http.MethodPost, Path: a.path, Body: body, DryRun: true})
+	selection := without(filters)
+	selection.Set("DryRun", "true")
+	response, err := h.api.Do(x, Call{Method: http.MethodPost, Path: a.path, Query: selection, DryRun: true})
 	var n tally
 	if err == nil {
 		err = decode(response, &n)
@@ -140,21 +147,32 @@ func (h bulk) count(x *edge.Context, a bulkAction, filters url.Values) (tally, e
 	return n, err
 }
 
-// membersOf returns filters as members of a request.
-func membersOf(filters url.Values) map[string]any {
-	members := make(map[string]any)
-	for name, texts := range filters {
-		if len(texts) == 1 {
-			members[name] = texts[0]
-			continue
-		}
-		members[name] = texts
+// carryOut changes the messages that count has counted. The filters are in the address, as those of the list: a text
+// in JSON could select other messages.
+func (h bulk) carryOut(x *edge.Context, a bulkAction, filters url.Values) (tally, error) {
+	response, err := h.api.Do(x, Call{Method: http.MethodPost, Path: a.path, Query: filters})
+	var n tally
+	if err == nil {
+		err = decode(response, &n)
 	}
-	return members
+	return n, err
 }
 
-// confirmation returns the confirmation before an action.
-func (a bulkAction) confirmation(x *edge.Context, filters url.Values, n tally) confirmation {
+// namesDelivered reports whether filters name the status of delivered messages, so that a retry sends
+// them again.
+func namesDelivered(filters url.Values) bool {
+	delivered := strconv.Itoa(int(webhook.Successful))
+	for _, text := range slices.Concat(filters["Status"], filters["StatusIn"]) {
+		if slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }), delivered) {
+			return true
+		}
+	}
+	return false
+}
+
+// confirmation returns the confirmation before an action. isBounded reports whether the page has added
+// Until to the filters.
+func (a bulkAction) confirmation(x *edge.Context, filters url.Values, n tally, isBounded bool) confirmation {
 	const noun, nouns = "message", "messages"
 	title := a.button + " " + display.Count(n.changed(), noun, nouns)
 	if a.replays {
@@ -167,7 +185,15 @@ func (a bulkAction) confirmation(x *edge.Context, filters url.Values, n tally) c
 		Hidden:  append(pairsOf(filters), encode.Pair{Name: memberExpected, Value: strconv.FormatInt(n.changed(), 10)}),
 		Button:  title,
 		Danger:  a.danger,
-		Back:    with(pathMessages, without(filters, queries.MemberUntil)),
+		Back:    with(pathMessages, filters),
+	}
+	if isBounded {
+		c.Hidden = append(c.Hidden, encode.Pair{Name: memberBounded, Value: "true"})
+		c.Back = with(pathMessages, without(filters, queries.MemberUntil))
+	}
+	if a.name == "Retry" && namesDelivered(filters) {
+		c.Effects = []string{"All that match become due now, the oldest first. " +
+			"Delivered ones are sent once more, with the same webhook-id and the header webhook-replay."}
 	}
 	for _, condition := range conditionsOf(messageKind(), "", filters, messageWords) {
 		c.Facts = append(c.Facts, encode.Pair{
@@ -202,8 +228,12 @@ func (h bulk) act(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	filters := without(onlyFilters(values), memberExpected)
-	if _, err := time.Parse(time.RFC3339, filters.Get(queries.MemberUntil)); err != nil {
+	filters, err := messageFilters(memberExpected, memberBounded).read(values)
+	if err != nil {
+		return err
+	}
+	isBounded := values.Get(memberBounded) != ""
+	if filters.Get(queries.MemberUntil) == "" {
 		return fault.New(fault.Invalid, "the form has no %s; start again from the list of messages", queries.MemberUntil)
 	}
 	n, err := h.count(x, a, filters)
@@ -211,16 +241,19 @@ func (h bulk) act(x *edge.Context) error {
 		return err
 	}
 	if strconv.FormatInt(n.changed(), 10) != values.Get(memberExpected) {
-		c := a.confirmation(x, filters, n)
+		c := a.confirmation(x, filters, n, isBounded)
 		c.Error = &problem{
 			Message: "The number has changed to " + count(n.changed()) + ". Nothing has been done; confirm again.",
 		}
 		return c.show(x, http.StatusConflict)
 	}
-	var done tally
-	if err := h.send(x, http.MethodPost, a.path, membersOf(filters), &done); err != nil {
-		return a.confirmation(x, filters, n).retry(x, err)
+	done, err := h.carryOut(x, a, filters)
+	if err != nil {
+		return a.confirmation(x, filters, n, isBounded).retry(x, err)
 	}
-	back := without(filters, queries.MemberUntil, "Status")
+	back := without(filters, "Status", "StatusIn") // which the action has changed
+	if isBounded {
+		back = without(back, queries.MemberUntil)
+	}
 	return goTo(x, with(pathMessages, back, memberNote, a.done+"."+strconv.FormatInt(done.changed(), 10)))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/queries"
@@ -22,30 +23,123 @@ const (
 	memberBefore = "Before" // the page shows messages with lower numbers
 )
 
-// noFilters are members of an address that operations must not get.
-var noFilters = []string{
-	memberNote, memberTotal, memberBefore, edge.MemberRefresh, query.Format, query.Callback, query.Fields, query.Include,
-	query.Take, query.Skip, query.GroupBy, query.BOM, query.JSConfig, query.Cursor, query.OrderBy,
-	query.OrderByDesc, edge.ParamKey,
+// pageMembers are members of every page. Those of queries change how a response is written, which has
+// no effect on pages.
+var pageMembers = []string{
+	memberNote, edge.MemberRefresh, edge.ParamKey, query.Format, query.Callback, query.Nulls, query.BOM,
+	query.Strict, query.Meta, "v", query.JSConfig,
 }
 
-// filtersOf returns the filters in the address of a page. Operations check them.
-func filtersOf(x *edge.Context) url.Values {
-	u := edge.WithoutSecrets(x.Request.URL)
-	return onlyFilters(u.Query())
+// filterSet has the filters that a page accepts: those of the operation that it calls. A page must
+// not leave one out: it would show other rows than the user expects, and offer actions on them.
+type filterSet struct {
+	kind    *record.Kind // nil for none
+	others  []string     // filters that are no fields of kind
+	members []string     // members of the page that are no filters
+	hidden  string       // a field that is no filter of the page
 }
 
-// onlyFilters returns the values that are filters and not empty.
-func onlyFilters(values url.Values) url.Values {
+// messageFilters returns the filters of lists of messages.
+func messageFilters(members ...string) filterSet {
+	return filterSet{
+		kind:    messageKind(),
+		others:  []string{queries.MemberSince, queries.MemberUntil},
+		members: members,
+	}
+}
+
+// in returns the filters in the address of a page.
+func (s filterSet) in(x *edge.Context) (url.Values, error) {
+	given := make(url.Values)
+	for _, m := range x.URLMembers {
+		if m.Other {
+			message := "must be a value or a list of values"
+			return nil, invalid([]fault.Field{{Name: edge.ShownName(m.Name), Message: message}})
+		}
+		given[m.Name] = m.Texts
+	}
+	return s.read(given)
+}
+
+// read returns the filters among members, by the names that the API describes. Those without a value
+// are not given.
+func (s filterSet) read(given url.Values) (url.Values, error) {
 	filters := make(url.Values)
-	for name, texts := range values {
-		isFilter := !slices.ContainsFunc(noFilters, func(n string) bool { return strings.EqualFold(n, name) })
-		texts = slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return strings.TrimSpace(text) == "" })
-		if isFilter && len(texts) > 0 {
-			filters[name] = texts
+	var wrong []fault.Field
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if hasName(s.members, name) || hasName(pageMembers, name) {
+			continue
+		}
+		filter, needsValue := s.filter(name)
+		if filter == "" {
+			wrong = append(wrong, fault.Field{Name: edge.ShownName(name), Message: s.unknown(name)})
+			continue
+		}
+		texts := given[name]
+		hasNone := !slices.ContainsFunc(texts, func(text string) bool { return text != "" })
+		if hasNone && needsValue {
+			continue
+		}
+		if hasNone {
+			texts = []string{"true"}
+		}
+		filters[filter] = append(filters[filter], texts...)
+	}
+	return filters, invalid(wrong)
+}
+
+// filter returns the name of a filter as the API describes it, empty if there is none.
+func (s filterSet) filter(name string) (filter string, needsValue bool) {
+	for _, known := range s.others {
+		if strings.EqualFold(known, name) {
+			return known, true
 		}
 	}
-	return filters
+	if s.kind == nil {
+		return "", false
+	}
+	target, ok := s.kind.Member(name)
+	if !ok || s.kind.Fields[target.Field].Name == s.hidden {
+		return "", false
+	}
+	return s.kind.Fields[target.Field].Name + target.Operator.Suffix(), target.Operator.Arity() != record.None
+}
+
+// unknown returns why a member of an address is no filter.
+func (s filterSet) unknown(name string) string {
+	known := slices.Clone(s.others)
+	if s.kind != nil {
+		for _, member := range s.kind.Members() {
+			if filter, _ := s.filter(member); filter != "" {
+				known = append(known, member)
+			}
+		}
+	}
+	text := "is no filter of this page"
+	if near := record.Suggest(strings.TrimSpace(name), known); len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return text
+}
+
+// hasName reports whether a list has the name, ignoring letter case.
+func hasName(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// invalid returns the error of members that are wrong, nil for none.
+func invalid(wrong []fault.Field) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
+}
+
+// strictly returns filters for an operation that fails if it would ignore one of them.
+func strictly(filters url.Values) url.Values {
+	selection := without(filters)
+	selection.Set(query.Strict, "true")
+	return selection
 }
 
 // with returns the address of a page with other filters. Changes are pairs of name and value; an
@@ -95,6 +189,9 @@ func conditionsOf(
 			condition.Field = kind.Fields[target.Field].Name
 			condition.Operator = encode.OperatorWords(target.Operator)
 			condition.Value = words(condition.Field, condition.Value)
+			if target.Operator.Arity() == record.None {
+				condition.Value = ""
+			}
 		}
 		conditions = append(conditions, condition)
 	}

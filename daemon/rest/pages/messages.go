@@ -105,12 +105,12 @@ type messageRow struct {
 
 // list shows the messages that match the filters of the address.
 func (h messages) list(x *edge.Context) error {
-	filters := filtersOf(x)
-	members := x.Request.URL.Query()
-	selection := make(url.Values)
-	for name, texts := range filters {
-		selection[name] = texts
+	filters, err := messageFilters(memberBefore, memberTotal).in(x)
+	if err != nil {
+		return err
 	}
+	members := x.Request.URL.Query()
+	selection := strictly(filters)
 	selection.Set(query.Fields, listed)
 	selection.Set(query.Take, strconv.Itoa(pageSize+1))
 	if before := members.Get(memberBefore); before != "" {

@@ -22,19 +22,21 @@ func portalMessageAddress(id string) string { return pathPortalMessages + "/" + 
 
 // messages shows the messages of the subscriber that match the filters of the address.
 func (h portal) messages(x *edge.Context, v webhook.Visitor) error {
-	filters := filtersOf(x)
-	members := x.Request.URL.Query()
-	selection := url.Values{}
-	for name, texts := range filters {
-		selection[name] = texts
+	accepted := messageFilters(memberBefore)
+	accepted.hidden = memberSubscriberID // no address of a page has it
+	filters, err := accepted.in(x)
+	if err != nil {
+		return err
 	}
+	members := x.Request.URL.Query()
+	selection := strictly(filters)
 	selection.Set(query.Fields, listed)
 	selection.Set(query.Take, strconv.Itoa(pageSize+1))
 	if before := members.Get(memberBefore); before != "" {
 		selection.Set("ItemNo"+record.LessThan.Suffix(), before)
 	}
 	var found rows[wire.Message]
-	err := h.get(x, subscriberPath(v)+"/Messages", selection, &found)
+	err = h.get(x, subscriberPath(v)+"/Messages", selection, &found)
 	if err != nil {
 		return err
 	}

@@ -36,13 +36,17 @@ func (h records) routes() []edge.Route {
 
 // request shows an entry of the request log.
 func (h records) request(x *edge.Context) error {
-	id := x.Request.URL.Query().Get("Id")
+	filters, err := filterSet{others: []string{"Id"}}.in(x)
+	if err != nil {
+		return err
+	}
+	id := filters.Get("Id")
 	if id == "" {
 		return edge.NotFound()
 	}
 	selection := url.Values{"Id": {id}, "DateTimeGreaterThan": {"1900-01-01"}} // of any day
 	var found rows[map[string]json.RawMessage]
-	err := h.get(x, apiLogs, selection, &found)
+	err = h.get(x, apiLogs, selection, &found)
 	columns, err := only(found, err, "request in the log")
 	if err != nil {
 		return err
@@ -87,7 +91,10 @@ func (h records) show(x *edge.Context) error {
 		return err
 	}
 	kind, _ := x.Options.Kinds().Lookup(name)
-	values := x.Request.URL.Query()
+	values, err := filterSet{others: queries.KeyNames(kind)}.in(x)
+	if err != nil {
+		return err
+	}
 	key := make(url.Values)
 	for _, field := range queries.KeyNames(kind) {
 		if values.Get(field) == "" {

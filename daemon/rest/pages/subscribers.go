@@ -68,8 +68,11 @@ type subscriberList struct {
 
 // list shows the subscribers, the worst first.
 func (h subscribers) list(x *edge.Context) error {
-	filters := filtersOf(x)
-	selection := without(filters)
+	filters, err := filterSet{kind: kindOf("Subscriber"), members: []string{query.Skip}}.in(x)
+	if err != nil {
+		return err
+	}
+	selection := strictly(filters)
 	skip, _ := strconv.Atoi(x.Request.URL.Query().Get(query.Skip))
 	selection.Set(query.Skip, strconv.Itoa(max(0, skip)))
 	selection.Set(query.Take, strconv.Itoa(maxSubscriptions+1))

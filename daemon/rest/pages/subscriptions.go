@@ -286,11 +286,11 @@ const maxSubscriptions = 500
 
 // list shows the subscriptions, the worst first.
 func (h subscriptions) list(x *edge.Context) error {
-	filters := filtersOf(x)
-	selection := make(url.Values)
-	for name, texts := range filters {
-		selection[name] = texts
+	filters, err := filterSet{kind: kindOf("Subscription"), members: []string{query.Skip}}.in(x)
+	if err != nil {
+		return err
 	}
+	selection := strictly(filters)
 	skip, _ := strconv.Atoi(x.Request.URL.Query().Get(query.Skip))
 	selection.Set(query.Skip, strconv.Itoa(max(0, skip)))
 	selection.Set(query.Take, strconv.Itoa(maxSubscriptions+1))
@@ -308,7 +308,6 @@ func (h subscriptions) list(x *edge.Context) error {
 		found.Results = found.Results[:maxSubscriptions]
 		page.MoreURL = with(x.Base+pathSubscriptions, filters, query.Skip, strconv.Itoa(skip+maxSubscriptions))
 	}
-	var err error
 	page.Rows, err = h.views(x, found.Results)
 	if err != nil {
 		return err

@@ -56,11 +56,14 @@ var signs = map[string][2]string{
 
 // show shows the history of the key or of the message in the address, or the form for one.
 func (h explanations) show(x *edge.Context) error {
-	selection := x.Request.URL.Query()
-	page := whyPage{Page: frame(x, "Why", messagesLink), Key: selection.Get("Key")}
+	filters, err := filterSet{others: []string{"Key", "MessageID"}}.in(x)
+	if err != nil {
+		return err
+	}
+	page := whyPage{Page: frame(x, "Why", messagesLink), Key: filters.Get("Key")}
 	only := make(url.Values)
 	for _, name := range []string{"Key", "MessageID"} {
-		if text := strings.TrimSpace(selection.Get(name)); text != "" {
+		if text := strings.TrimSpace(filters.Get(name)); text != "" {
 			only.Set(name, text)
 		}
 	}
