@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
@@ -150,7 +151,28 @@ func (h messages) list(x *edge.Context) error {
 	for i := range found.Results {
 		page.Rows = append(page.Rows, rowOf(x, base, filters, &found.Results[i]))
 	}
+	if err := h.addRates(x, page.Rows); err != nil {
+		return err
+	}
 	return show(x, http.StatusOK, "messages", page)
+}
+
+// due is when a message is sent that waits only for its turn.
+const due = "due"
+
+// addRates marks the due messages that wait for the rate limit of their subscription.
+func (h messages) addRates(x *edge.Context, list []messageRow) error {
+	if !slices.ContainsFunc(list, func(r messageRow) bool { return r.Next == due }) {
+		return nil
+	}
+	queues, _, err := subscriptions(h).queues(x)
+	for i := range list {
+		r := &list[i]
+		if r.Next == due {
+			r.Next = cmp.Or(rateWords(x, queues[strings.ToLower(r.SubscriptionID)]), due)
+		}
+	}
+	return err
 }
 
 // paginate leaves out the row that only shows that there are more, and sets the links to other pages.
@@ -217,7 +239,7 @@ func messageWords(field, text string) string {
 func without(filters url.Values, names ...string) url.Values {
 	kept := make(url.Values)
 	for name, texts := range filters {
-		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
+		if !hasName(names, name) {
 			kept[name] = texts
 		}
 	}
@@ -322,7 +344,7 @@ func (h messages) one(x *edge.Context) error {
 	page := messagePage{
 		Page:    frame(x, "Message "+shortID(m.MessageID), messagesLink),
 		Message: m,
-		Note:    noteOf(x.Request.URL.Query().Get(memberNote)),
+		Note:    messageNote(x, &m),
 		State:   statusOf(m.Status),
 		Answer:  answer(m.LastMessageResponseHTTPCode, m.LastMessageResponseMessage),
 		Held:    held,
@@ -345,6 +367,9 @@ func (h messages) one(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
+	if page.Next == due && page.Subscription != nil {
+		page.Next = cmp.Or(rateWords(x, page.Subscription.Queue), due)
+	}
 	return show(x, http.StatusOK, "message", page)
 }
 
@@ -355,6 +380,9 @@ var messagesLink = encode.Link{Name: "Messages", URL: pathMessages}
 func tries(m *wire.Message) string {
 	if m.Retries == 0 {
 		return ""
+	}
+	if m.Retries > m.MaxRetries { // retried by hand
+		return display.Count(m.Retries, "retry", "retries")
 	}
 	return count(int64(m.Retries)) + " of " + count(int64(m.MaxRetries)) + " retries"
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // notes describe the result of a form, on the page that follows. An address contains only the name
@@ -29,6 +32,16 @@ var countedNotes = map[string][2]string{
 	"Retried": {"message is due now", "messages are due now"},
 	"Sent":    {"message is being sent again", "messages are being sent again"},
 	"Deleted": {"message has been deleted", "messages have been deleted"},
+}
+
+// messageNote returns the note on the page of a message. That it is due is no longer true once it has
+// been delivered.
+func messageNote(x *edge.Context, m *wire.Message) string {
+	code := x.Request.URL.Query().Get(memberNote)
+	if code == "Retry" && webhook.Status(m.Status) == webhook.Successful {
+		return ""
+	}
+	return noteOf(code)
 }
 
 // noteOf returns the note that an address names, empty if there is none.

@@ -87,7 +87,7 @@ func (h portal) message(x *edge.Context, v webhook.Visitor) error {
 		messagePage: messagePage{
 			Page:    portalFrame(x, v, "Message "+shortID(m.MessageID), portalMessagesLink),
 			Message: m,
-			Note:    noteOf(x.Request.URL.Query().Get(memberNote)),
+			Note:    messageNote(x, &m),
 			State:   statusOf(m.Status),
 			Answer:  answer(m.LastMessageResponseHTTPCode, m.LastMessageResponseMessage),
 			Held:    held,

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/display"
@@ -89,11 +90,48 @@ func (h portal) subscriptions(x *edge.Context, v webhook.Visitor) error {
 		found = found[:maxSubscriptions]
 		page.MoreURL = x.Base + pathPortalSubscriptions + "?" + query.Skip + "=" + strconv.Itoa(skip+maxSubscriptions)
 	}
+	waiting, err := h.waiting(x, v)
+	if err != nil {
+		return err
+	}
 	for _, s := range found {
-		page.Rows = append(page.Rows, portalView(x, v, s))
+		view := portalView(x, v, s)
+		view.State = view.State.waiting(waiting[strings.ToLower(s.RecID)], s.MaxPerMinute)
+		page.Rows = append(page.Rows, view)
 	}
 	slices.SortStableFunc(page.Rows, func(a, b *subscriptionView) int { return b.State.rank - a.State.rank })
 	return show(x, http.StatusOK, "portalSubscriptions", page)
+}
+
+// waiting returns the numbers of messages that wait, by SubscriptionID in lower case.
+func (h portal) waiting(x *edge.Context, v webhook.Visitor) (map[string]int, error) {
+	var found rows[struct {
+		SubscriptionID string
+		Count          int
+	}]
+	err := h.get(x, subscriberPath(v)+"/Messages", url.Values{
+		"StatusIn":    {strconv.Itoa(int(webhook.NotSent)) + "," + strconv.Itoa(int(webhook.RetryPending))},
+		query.GroupBy: {"SubscriptionID"},
+		query.Include: {"COUNT(*)"},
+	}, &found)
+	counts := make(map[string]int)
+	for _, group := range found.Results {
+		counts[strings.ToLower(group.SubscriptionID)] = group.Count
+	}
+	return counts, err
+}
+
+// waiting adds the number of messages that wait to the state of an endpoint without trouble. The
+// limit of attempts a minute is 0 for the one of the settings, which the subscriber does not see.
+func (s health) waiting(n, limit int) health {
+	if n == 0 || s.rank > 0 {
+		return s
+	}
+	words := display.Count(n, "message waits", "messages wait")
+	if limit > 0 {
+		words += ", rate limit " + strconv.Itoa(limit) + " a minute"
+	}
+	return health{words, "○", "idle", 0}
 }
 
 // findSubscription returns the subscription in the address.
@@ -119,6 +157,13 @@ func (h portal) showSubscription(
 	x *edge.Context, v webhook.Visitor, s wire.Subscription, status int, page subscriptionPage,
 ) error {
 	view := portalView(x, v, s)
+	if page.Secret == "" {
+		waiting, err := h.waiting(x, v)
+		if err != nil {
+			return err
+		}
+		view.State = view.State.waiting(waiting[strings.ToLower(s.RecID)], s.MaxPerMinute)
+	}
 	if !time.Time(s.FailingSince).IsZero() && page.Secret == "" {
 		last, err := h.lastFailure(x, v, s.RecID)
 		if err != nil {
@@ -343,6 +388,7 @@ func (a subscriptionAction) portalConfirmation(
 		},
 		Action: address + "/Do/" + a.name,
 		Hidden: a.hidden(s),
+		Fields: a.fields(""),
 		Button: a.button,
 		Danger: a.danger,
 		Back:   address,
@@ -361,9 +407,11 @@ func (h portal) rotate(
 		return a.portalConfirmation(x, v, &s).outdated(x, secretReplaced)
 	}
 	var rotated wire.RotatedSecret
-	err = h.send(x, http.MethodPost, subscriptionPath(v.Subscriber, s.RecID)+"/Secret", nil, &rotated)
+	err = h.send(x, http.MethodPost, subscriptionPath(v.Subscriber, s.RecID)+"/Secret", rotation(values), &rotated)
 	if err != nil {
-		return a.portalConfirmation(x, v, &s).retry(x, err)
+		c := a.portalConfirmation(x, v, &s)
+		c.Fields = a.fields(values.Get(memberKeepFor))
+		return c.retry(x, err)
 	}
 	s.SigningSecrets = rotated.SigningSecrets
 	return h.showSubscription(x, v, s, http.StatusOK, subscriptionPage{

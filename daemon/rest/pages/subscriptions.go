@@ -89,9 +89,21 @@ func healthOf(x *edge.Context, isEnabled bool, reason string, queue *wire.Queue)
 		return health{"holds messages of " + strings.Join(queue.HeldEvents, ", "), "▲", "warn", 2}
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
 		return health{"waits as its endpoint requests, next try " + soon(x, queue.WaitUntilDateTime), "▲", "warn", 2}
-	default:
-		return trafficHealth(queue)
 	}
+	h := trafficHealth(queue)
+	if limited := rateWords(x, queue); limited != "" && h.rank == 0 {
+		return health{limited, "○", "idle", 0}
+	}
+	return h
+}
+
+// rateWords describes that messages wait for the rate limit of a subscription, empty if they do not.
+func rateWords(x *edge.Context, queue *wire.Queue) string {
+	if queue == nil || time.Time(queue.RateUntilDateTime).IsZero() {
+		return ""
+	}
+	until := time.Time(queue.RateUntilDateTime).Sub(x.Timing.Start)
+	return "rate limit, next " + display.Soon(max(time.Second, until))
 }
 
 // minShare is the share of successful attempts below which an endpoint is in trouble.
@@ -107,11 +119,13 @@ func trafficHealth(queue *wire.Queue) health {
 	}
 	switch {
 	case queue.Delivered == 0:
-		return health{"fails", "▲", "warn", 1}
+		return health{"failing", "▲", "warn", 1}
 	case isFailing || float64(queue.Delivered) < minShare*float64(attempts):
-		return health{"fails in part", "▲", "warn", 1}
+		return health{"failing in part", "▲", "warn", 1}
 	case failed > 0:
 		return health{share(queue.Delivered, failed) + " of attempts delivered", "●", "good", 0}
+	case queue.Pending > 0:
+		return health{"all attempts delivered", "●", "good", 0}
 	default:
 		return health{"all delivered", "●", "good", 0}
 	}
@@ -441,7 +455,7 @@ var subscriptionActions = []subscriptionAction{
 		title:  "Replace the secret",
 		effects: []string{
 			"A new secret signs from now on. The page that follows shows it once.",
-			"The present secret signs as well for the next 24 hours, so that the receiver can change over without a gap.",
+			"The present secret can sign as well for the next 24 hours, so that the receiver can change over without a gap.",
 		},
 	},
 	{
@@ -490,6 +504,7 @@ func (a subscriptionAction) confirmation(x *edge.Context, v *subscriptionView) c
 		},
 		Action: subscriptionAddress(v.RecID) + "/Do/" + a.name,
 		Hidden: a.hidden(&v.Subscription),
+		Fields: a.fields(""),
 		Button: a.button,
 		Danger: a.danger,
 		Back:   subscriptionAddress(v.RecID),
@@ -505,6 +520,32 @@ func (a subscriptionAction) hidden(s *wire.Subscription) []encode.Pair {
 		return nil
 	}
 	return []encode.Pair{{Name: memberState, Value: secretState(s)}}
+}
+
+// memberKeepFor is how long the replaced secret signs.
+const memberKeepFor = "KeepFor"
+
+// keepFors are the values of KeepFor, in words. Errors of the operation name the member.
+var keepFors = []encode.Choice{
+	{Value: "24h", Text: "KeepFor=24h: it signs as well for 24 hours"},
+	{Value: "0", Text: "KeepFor=0: it ends at once, with all earlier ones"},
+}
+
+// fields returns the inputs of the confirmation.
+func (a subscriptionAction) fields(keepFor string) []field {
+	if a.name != actionRotate {
+		return nil
+	}
+	return []field{{
+		Name:    memberKeepFor,
+		Label:   "The present secret",
+		Choices: selecting(keepFors, cmp.Or(keepFor, "24h")),
+	}}
+}
+
+// rotation returns the members of the operation that replaces the secret, as the form has them.
+func rotation(values url.Values) map[string]any {
+	return map[string]any{memberKeepFor: cmp.Or(values.Get(memberKeepFor), "24h")}
 }
 
 // secretState returns the state that the form that replaces the secret is based on.
@@ -525,9 +566,11 @@ func (h subscriptions) rotate(x *edge.Context, a subscriptionAction, v *subscrip
 		return a.confirmation(x, v).outdated(x, secretReplaced)
 	}
 	var rotated wire.RotatedSecret
-	err = h.send(x, http.MethodPost, subscriptionPath(v.SubscriberID, v.RecID)+"/Secret", nil, &rotated)
+	err = h.send(x, http.MethodPost, subscriptionPath(v.SubscriberID, v.RecID)+"/Secret", rotation(values), &rotated)
 	if err != nil {
-		return a.confirmation(x, v).retry(x, err)
+		c := a.confirmation(x, v)
+		c.Fields = a.fields(values.Get(memberKeepFor))
+		return c.retry(x, err)
 	}
 	v.SigningSecrets = rotated.SigningSecrets
 	return v.show(x, http.StatusOK, subscriptionPage{

@@ -49,9 +49,9 @@ func next(x *edge.Context, m *wire.Message) string {
 	if !webhook.Status(m.Status).Open() {
 		return ""
 	}
-	due := time.Time(m.NextAttemptDateTime)
-	if due.IsZero() || !due.After(x.Timing.Start) {
-		return "due"
+	planned := time.Time(m.NextAttemptDateTime)
+	if planned.IsZero() || !planned.After(x.Timing.Start) {
+		return due
 	}
 	return ago(x, m.NextAttemptDateTime).Words
 }
