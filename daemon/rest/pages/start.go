@@ -139,6 +139,7 @@ func areasOf(x *edge.Context) []area {
 // board has the statistics of deliveries in the last hour.
 type board struct {
 	Delivered, Failed  string // messages
+	FailedAttempts     string // empty for none
 	Share              string // of the delivered ones
 	P50, P95           string
 	Chart              chart
@@ -167,8 +168,11 @@ func (h start) board(x *edge.Context) (*board, error) {
 		Share:     share(stats.Totals.Delivered, stats.Totals.GivenUp),
 		Paused:    stats.InHand.Paused,
 		Chart:     chartOf(&stats.Minutes),
-		FailedURL: x.Base + pathMessages + "?Status=3&Since=" + url.QueryEscape(since),
+		FailedURL: x.Base + pathMessages + "?Status=3&LastSavedDateTimeGreaterThanOrEqualTo=" + url.QueryEscape(since),
 		OpenURL:   x.Base + pathMessages + "?Status=2",
+	}
+	if failed := stats.Totals.Failed + stats.Totals.GivenUp; failed > 0 {
+		b.FailedAttempts = display.Count(failed, "failed attempt", "failed attempts")
 	}
 	b.Subscriptions = display.Count(stats.Subscriptions, "subscription", "subscriptions")
 	if stats.Disabled > 0 {
@@ -254,7 +258,7 @@ func chartOf(m *wire.Minutes) chart {
 	}
 	c := chart{Max: count(most), IsNone: most == 0 && failed == 0}
 	c.From = time.Time(m.From).UTC().Format("15:04")
-	c.Label = fmt.Sprintf("Attempts by minute since %s: at most %d delivered and %d failed in a minute",
+	c.Label = fmt.Sprintf("Attempts by minute since %s: at most %d delivered and %d failed attempts in a minute",
 		c.From, most, failed)
 	if len(m.Delivered) == 0 {
 		return c
@@ -270,7 +274,7 @@ func chartOf(m *wire.Minutes) chart {
 		}
 		if n := failures(m, i); n > 0 {
 			height := max(2, float64(n)/float64(failed)*failHeight)
-			title := minute + ": " + count(n) + " failed"
+			title := minute + ": " + display.Count(n, "failed attempt", "failed attempts")
 			c.Bars = append(c.Bars, bar{x, chartBase + 2, width - 2, height, "bad", title})
 		}
 	}
