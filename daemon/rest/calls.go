@@ -100,6 +100,8 @@ func (c calls) serve(x *edge.Context, r *http.Request, body []byte, isDryRun boo
 		return pages.Response{}, fmt.Errorf("the page %s must not call %s: it only shows", x.Route.Pattern, r.URL.Path)
 	}
 
+	// The path may end with an ID of the page's address, and so like the suffix of a format.
+	resolved.Format = edge.ResponseFormat{Format: edge.JSONFormat()}
 	kept := &edge.Kept{Room: maxCall}
 	inner := x.Inner(r, resolved, body, kept)
 	options := *x.Options

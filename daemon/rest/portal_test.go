@@ -428,6 +428,20 @@ func withoutTimes(a answer) string {
 // agesInPage matches the parts of a page that depend on the time.
 var agesInPage = regexp.MustCompile(`<time[^>]*>[^<]*</time>|Since=[^"&]*`)
 
+// TestPortalAddressesWithFormats checks that an ID in an address may end like the suffix of a format.
+func TestPortalAddressesWithFormats(t *testing.T) {
+	p := newPortal(t)
+	c := p.open()
+	page := p.subscribe(c, "debtor.created").link(t, "Edit")
+	id := regexp.MustCompile(`[0-9a-f-]{36}`).FindString(page)
+	for _, path := range []string{".csv.json", ".html.csv", ".xlsx.html", ".csv/Edit", ".csv/Do/Rotate"} {
+		a := c.do("GET "+edge.PortalPath+"/Subscriptions/"+id+path, "")
+		if a.status >= 500 {
+			t.Errorf("%s: status %d: %s", path, a.status, a.body)
+		}
+	}
+}
+
 // TestPortalHeaders checks the headers of all pages, also those of errors.
 func TestPortalHeaders(t *testing.T) {
 	p := newPortal(t)
