@@ -442,6 +442,20 @@ func TestPortalAddressesWithFormats(t *testing.T) {
 	}
 }
 
+// TestPagesDoNotLinkBackToPortal checks that other pages do not repeat a SubscriberID from the address
+// of the page before.
+func TestPagesDoNotLinkBackToPortal(t *testing.T) {
+	p := newPortal(t)
+	link := p.URL + edge.PortalPath + "/Open?SubscriberID=" + p.shop.RecID
+	c := asBrowser(anonymous(t, p.Instance)).with("Referer: " + link)
+	for _, path := range []string{"/nothing", "/Info", "/Pages", "/Webhooks/Portal", "/Webhooks/Portal/nothing"} {
+		a := c.do("GET "+path, "")
+		if strings.Contains(a.body+fmt.Sprint(a.header), p.shop.RecID) {
+			t.Errorf("%s shows the SubscriberID", path)
+		}
+	}
+}
+
 // TestPortalHeaders checks the headers of all pages, also those of errors.
 func TestPortalHeaders(t *testing.T) {
 	p := newPortal(t)

@@ -384,7 +384,7 @@ const MemberRefresh = "Refresh"
 // backOf returns the page of this service that led to a request, empty if it is not known.
 func backOf(x *Context) string {
 	u, err := url.Parse(x.Request.Header.Get("Referer"))
-	if err != nil || u.Host == "" || !strings.EqualFold(u.Host, x.Origin.Host) {
+	if err != nil || u.Host == "" || !strings.EqualFold(u.Host, x.Origin.Host) || isOfPortal(u) {
 		return ""
 	}
 	clean := WithoutSecrets(u)

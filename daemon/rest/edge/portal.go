@@ -41,6 +41,12 @@ func EnterPortal(x *Context) {
 	h.Set("X-Robots-Tag", "noindex")
 }
 
+// isOfPortal reports whether an address may be that of a page of subscribers, which may have a
+// SubscriberID.
+func isOfPortal(u *url.URL) bool {
+	return strings.Contains(strings.ToLower(u.Path), strings.ToLower(PortalPath))
+}
+
 // portalSite returns the site of a page of subscribers. None of its links has a SubscriberID.
 func portalSite(x *Context) encode.Site {
 	site := encode.Site{Base: x.Base, Portal: true, Back: x.Base + PortalPath, Refresh: x.Refresh}
