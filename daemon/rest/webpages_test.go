@@ -154,6 +154,37 @@ func TestActionsOnManyMessages(t *testing.T) {
 	c.do("GET /Pages/AllMessages/Burn", "").want(t, 404)
 }
 
+// TestFiltersThatResembleSecrets checks that pages keep filters by Key, and those with values such as the
+// address of an endpoint with a token: without them an action would have an effect on other messages.
+func TestFiltersThatResembleSecrets(t *testing.T) {
+	m := newMessagesFixture(t)
+	c := signIn(t, m.Instance)
+	for _, filter := range []string{
+		"Key=D1", "key=D1", "EventName=Token.created", "URLContains=password%3D7", "URL=http%3A%2F%2Fshop%2F%3Ftoken%3D7",
+	} {
+		list := c.do("GET /Pages/Messages?"+filter, "").want(t, 200)
+		if n := rowCount(list); n != 0 {
+			t.Errorf("%s: %d rows, want none", filter, n)
+		}
+		c.do("GET /Pages/AllMessages/Delete?"+filter, "").want(t, 200).wantText(t, "nothing would change")
+		refreshed := c.do("GET /Pages/Messages?"+filter+"&Refresh=10", "").want(t, 200)
+		if !strings.Contains(refreshed.body, `href="/Pages/Messages?`+filter+`"`) {
+			t.Errorf("%s: the link that stops the refresh leads to other messages", filter)
+		}
+	}
+}
+
+// TestActionsUntilATime checks that an action has the limit of the address, in any letter case.
+func TestActionsUntilATime(t *testing.T) {
+	m := newMessagesFixture(t)
+	c := signIn(t, m.Instance)
+	c.do("GET /Pages/AllMessages/Delete?UNTIL=2020-01-01", "").want(t, 200).
+		wantText(t, "Added before", "nothing would change")
+	c.do("GET /Pages/AllMessages/Delete?Until=2020-01-01&until=2999-01-01", "").want(t, 400)
+	all := c.do("GET /Pages/AllMessages/Delete?until=2999-01-01", "").want(t, 200).wantText(t, "Delete 10 messages")
+	c.follow(t, c.send(t, all)).wantText(t, "10 messages have been deleted.")
+}
+
 // hook is a receiver that fails on request.
 type hook struct {
 	url   string

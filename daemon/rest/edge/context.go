@@ -408,7 +408,7 @@ func (x *Context) FailOnPage() {
 		name, _, _ := strings.Cut(pair, "=")
 		return strings.EqualFold(name, query.Format) || pair == query.Include+"=Total"
 	})
-	u = WithoutSecrets(&u)
+	u = withoutCredentials(&u)
 	u.Path = strings.TrimSuffix(u.Path, ".xlsx")
 	u.RawPath = ""
 	values := strings.Trim(u.RawQuery+"&"+query.Format+"=csv", "&")
@@ -476,7 +476,7 @@ func SiteOf(x *Context) encode.Site {
 	site.Back = backOf(x)
 	if x.Refresh > 0 {
 		u := WithoutPairs(x.Request.URL, isRefresh)
-		u = WithoutSecrets(&u)
+		u = withoutCredentials(&u)
 		site.StopURL = LocalPath(&u)
 	}
 	if x.Request.Method == http.MethodGet || x.Request.Method == http.MethodHead {

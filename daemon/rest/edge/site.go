@@ -70,3 +70,15 @@ func Truncate(text string) string {
 	}
 	return text
 }
+
+// withoutCredentials returns a URL without the pairs of its query string that may be credentials, for
+// links to the same rows: all filters remain, also those with values such as the address of an
+// endpoint with a token.
+func withoutCredentials(u *url.URL) url.URL {
+	return WithoutPairs(u, func(pair string) bool {
+		text, err := url.QueryUnescape(pair)
+		name, _, _ := strings.Cut(text, "=")
+		isField := strings.EqualFold(name, "Key")
+		return err != nil || requestlog.HoldsKey(text) || !isField && requestlog.IsSecret(name)
+	})
+}
