@@ -101,7 +101,7 @@ func (s *agingStore) Prune(_ context.Context, p Prune) (Removed, error) {
 	return Removed{Rows: n, Took: took, More: true}, nil
 }
 
-// TestPruningLimitsWriterTime checks that a long removal leaves two thirds of the writer's time
+// TestPruningLimitsWriterTime checks that a long removal leaves three quarters of the writer's time
 // to publishers, on a fast disk and on a slow one, and still removes more than 5,000 deliveries
 // add per second.
 func TestPruningLimitsWriterTime(t *testing.T) {
@@ -121,11 +121,11 @@ func TestPruningLimitsWriterTime(t *testing.T) {
 			const span = 5 * time.Minute
 			ctx, cancel := context.WithTimeout(t.Context(), span)
 			defer cancel()
-			if err := j.runSteps(ctx, j.prune); !errors.Is(err, context.DeadlineExceeded) {
+			if err := j.repeat(ctx, j.prune); !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatal(err)
 			}
-			if share := s.busy.Seconds() / span.Seconds(); share > 1.0/3 {
-				t.Errorf("rows of %v: removals use %.0f %% of the time, want at most 33 %%", row, 100*share)
+			if share := s.busy.Seconds() / span.Seconds(); share > 0.251 {
+				t.Errorf("rows of %v: removals use %.0f %% of the time, want at most 25 %%", row, 100*share)
 			}
 			if added := rate * int(span.Seconds()); s.removed <= added {
 				t.Errorf("rows of %v: %d were removed, want more than the %d that were added", row, s.removed, added)

@@ -27,6 +27,9 @@ type scan struct {
 	retention webhook.Retention // in effect for this scan
 }
 
+// removal removes a limited number of obsolete rows of one kind.
+type removal func(context.Context) (Removed, error)
+
 // run removes obsolete data after the start, when a subscription was removed, and at
 // intervals, until ctx is done.
 func (j *janitor) run(ctx context.Context) {
@@ -55,70 +58,81 @@ func (j *janitor) run(ctx context.Context) {
 
 // runOnce removes everything that is obsolete now.
 func (j *janitor) runOnce(ctx context.Context) error {
-	err := j.runSteps(ctx, func(ctx context.Context) (Removed, error) { return j.Store.Sweep(ctx, j.rows) })
-	if err != nil {
-		return err
-	}
-
-	err = j.runSteps(ctx, func(ctx context.Context) (Removed, error) {
-		return j.Store.RemoveMinutes(ctx, stats.MinuteOf(j.storeTime().Add(-stats.Kept)), j.rows)
-	})
-	if err != nil {
-		return err
-	}
-
-	// A scan continues unless a day has passed or the retention has changed.
-	now := j.Now()
-	retention := j.Retention()
-	if retention != j.scan.retention || now.Sub(j.scan.startedAt) >= scanInterval {
-		j.scan = scan{startedAt: now, retention: retention}
-	}
-	err = j.runSteps(ctx, j.prune)
-	if err != nil {
-		return err
-	}
-
-	return j.runSteps(ctx, func(ctx context.Context) (Removed, error) {
-		return j.Store.Reclaim(ctx, j.rows, j.Retention().TextSize)
-	})
-}
-
-// runSteps repeats a step, with pauses, while there is more to do and this daemon is
-// the coordinator.
-func (j *janitor) runSteps(ctx context.Context, step func(context.Context) (Removed, error)) error {
-	for n := 0; j.queues.isCoordinator(); n++ {
-		began := time.Now()
-		r, err := step(ctx)
-		j.recorder.Count(stats.Counts{Removed: int64(r.Rows)})
-		if err != nil || !r.More {
+	j.continueScan()
+	for _, remove := range []removal{j.sweep, j.removeMinutes, j.prune, j.reclaim} {
+		err := j.repeat(ctx, remove)
+		if err != nil {
 			return err
-		}
-		j.adjust(r)
-		if !sleep(ctx, nil, j.pause(n, r, time.Since(began))) {
-			return ctx.Err()
 		}
 	}
 	return nil
 }
 
-// prune removes a batch of old messages, unless a subscription was removed: its
+// repeat repeats a removal, with pauses, while there is more to remove and this daemon is the
+// coordinator. The last step is followed by a pause as well: another removal may be next.
+func (j *janitor) repeat(ctx context.Context, remove removal) error {
+	for n := 0; j.queues.isCoordinator(); n++ {
+		began := time.Now()
+		r, err := remove(ctx)
+		if err != nil {
+			return err
+		}
+		j.adjust(r)
+		isLast := !r.More
+		if isLast && r.Took == 0 {
+			return nil
+		}
+		if !sleep(ctx, nil, j.pause(n, r, time.Since(began))) {
+			return ctx.Err()
+		}
+		if isLast {
+			return nil
+		}
+	}
+	return nil
+}
+
+// sweep removes messages of removed subscriptions, and what has expired.
+func (j *janitor) sweep(ctx context.Context) (Removed, error) {
+	r, err := j.Store.Sweep(ctx, j.rows)
+	j.count(r)
+	return r, err
+}
+
+// removeMinutes removes old statistics.
+func (j *janitor) removeMinutes(ctx context.Context) (Removed, error) {
+	return j.Store.RemoveMinutes(ctx, stats.MinuteOf(j.storeTime().Add(-stats.Kept)), j.rows)
+}
+
+// continueScan starts another scan if a day has passed or the retention has changed.
+func (j *janitor) continueScan() {
+	now := j.Now()
+	retention := j.Retention()
+	if retention != j.scan.retention || now.Sub(j.scan.startedAt) >= scanInterval {
+		j.scan = scan{startedAt: now, retention: retention}
+	}
+}
+
+// prune removes messages whose retention has ended, unless a subscription was removed: its
 // messages are removed first.
 func (j *janitor) prune(ctx context.Context) (Removed, error) {
 	scan := &j.scan
-	now := j.storeTime()
-	if scan.retention.Successful+scan.retention.Failed == 0 || len(j.requested) > 0 {
+	if scan.retention.Successful == 0 && scan.retention.Failed == 0 || len(j.requested) > 0 {
 		return Removed{}, nil
 	}
+	now := j.storeTime()
 	r, err := j.Store.Prune(ctx, Prune{
 		After:      scan.after,
 		Limit:      j.rows,
 		Successful: cutoff(scan.retention.Successful, now),
 		Failed:     cutoff(scan.retention.Failed, now),
 	})
-	if err == nil {
-		scan.after = r.Last
+	if err != nil {
+		return r, err
 	}
-	return r, err
+	scan.after = r.Last
+	j.count(r)
+	return r, nil
 }
 
 // cutoff returns the retention cutoff time, zero if everything is kept.
@@ -128,3 +142,11 @@ func cutoff(retention time.Duration, now time.Time) time.Time {
 	}
 	return now.Add(-retention)
 }
+
+// reclaim removes response texts and returns free space to the file system.
+func (j *janitor) reclaim(ctx context.Context) (Removed, error) {
+	return j.Store.Reclaim(ctx, j.rows, j.Retention().TextSize)
+}
+
+// count adds removed messages and idempotency keys to the statistics.
+func (j *janitor) count(r Removed) { j.recorder.Count(stats.Counts{Removed: int64(r.Rows)}) }

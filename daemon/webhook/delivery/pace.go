@@ -2,34 +2,13 @@ package delivery
 
 import "time"
 
-// minPause is the minimum pause after a step, however short the step was.
-const minPause = time.Millisecond
-
-// pace controls how many rows a step removes and how long the janitor pauses. The number
-// of rows adapts to the duration of steps.
+// pace controls how many rows a step of the janitor removes and how long the janitor pauses. The
+// number of rows adapts to the duration of steps.
 type pace struct {
 	rows, min, max int
 	target         time.Duration // duration of a step
 	interval       time.Duration // between two rounds
 	pauseFactor    int           // initial ratio of the pause after a step to the step's duration
-}
-
-// speedUpSteps is the number of consecutive steps after which pauses are halved, down
-// to minPauseFactor, so that a large amount of work does not take forever.
-const speedUpSteps = 32
-
-// minPauseFactor is the minimum ratio of a pause to the preceding step. A long removal
-// thus uses a quarter of the writer's time. This removes rows several times faster than
-// deliveries can add them, and leaves most of the writer's time to publishers.
-const minPauseFactor = 3
-
-// pause returns the pause after step n.
-func (p *pace) pause(n int, r Removed, lasted time.Duration) time.Duration {
-	if r.Rows+r.Named == 0 {
-		return max(lasted, minPause) // the step has only read
-	}
-	factor := max(minPauseFactor, p.pauseFactor>>min(n/speedUpSteps, 8))
-	return max(r.Took*time.Duration(factor), minPause)
 }
 
 // An embedded store has a single writer, and publishers wait while a step runs: at first,
@@ -55,10 +34,33 @@ var (
 	}
 )
 
+// speedUpSteps is the number of consecutive steps after which pauses are halved, down
+// to minPauseFactor, so that a large amount of work does not take forever.
+const speedUpSteps = 32
+
+// minPauseFactor is the minimum ratio of a pause to the preceding step. A long removal
+// thus uses a quarter of the writer's time. This removes rows several times faster than
+// deliveries can add them, and leaves most of the writer's time to publishers.
+const minPauseFactor = 3
+
+// minPause is the minimum pause after a step, however short the step was.
+const minPause = time.Millisecond
+
+// pause returns the pause after step n, which lasted so long with everything that it read. Only
+// the time that it took of other writers counts, whatever it has written.
+func (p *pace) pause(n int, r Removed, lasted time.Duration) time.Duration {
+	if r.Took == 0 {
+		return max(lasted, minPause) // the step has only read
+	}
+	factor := max(minPauseFactor, p.pauseFactor>>min(n/speedUpSteps, 8))
+	return max(r.Took*time.Duration(factor), minPause)
+}
+
 // adjust adapts the number of rows to the duration of a step. A step that had less to
-// remove and was fast enough is ignored.
+// remove and was fast enough is ignored, and so is one that removed no rows: its duration does not
+// depend on their number.
 func (p *pace) adjust(r Removed) {
-	if r.Rows < p.rows && r.Took <= p.target {
+	if r.Rows == 0 || r.Rows < p.rows && r.Took <= p.target {
 		return
 	}
 	fits := float64(p.target) / float64(max(r.Took, time.Microsecond))

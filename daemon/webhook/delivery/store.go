@@ -271,13 +271,12 @@ type Prune struct {
 	Failed     time.Time // removes messages finally failed before; zero for none
 }
 
-// Removed is the result of a removal.
+// Removed is the result of one step of a removal.
 type Removed struct {
-	Rows  int           // messages and idempotency keys
-	Named int           // messages that were not removed, but added to the blocks of their events
-	Took  time.Duration // time during which other writers may have been blocked
-	More  bool          // there may be more to remove
-	Last  int64         // the last message that Prune has considered
+	Rows int           // removed rows, of those that the limit of the step applies to
+	Took time.Duration // time during which other writers may have been blocked, 0 if it only read
+	More bool          // there may be more to remove
+	Last int64         // the last message that Prune has considered
 }
 
 // Disabled is a subscription that the engine disables, with the reason.

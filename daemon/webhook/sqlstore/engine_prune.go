@@ -100,8 +100,11 @@ WHERE SubscriptionID = @Subscription ORDER BY ID`+e.db.Limit, sql.Named("Subscri
 	return r, e.fault(err, "removing expired rows")
 }
 
-// Reclaim retains a text without attempts for the day it was used on and the next day: a batch
-// that is being written may refer to it.
+// Reclaim does one thing a step, so that the time and the rows of a step belong together: it removes
+// texts without attempts, or the oldest ones above max, or shrinks the file.
+//
+// A text without attempts is retained for the day it was used on and the next day: a batch that is
+// being written may refer to it. One above max is not: its attempts are then shown without a text.
 func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Removed, error) {
 	now, err := e.Now(ctx)
 	if err != nil {
@@ -113,16 +116,18 @@ func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Re
 	if err != nil || r.More {
 		return r, e.fault(err, "removing response texts")
 	}
+
 	const oldest = "removing the oldest response texts"
 	size, err := e.queryInt(ctx, oldest, `SELECT COALESCE(SUM(CAST(Size AS bigint)), 0) FROM whd.WH_ResponseText`)
 	if err != nil {
-		return r, err
+		return delivery.Removed{}, err
 	}
 	if max > 0 && size > max {
 		r, err = removeTexts(ctx, e.db, limit, `1 = 1`)
 		r.More = true
 		return r, e.fault(err, oldest)
 	}
+
 	r, err = e.remover.shrink(ctx)
 	return r, e.fault(err, "shrinking the file")
 }
@@ -136,9 +141,11 @@ func textList(db *appdb.DB, size int) string {
 	return replacer.Replace(db.InList)
 }
 
-// removeTexts removes the texts that meet a condition, least recently used first.
-// It reads them before it locks the file.
-func removeTexts(ctx context.Context, db *appdb.DB, limit int, condition string, args ...any) (delivery.Removed, error) {
+// removeTexts removes the texts that meet a condition, least recently used first. It reads them
+// before it locks the file. More is true if it has tried to remove any.
+func removeTexts(
+	ctx context.Context, db *appdb.DB, limit int, condition string, args ...any,
+) (delivery.Removed, error) {
 	hashes, err := appdb.QueryAll(ctx, db, scanInto(func(hash *string) []any { return []any{hash} }),
 		`SELECT TextHash FROM whd.WH_ResponseText WHERE `+condition+` ORDER BY UsedDateTime`+db.Limit,
 		append(args, sql.Named("Limit", limit))...)
@@ -146,7 +153,7 @@ func removeTexts(ctx context.Context, db *appdb.DB, limit int, condition string,
 		return delivery.Removed{}, err
 	}
 	started := time.Now()
-	_, err = db.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+textList(db, 32)+` AND `+condition,
+	removed, err := db.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+textList(db, 32)+` AND `+condition,
 		append(args, db.ListArg(hashes))...)
-	return delivery.Removed{Took: time.Since(started), More: len(hashes) == limit}, err
+	return delivery.Removed{Rows: int(removed), Took: time.Since(started), More: true}, err
 }

@@ -21,11 +21,19 @@ const sweepPause = 4 * executor.StatementLimit
 
 // remove removes keys, removed subscriptions and old secrets that have expired by the store's
 // clock, and blocks without messages, and adds messages of an older program to the blocks of a file.
+// Removed.Took is the time of the whole step: nearly all of its statements write.
 func (x expiry) remove(ctx context.Context, limit int) (delivery.Removed, error) {
 	started := time.Now()
+	r, err := x.removeExpired(ctx, limit)
+	r.Took = time.Since(started)
+	return r, err
+}
+
+// removeExpired is remove without the measurement of the time.
+func (x expiry) removeExpired(ctx context.Context, limit int) (delivery.Removed, error) {
 	keys, err := x.db.Exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+x.db.Clock+` AND KeyHash IN (
 	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+x.db.Limit+`)`, sql.Named("Limit", limit))
-	r := delivery.Removed{Rows: int(keys), Took: time.Since(started), More: int(keys) == limit}
+	r := delivery.Removed{Rows: int(keys), More: int(keys) == limit}
 	if err != nil || r.More {
 		return r, err
 	}
@@ -39,10 +47,9 @@ func (x expiry) remove(ctx context.Context, limit int) (delivery.Removed, error)
 		return r, err
 	}
 	if !x.db.IsServer() {
-		named, err := x.maintainBlocks(ctx)
-		if err != nil || named.More {
-			named.Rows = r.Rows
-			return named, err
+		r.More, err = x.maintainBlocks(ctx)
+		if err != nil || r.More {
+			return r, err
 		}
 	}
 	now, err := x.now(ctx)
@@ -57,19 +64,18 @@ func (x expiry) remove(ctx context.Context, limit int) (delivery.Removed, error)
 }
 
 // maintainBlocks adds the next messages to their blocks if these are more than the writer of batches
-// leaves: after an upgrade, none is in a block. Otherwise it removes old blocks.
-func (x expiry) maintainBlocks(ctx context.Context) (delivery.Removed, error) {
+// leaves: after an upgrade, none is in a block. It reports whether there may be more to add.
+// Otherwise it removes old blocks.
+func (x expiry) maintainBlocks(ctx context.Context) (hasMore bool, err error) {
 	n, err := x.queryInt(ctx, "counting messages without blocks", `SELECT COUNT(*) FROM `+unnamed)
 	if err != nil {
-		return delivery.Removed{}, err
+		return false, err
 	}
 	if n < maxNamed {
 		_, err := x.db.Exec(ctx, oldBlocks)
-		return delivery.Removed{}, err
+		return false, err
 	}
-	started := time.Now()
-	_, err = x.db.Run(ctx, appdb.Statement(nameBlocks), appdb.Statement(moveNamed))
-	return delivery.Removed{Named: int(n), Took: time.Since(started), More: true}, err
+	return x.db.Run(ctx, appdb.Statement(nameBlocks), appdb.Statement(moveNamed))
 }
 
 // removeLastSecrets removes expired secrets that were replaced last.

@@ -373,6 +373,6 @@ func (e *Engine) RemoveMinutes(ctx context.Context, before int64, limit int) (de
 	removed, err := e.db.Exec(ctx, `DELETE FROM whd.WH_DeliveryMinute WHERE Minute < @Before AND Minute <= (
 	SELECT MAX(o.Minute) FROM (SELECT m.Minute FROM whd.WH_DeliveryMinute m ORDER BY m.Minute`+e.db.Limit+`) o)`,
 		sql.Named("Before", before), sql.Named("Limit", limit))
-	r := delivery.Removed{Took: time.Since(started), More: int(removed) >= limit}
+	r := delivery.Removed{Rows: int(removed), Took: time.Since(started), More: int(removed) >= limit}
 	return r, e.fault(err, "removing old statistics")
 }

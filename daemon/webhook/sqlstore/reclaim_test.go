@@ -172,7 +172,11 @@ func TestReclaimTexts(t *testing.T) {
 		w.mustWrite(t, b)
 		expectAfterReclaim := func(max int64, want int64) {
 			t.Helper()
-			w.reclaimAll(t, 4, max)
+			_, before := w.answers(t)
+			_, removed := w.reclaimAll(t, 4, max)
+			if int64(removed) != before-want {
+				t.Errorf("the steps have removed %d rows, want the %d texts", removed, before-want)
+			}
 			if _, stored := w.answers(t); stored != want {
 				t.Errorf("with a limit of %d bytes, %d texts are left, want %d", max, stored, want)
 			}
@@ -185,18 +189,22 @@ func TestReclaimTexts(t *testing.T) {
 	})
 }
 
-// reclaimAll reclaims space step by step, until there is no more. It returns the number of steps.
-func (w *Store) reclaimAll(t *testing.T, limit int, max int64) int {
+// reclaimAll reclaims space step by step, until there is no more. It returns the number of steps
+// and that of removed rows.
+func (w *Store) reclaimAll(t *testing.T, limit int, max int64) (steps, rows int) {
 	t.Helper()
-	steps := 0
 	for {
 		step, err := w.Engine.Reclaim(t.Context(), limit, max)
 		if err != nil {
 			t.Fatal(err)
 		}
 		steps++
+		rows += step.Rows
+		if step.Rows > 0 && step.Took <= 0 {
+			t.Errorf("step %d has removed %d rows in %v, want the time of a write", steps, step.Rows, step.Took)
+		}
 		if !step.More {
-			return steps
+			return steps, rows
 		}
 	}
 }
@@ -265,7 +273,7 @@ func emptyFile(t *testing.T, w *Store) (before, after appdb.Size, steps int) {
 		p.After = step.Last
 		isDone = !step.More
 	}
-	steps = w.reclaimAll(t, 100, 0)
+	steps, _ = w.reclaimAll(t, 100, 0)
 	after, err = appdb.SizeOf(w.fileWriter().conn)
 	if err != nil {
 		t.Fatal(err)

@@ -247,8 +247,14 @@ func removeMinutes(h hooks) {
 	}
 	r, err := h.Engine.RemoveMinutes(ctx, noonMinute+3, 2)
 	expect("the first step", true, r, err, 1, 2, 3)
+	if r.Rows != 3 || r.Took <= 0 {
+		h.t.Errorf("the first step has removed %d rows in %v, want 3 in the time of a write", r.Rows, r.Took)
+	}
 	r, err = h.Engine.RemoveMinutes(ctx, noonMinute+3, 100)
 	expect("the second step", false, r, err, 3)
 	r, err = h.Engine.RemoveMinutes(ctx, noonMinute+3, 100)
 	expect("nothing to do", false, r, err, 3)
+	if r.Rows != 0 {
+		h.t.Errorf("a step with nothing to do has removed %d rows", r.Rows)
+	}
 }
