@@ -45,7 +45,7 @@ func (j *janitor) run(ctx context.Context) {
 		}
 		pause := j.interval
 		if err != nil {
-			j.Log.Warn("removing old messages failed", "error", err.Error())
+			j.Log.Warn("removing obsolete data failed", "error", err.Error())
 			pause = wait.Next()
 		} else {
 			wait.Reset()
@@ -56,12 +56,13 @@ func (j *janitor) run(ctx context.Context) {
 	}
 }
 
-// runOnce removes everything that is obsolete now.
+// runOnce removes everything that is obsolete now. It ends early when a subscription is removed:
+// the next round starts with its messages.
 func (j *janitor) runOnce(ctx context.Context) error {
 	j.continueScan()
 	for _, remove := range []removal{j.sweep, j.removeMinutes, j.prune, j.reclaim} {
 		err := j.repeat(ctx, remove)
-		if err != nil {
+		if err != nil || j.isRequested() {
 			return err
 		}
 	}
@@ -78,7 +79,7 @@ func (j *janitor) repeat(ctx context.Context, remove removal) error {
 			return err
 		}
 		j.adjust(r)
-		isLast := !r.More
+		isLast := !r.More || j.isRequested()
 		if isLast && r.Took == 0 {
 			return nil
 		}
@@ -91,6 +92,9 @@ func (j *janitor) repeat(ctx context.Context, remove removal) error {
 	}
 	return nil
 }
+
+// isRequested reports whether a subscription was removed since the round began.
+func (j *janitor) isRequested() bool { return len(j.requested) > 0 }
 
 // sweep removes messages of removed subscriptions, and what has expired.
 func (j *janitor) sweep(ctx context.Context) (Removed, error) {
@@ -113,11 +117,10 @@ func (j *janitor) continueScan() {
 	}
 }
 
-// prune removes messages whose retention has ended, unless a subscription was removed: its
-// messages are removed first.
+// prune removes messages whose retention has ended.
 func (j *janitor) prune(ctx context.Context) (Removed, error) {
 	scan := &j.scan
-	if scan.retention.Successful == 0 && scan.retention.Failed == 0 || len(j.requested) > 0 {
+	if scan.retention.Successful == 0 && scan.retention.Failed == 0 {
 		return Removed{}, nil
 	}
 	now := j.storeTime()

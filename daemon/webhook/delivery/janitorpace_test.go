@@ -177,3 +177,25 @@ func TestStepsOfEveryRemovalGrow(t *testing.T) {
 		}
 	})
 }
+
+// TestRemovedSubscriptionInterruptsReclaim checks that a subscription that is deleted while response
+// texts are removed is swept next, and that the texts are removed afterwards.
+func TestRemovedSubscriptionInterruptsReclaim(t *testing.T) {
+	withSlowWriter(t, 2*time.Millisecond, func(x *simulation, s *slowWriter) {
+		gone := x.subscribe("http://127.0.0.1/hook", "*")
+		for len(s.ofCall(deliverytest.Reclaim)) < 3 {
+			x.advance(time.Millisecond)
+		}
+		removedAt := time.Now()
+		x.removeSubscription(gone)
+		x.advance(30 * time.Minute)
+		later := slices.DeleteFunc(slices.Clone(s.steps), func(step removalStep) bool {
+			return step.started.Before(removedAt)
+		})
+		sweep := slices.IndexFunc(later, func(step removalStep) bool { return step.call == deliverytest.Sweep })
+		if sweep < 0 || sweep > 1 {
+			t.Errorf("step %d after the removal is Sweep, want the first or the second one", sweep+1)
+		}
+		x.expect("WH_ResponseText", 0)
+	})
+}
