@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// pruneWindow is how many messages one step reads. It exceeds the number of IDs
+// pruneWindow is how many messages one step reads at most. It exceeds the number of IDs
 // that a daemon allocates at once: a daemon that uses them slowly adds new messages
 // with lower IDs than older messages of others.
 const pruneWindow = 5000
@@ -58,7 +59,7 @@ func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) ([]deletion, d
 			if isExpired {
 				messages = append(messages, d)
 			}
-			if isExpired || isOld { // later ones are scanned again next time
+			if isExpired || isOld { // the next scan starts after the last old one
 				hasOld = true
 				r.Last = d.id
 			}
@@ -66,9 +67,12 @@ func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) ([]deletion, d
 		r.More = len(messages) == p.Limit || hasOld && scanned == pruneWindow
 		return nil
 	}, `SELECT `+deletionColumns.names()+`,
-	CASE WHEN Status = 1 AND LastSavedDateTime < @Successful OR Status = 3 AND LastSavedDateTime < @Failed THEN 1 ELSE 0 END,
+	CASE WHEN Status = @Delivered AND LastSavedDateTime < @Successful
+		OR Status = @GivenUp AND LastSavedDateTime < @Failed THEN 1 ELSE 0 END,
 	CASE WHEN AddedDateTime < @Successful OR AddedDateTime < @Failed THEN 1 ELSE 0 END
 FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+db.Limit,
+		sql.Named("Delivered", int64(webhook.Successful)),
+		sql.Named("GivenUp", int64(webhook.Failed)),
 		sql.Named("Successful", appdb.Timestamp(p.Successful)),
 		sql.Named("Failed", appdb.Timestamp(p.Failed)),
 		sql.Named("After", p.After),
@@ -88,12 +92,12 @@ func (e *Engine) Sweep(ctx context.Context, limit int) (delivery.Removed, error)
 		messages, err := appdb.QueryAll(ctx, e.db, scanInto(deletionFields), `SELECT `+deletionColumns.names()+` FROM whd.SY_WebhookMessage
 WHERE SubscriptionID = @Subscription ORDER BY ID`+e.db.Limit, sql.Named("Subscription", subscription), sql.Named("Limit", limit))
 		if err != nil {
-			return delivery.Removed{}, e.fault(err, "removing messages")
+			return delivery.Removed{}, e.fault(err, "reading the messages of a removed subscription")
 		}
 		if len(messages) > 0 {
 			_, r, err := e.remover.remove(ctx, messages)
 			r.More = true
-			return r, e.fault(err, "removing messages")
+			return r, e.fault(err, "removing the messages of a removed subscription")
 		}
 	}
 	r, err := e.expiry.remove(ctx, limit)
@@ -132,7 +136,8 @@ func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Re
 	return r, e.fault(err, "shrinking the file")
 }
 
-// textList returns the texts of the parameter @List, with up to size characters.
+// textList returns the texts of the parameter @List, with up to size characters. The list of the
+// dialect has numbers: on a server, their type is replaced, and texts are compared exactly.
 func textList(db *appdb.DB, size int) string {
 	replacer := strings.NewReplacer(
 		"bigint", fmt.Sprintf("nvarchar(%d)", size),
