@@ -30,7 +30,7 @@ func TestKeyOnClosedPipe(t *testing.T) {
 		var text strings.Builder
 		cmd.Stdout = stdout
 		cmd.Stderr = &text
-		_ = cmd.Run() // its exit code says it all
+		_ = cmd.Run() // the exit code is read below
 		return text.String(), cmd.ProcessState.ExitCode()
 	}
 	reader, writer, err := os.Pipe()

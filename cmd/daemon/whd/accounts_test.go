@@ -184,7 +184,7 @@ func TestKeyFromFileOfWindows(t *testing.T) {
 // TestModeOfKeyFile checks that a file which others can read or replace causes a warning.
 func TestModeOfKeyFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the mode does not show who can read a file")
+		t.Skip("the mode does not show the accounts that can read a file")
 	}
 	const warning = "warning: other users can read or change "
 	d := newDataDir(t)
@@ -214,7 +214,7 @@ func TestModeOfKeyFile(t *testing.T) {
 }
 
 // TestUnprintedSecrets checks that commands fail if the only copy of a secret cannot be printed. A
-// key is deleted again; a user remains, whose password can be changed.
+// key is deleted again; a user remains, since its password can be changed.
 func TestUnprintedSecrets(t *testing.T) {
 	d := newDataDir(t)
 	d.run(0, withPassword, "user create erin --role admin --password-stdin")

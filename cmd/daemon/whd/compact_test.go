@@ -69,7 +69,7 @@ func TestCompactShrinksStore(t *testing.T) {
 	}
 }
 
-// A store that is in use, or whose files a restore or copy has replaced only in part, is not
+// A store that is in use, or with files that a restore or copy has replaced only in part, is not
 // compacted.
 func TestCompactNeedsIdleStore(t *testing.T) {
 	d := newSparseStore(t)
@@ -94,7 +94,7 @@ func TestCompactNeedsIdleStore(t *testing.T) {
 }
 
 // TestCompactNeedsAStore checks that compacting a directory without a store, which is probably not
-// the one that the user wants, is an error. A file without content is not a store either.
+// the intended one, is an error. A file without content is not a store either.
 func TestCompactNeedsAStore(t *testing.T) {
 	d := newDataDir(t)
 	want := []step{{args: "compact", status: 1, stderr: d.dir + " contains no store"}}

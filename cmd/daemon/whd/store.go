@@ -58,12 +58,12 @@ func (p storeCommands) migrate(c *urfave.Context) error {
 	})
 }
 
-// insertedText says how many records the command has inserted.
+// insertedText reports the number of records that the command has inserted.
 func insertedText(rows int64) string {
 	return "inserted " + display.Count(rows, "demo record", "demo records")
 }
 
-// changedText says how many values differ from those of the demo records.
+// changedText reports how many values differ from those of the demo records.
 func changedText(values int64) string {
 	return display.Count(values, "value was", "values were") +
 		" changed to the closest that the column can hold"
