@@ -13,8 +13,8 @@ import (
 // messages wait for the rate limit of their subscription.
 func TestPagesShowRateLimit(t *testing.T) {
 	p := newPortal(t)
-	own := p.open()
-	page := p.subscribe(own, "debtor.created")
+	session := p.open()
+	page := p.subscribe(session, "debtor.created")
 	id := regexp.MustCompile(`[0-9a-f-]{36}`).FindString(page.link(t, "Test…"))
 	p.boss.do("PATCH /Webhooks/Subscribers/"+p.shop.RecID+"/Subscriptions/"+id, `{"MaxPerMinute":1}`).want(t, 200)
 	for n := range 5 {
@@ -34,9 +34,9 @@ func TestPagesShowRateLimit(t *testing.T) {
 	c.do("GET "+address, "").want(t, 200).wantText(t, limited)
 
 	for _, path := range []string{"/Subscriptions", "/Subscriptions/" + id} {
-		own.do("GET "+edge.PortalPath+path, "").want(t, 200).wantText(t, "4 messages wait, rate limit 1 a minute")
+		session.do("GET "+edge.PortalPath+path, "").want(t, 200).wantText(t, "4 messages wait, rate limit 1 a minute")
 	}
-	own.do("GET "+edge.PortalPath+"/Subscribe", "").want(t, 200).wantText(t, `<option value="debtor.created">`, "Events: ")
+	session.do("GET "+edge.PortalPath+"/Subscribe", "").want(t, 200).wantText(t, `<option value="debtor.created">`, "Events: ")
 }
 
 // TestPagesEndOldSecrets checks that the form that replaces a secret can end the earlier ones, as the

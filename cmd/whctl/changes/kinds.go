@@ -14,7 +14,7 @@ import (
 // kindsInterval is the interval at which the fields of the kinds are read again.
 const kindsInterval = time.Minute
 
-// kindReader reads the kinds of the service, whose fields can change at any time.
+// kindReader reads the kinds of the service. Their fields can change at any time.
 type kindReader struct {
 	service *client.Client
 	now     func() time.Time

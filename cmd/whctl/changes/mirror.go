@@ -93,7 +93,7 @@ func (m *mirror) run(ctx context.Context, kinds []*record.Kind) error {
 }
 
 // noticeCurrent prints the time until which a copy has all changes, if it is known. That time is
-// by the clock of the service, which may be ahead of ours: the age is at least 0.
+// by the clock of the service, which may be ahead of the local one: the age is at least 0.
 func (m *mirror) noticeCurrent(kind *record.Kind) {
 	st, err := m.copies.state(kind)
 	if err != nil || st == nil || st.current == "" {
@@ -106,7 +106,7 @@ func (m *mirror) noticeCurrent(kind *record.Kind) {
 
 // keep keeps the copy of a kind. It loads the records if there is no copy, if its fields have
 // changed, or if changes since its token are not available. It pauses before it loads them another
-// time, so that a service whose tokens are never valid is not read without end.
+// time, so that a service with tokens that are never valid is not read without end.
 func (m *mirror) keep(ctx context.Context, kind *record.Kind) error {
 	st, err := m.copies.state(kind)
 	if err != nil {

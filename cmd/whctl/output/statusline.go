@@ -27,8 +27,8 @@ func NewStatusLine(terminal io.Writer) *StatusLine {
 	return &StatusLine{out: terminal, width: func() int { return widthOf(terminal) }}
 }
 
-// Show replaces the text of the line. It cuts a text that is wider than the terminal, whose width
-// the user may have changed: a line that wraps cannot be rewritten.
+// Show replaces the text of the line. A text that is wider than the terminal is cut, since a line
+// that wraps cannot be rewritten; the user may have changed the width.
 func (l *StatusLine) Show(text string) {
 	if l == nil {
 		return
@@ -60,8 +60,8 @@ func (l *StatusLine) clear() {
 	}
 }
 
-// draw writes a text over the previous one, and leaves the cursor at the start of the line: what a
-// terminal or another program writes next starts there. The caller holds l.mu.
+// draw writes a text over the previous one, and leaves the cursor at the start of the line, where the
+// next text of the terminal or of another program starts. The caller holds l.mu.
 func (l *StatusLine) draw(text string) {
 	room := l.width() - 1 // in the last column, some terminals wrap
 	text = ansi.Truncate(display.Sanitize(text), room, "")

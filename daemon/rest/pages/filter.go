@@ -50,23 +50,23 @@ func messageFilters(members ...string) filterSet {
 
 // in returns the filters in the address of a page.
 func (s filterSet) in(x *edge.Context) (url.Values, error) {
-	given := make(url.Values)
+	sent := make(url.Values)
 	for _, m := range x.URLMembers {
 		if m.Other {
 			message := "must be a value or a list of values"
 			return nil, invalid([]fault.Field{{Name: edge.ShownName(m.Name), Message: message}})
 		}
-		given[m.Name] = m.Texts
+		sent[m.Name] = m.Texts
 	}
-	return s.read(given)
+	return s.read(sent)
 }
 
 // read returns the filters among members, by the names that the API describes. Those without a value
 // are not given.
-func (s filterSet) read(given url.Values) (url.Values, error) {
+func (s filterSet) read(sent url.Values) (url.Values, error) {
 	filters := make(url.Values)
 	var wrong []fault.Field
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		if hasName(s.members, name) || hasName(pageMembers, name) {
 			continue
 		}
@@ -75,7 +75,7 @@ func (s filterSet) read(given url.Values) (url.Values, error) {
 			wrong = append(wrong, fault.Field{Name: edge.ShownName(name), Message: s.unknown(name)})
 			continue
 		}
-		texts := given[name]
+		texts := sent[name]
 		hasNone := !slices.ContainsFunc(texts, func(text string) bool { return text != "" })
 		if hasNone && needsValue {
 			continue

@@ -12,7 +12,7 @@ import (
 // TestMessageIDsFollowEventID checks that the IDs of an event's messages directly follow the ID of
 // the event. Pages of the messages of an event rely on it: they search events by ID, in the order
 // of which their messages are. The events are from two daemons, some with more messages than are
-// left of a block of IDs, and from writes that fail or whose result is unknown.
+// left of a block of IDs, and from writes that fail or have an unknown result.
 func TestMessageIDsFollowEventID(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.stop(testTimeout)

@@ -96,7 +96,7 @@ func (j *janitor) repeat(ctx context.Context, remove removal) error {
 // isRequested reports whether a subscription was removed since the round began.
 func (j *janitor) isRequested() bool { return len(j.requested) > 0 }
 
-// sweep removes messages of removed subscriptions, and what has expired.
+// sweep removes messages of removed subscriptions, and other rows that have expired.
 func (j *janitor) sweep(ctx context.Context) (Removed, error) {
 	r, err := j.Store.Sweep(ctx, j.rows)
 	j.count(r)
@@ -117,7 +117,7 @@ func (j *janitor) continueScan() {
 	}
 }
 
-// prune removes messages whose retention has ended.
+// prune removes messages after their retention.
 func (j *janitor) prune(ctx context.Context) (Removed, error) {
 	scan := &j.scan
 	if scan.retention.Successful == 0 && scan.retention.Failed == 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// slowWriter is a store whose removals keep the writer for a time of the simulated clock. Whether
-// a step has written is decided by the file, not by what the step reports.
+// slowWriter is a store with removals that keep the writer for a time of the simulated clock. Whether
+// a step has written is decided by the file, not by the report of the step.
 type slowWriter struct {
 	delivery.Store
 	t     *testing.T
@@ -124,7 +124,7 @@ func withSlowWriter(t *testing.T, took time.Duration, test func(x *simulation, s
 }
 
 // TestEveryRemovalLimitsWriterTime checks that each step that writes leaves 96 % of the writer's
-// time to publishers at first and 75 % in a long removal, whatever it removes.
+// time to publishers at first and 75 % in a long removal, of all kinds.
 func TestEveryRemovalLimitsWriterTime(t *testing.T) {
 	withSlowWriter(t, 2*time.Millisecond, func(x *simulation, s *slowWriter) {
 		x.advance(30 * time.Minute)
@@ -157,7 +157,7 @@ func TestEveryRemovalLimitsWriterTime(t *testing.T) {
 }
 
 // TestStepsOfEveryRemovalGrow checks that the limit of rows grows while steps of the maximum number
-// of rows are fast, and shrinks while they are slow, whatever they remove.
+// of rows are fast, and shrinks while they are slow, for all kinds.
 func TestStepsOfEveryRemovalGrow(t *testing.T) {
 	calls := []deliverytest.Call{deliverytest.RemoveMinutes, deliverytest.Reclaim}
 	withSlowWriter(t, 100*time.Microsecond, func(x *simulation, s *slowWriter) {

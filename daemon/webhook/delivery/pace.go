@@ -47,7 +47,7 @@ const minPauseFactor = 3
 const minPause = time.Millisecond
 
 // pause returns the pause after step n, which lasted so long with everything that it read. Only
-// the time that it took of other writers counts, whatever it has written.
+// the time that it took of other writers counts, even if it has written nothing.
 func (p *pace) pause(n int, r Removed, lasted time.Duration) time.Duration {
 	if r.Took == 0 {
 		return max(lasted, minPause) // the step has only read
