@@ -17,7 +17,7 @@ var order = []struct {
 	title string
 	names string // below Path
 }{
-	{"Start", "tutorial install sql-server migrate-from-dotnet accounts production"},
+	{"Start", "tutorial install windows-service windows-tls iis sql-server migrate-from-dotnet accounts production"},
 	{"Read records", "query excel-power-bi assistants kinds bills"},
 	{"Send and receive events", "changes webhooks verify portal"},
 	{"Run it", "pages operate symptoms watch backup upgrade tune"},
