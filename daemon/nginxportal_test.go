@@ -33,7 +33,7 @@ func TestSubscriberIDsBehindNginx(t *testing.T) {
 	}
 	dir := t.TempDir()
 	log := filepath.Join(dir, "access.log")
-	access := strings.Replace(blocks[1][1], "/var/log/nginx/whd.log", log, 1)
+	access := strings.Replace(blocks[1][1], "/var/log/nginx/whd.log", `"`+log+`"`, 1)
 	i := daemontest.Start(t, "--webhooks-portal", "--http-base-path", "/erp", "--http-trusted-proxies", "127.0.0.1")
 	service, _ := url.Parse(i.URL)
 	port := daemontest.FreePort(t)

@@ -55,10 +55,10 @@ func TestTextsInTOML(t *testing.T) {
 }
 
 // sampleWith writes the settings file of a service with flags as in a shell, without quotes, and
-// loads it.
-func sampleWith(t *testing.T, args string) (Config, error) {
+// last ones, and loads it.
+func sampleWith(t *testing.T, args string, last ...string) (Config, error) {
 	t.Helper()
-	flags, err := parseFlags(strings.Fields(args))
+	flags, err := parseFlags(append(strings.Fields(args), last...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +96,8 @@ func TestServiceSampleNamesFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	c, err := sampleWith(t, "--erp= --erp-file dsn --store-file "+absolute+
-		" --admin-password-file secret --tls-cert cert.pfx --tls-password-file secret")
+	c, err := sampleWith(t, "--erp= --erp-file dsn --admin-password-file secret --tls-cert cert.pfx"+
+		" --tls-password-file secret", "--store-file", absolute)
 	if err != nil {
 		t.Fatal(err)
 	}
