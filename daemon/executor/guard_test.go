@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,12 +10,12 @@ import (
 // guarded is a statement with a guard that counts its interrupts.
 type guarded struct {
 	*guard
-	interrupts int
+	interrupts atomic.Int64
 }
 
 func newGuarded(limit time.Duration) *guarded {
 	g := new(guarded)
-	g.guard = newGuard(func() { g.interrupts++ }, limit)
+	g.guard = newGuard(func() { g.interrupts.Add(1) }, limit)
 	return g
 }
 
@@ -23,8 +24,8 @@ func (g *guarded) expect(t *testing.T, step string, want bool) {
 	t.Helper()
 	synctest.Wait()
 	hasError := g.limitError() != nil
-	if g.interrupts > 0 != want || hasError != want {
-		t.Errorf("%s: %d interrupts, error %v, want interrupted %v", step, g.interrupts, g.limitError(), want)
+	if g.interrupts.Load() > 0 != want || hasError != want {
+		t.Errorf("%s: %d interrupts, error %v, want interrupted %v", step, g.interrupts.Load(), g.limitError(), want)
 	}
 }
 
@@ -40,8 +41,8 @@ func TestGuardInterruptsLongSteps(t *testing.T) {
 		first.expect(t, "the first step at the limit", true)
 		time.Sleep(stepLimit)
 		synctest.Wait()
-		if first.interrupts != 2 {
-			t.Errorf("a step that continues after an interrupt is interrupted %d times in all, want 2", first.interrupts)
+		if first.interrupts.Load() != 2 {
+			t.Errorf("a step that continues after an interrupt is interrupted %d times in all, want 2", first.interrupts.Load())
 		}
 		first.stop()
 
@@ -95,14 +96,14 @@ func TestGuardIsOfOneStatement(t *testing.T) {
 		before.expect(t, "a long step", true)
 		before.leave()
 		before.stop()
-		interrupts := before.interrupts
+		interrupts := before.interrupts.Load()
 
 		next := newGuarded(stepLimit)
 		defer next.stop()
 		next.enter()
 		before.check() // has waited for the lock
 		next.expect(t, "the next statement", false)
-		if before.interrupts != interrupts {
+		if before.interrupts.Load() != interrupts {
 			t.Error("a guard that was stopped interrupts the connection")
 		}
 	})

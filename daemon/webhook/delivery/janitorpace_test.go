@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,9 +19,11 @@ import (
 // a step has written is decided by the file, not by the report of the step.
 type slowWriter struct {
 	delivery.Store
-	t     *testing.T
-	conn  *sqlite.Conn
-	took  time.Duration // by a step that writes
+	t    *testing.T
+	conn *sqlite.Conn
+	took time.Duration // by a step that writes
+
+	mu    sync.Mutex
 	steps []removalStep
 }
 
@@ -66,6 +69,8 @@ func (s *slowWriter) step(
 		r.Took += s.took
 	}
 	step.ended = time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.steps = append(s.steps, step)
 	return r, err
 }
@@ -83,9 +88,16 @@ func (s *slowWriter) version() int64 {
 	return version
 }
 
+// all returns the steps so far.
+func (s *slowWriter) all() []removalStep {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.steps)
+}
+
 // ofCall returns the steps of a call that have written.
 func (s *slowWriter) ofCall(call deliverytest.Call) []removalStep {
-	return slices.DeleteFunc(slices.Clone(s.steps), func(step removalStep) bool {
+	return slices.DeleteFunc(s.all(), func(step removalStep) bool {
 		return step.call != call || !step.wrote
 	})
 }
@@ -136,8 +148,9 @@ func TestEveryRemovalLimitsWriterTime(t *testing.T) {
 			}
 		}
 		sinceStart := 0 // number of steps since the start of this removal
-		for i, step := range s.steps[:len(s.steps)-1] {
-			next := s.steps[i+1]
+		steps := s.all()
+		for i, step := range steps[:len(steps)-1] {
+			next := steps[i+1]
 			factor := time.Duration(3)
 			if sinceStart < 32 {
 				factor = 24
@@ -189,7 +202,7 @@ func TestRemovedSubscriptionInterruptsReclaim(t *testing.T) {
 		removedAt := time.Now()
 		x.removeSubscription(gone)
 		x.advance(30 * time.Minute)
-		later := slices.DeleteFunc(slices.Clone(s.steps), func(step removalStep) bool {
+		later := slices.DeleteFunc(s.all(), func(step removalStep) bool {
 			return step.started.Before(removedAt)
 		})
 		sweep := slices.IndexFunc(later, func(step removalStep) bool { return step.call == deliverytest.Sweep })
