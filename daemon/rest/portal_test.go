@@ -169,7 +169,7 @@ func TestPortalRefusesAlike(t *testing.T) {
 			t.Errorf("the form with %.40q: status %d, a cookie %q, and another page: %t",
 				id, a.status, a.header.Get("Set-Cookie"), a.body != byForm.body)
 		}
-		if id == "" { // there is nothing to refuse
+		if id == "" { // an empty one opens the form
 			continue
 		}
 		a := c.do("GET "+edge.PortalPath+"/Open?SubscriberID="+url.QueryEscape(id), "")

@@ -90,9 +90,9 @@ func (s filterSet) read(sent url.Values) (url.Values, error) {
 
 // filter returns the name of a filter as the API describes it, empty if there is none.
 func (s filterSet) filter(name string) (filter string, needsValue bool) {
-	for _, known := range s.others {
-		if strings.EqualFold(known, name) {
-			return known, true
+	for _, described := range s.others {
+		if strings.EqualFold(described, name) {
+			return described, true
 		}
 	}
 	if s.kind == nil {
@@ -107,16 +107,16 @@ func (s filterSet) filter(name string) (filter string, needsValue bool) {
 
 // unknown returns why a member of an address is no filter.
 func (s filterSet) unknown(name string) string {
-	known := slices.Clone(s.others)
+	filters := slices.Clone(s.others)
 	if s.kind != nil {
 		for _, member := range s.kind.Members() {
 			if filter, _ := s.filter(member); filter != "" {
-				known = append(known, member)
+				filters = append(filters, member)
 			}
 		}
 	}
 	text := "is no filter of this page"
-	if near := record.Suggest(strings.TrimSpace(name), known); len(near) > 0 {
+	if near := record.Suggest(strings.TrimSpace(name), filters); len(near) > 0 {
 		text += "; did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return text
