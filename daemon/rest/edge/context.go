@@ -3,20 +3,17 @@
 package edge
 
 import (
-	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/encode"
@@ -49,59 +46,6 @@ type Context struct {
 	credentials check        // of a request to a route without a login
 	memory      bodyMemory
 	Logged      Logged
-}
-
-// Config has the HTTP settings that do not change while the service runs.
-type Config struct {
-	BasePath       string
-	HostURL        string          // the service's public URL; empty if not configured
-	Hosts          []string        // additional names of the service, in lower case
-	HostNames      func() []string // returns the names of the machine; nil for none
-	TrustedProxies []netip.Prefix
-	ForwardedHost  bool     // the proxies set X-Forwarded-Host; otherwise clients may have set it
-	CORSOrigins    []string // in the form of the Origin header
-	MaxRequests    int
-	MaxBody        int64         // in bytes
-	MaxHead        int           // limit of URL and headers together, in bytes
-	BodyMemory     int64         // limit of all request bodies, in bytes; at least minBodyFactor times MaxBody
-	ReplyMemory    int64         // limit of all responses that are held whole, in bytes; at least minReplyMemory
-	BodyTimeout    time.Duration // maximum time for a body without data, or below bodyRate
-	WriteStall     time.Duration // maximum time in which a client reads nothing of a response
-	Clients        *Clients      // the connections, for metrics; nil for none
-}
-
-// Options has the settings that may change while the service runs. A change replaces
-// the Options; requests in progress keep theirs.
-type Options struct {
-	Registry         *record.Registry // the record kinds; nil for the built-in ones
-	Events           []record.Event   // those that subscriptions can receive; nil without webhooks
-	Unseen           *record.Registry // kinds that are not served, since their tables are not seen; nil for none
-	Mistaken         *record.Registry // built-in kinds that mistakes in files leave out; nil for none
-	Query            query.Options
-	FeedPage         int64 // maximum number of rows on a page of OData
-	CountPages       bool  // count the total of every page, not only on request
-	AnonymousQueries bool  // queries need no login
-	AnonymousPublish bool  // events from the networks PublishFrom need no login
-	PublishFrom      []netip.Prefix
-	KeyInURL         bool   // accept API keys in URLs
-	LogToday         bool   // queries of the request log without a date return today's requests
-	FormulaGuard     bool   // cells of CSV that look like a formula get an apostrophe
-	LogBodies        bool   // the request log records bodies
-	LogLines         bool   // the daemon's own log has a line for each request
-	Rate             Rate   // limits of an address, and of a user or key
-	ISODates         bool   // times of webhooks are in ISO notation instead of the legacy one
-	Debug            bool   // error responses have a stack trace
-	MCP              bool   // serve tools for assistants
-	Portal           bool   // serve the pages of subscribers
-	PublicURL        string // base URL of the service from outside, without a trailing slash; empty if not configured
-}
-
-// Kinds returns the record kinds.
-func (o *Options) Kinds() *record.Registry {
-	if o.Registry == nil {
-		return record.Builtin()
-	}
-	return o.Registry
 }
 
 // Timing has the times of a request's phases.
@@ -317,49 +261,6 @@ func (x *Context) Send(contentType string, body []byte, err error) error {
 	return x.Write(http.StatusOK, body)
 }
 
-// Part returns one request of several that x consists of. It has its own body, and
-// its response is kept in JSON by out.
-func (x *Context) Part(body []byte, out *Kept) *Context {
-	part := *x
-	part.Body = body
-	part.Response = NewResponse(out, x.Response.Stall)
-	part.Response.Kept = true
-	part.Response.Slot = x.Response.Slot
-	part.Coding = nil
-	part.Format.callback = ""
-	if part.Format.Name != JSONFormat().Name {
-		part.Format.Format = JSONFormat() // without the options of x, which apply to the whole response
-	}
-	part.Params = part.Params[:len(part.Params):len(part.Params)] // handlers append
-	part.Logged.Ignored = ""
-	part.memory = bodyMemory{} // the body is that of x
-	return &part
-}
-
-// Inner returns the request of a call that serves x, such as one of those that a page consists of. It
-// has the credentials of x, its own body, and its response is kept by out.
-func (x *Context) Inner(r *http.Request, call Call, body []byte, out *Kept) *Context {
-	inner := x.Part(body, out)
-	inner.Request = r
-	inner.Call = call
-	inner.Key = x.Key
-	inner.Members = nil
-	inner.Logged = Logged{}
-	inner.site = nil
-	return inner
-}
-
-// Adopt adds the cookies, the ignored members and the user of a part to x.
-func (x *Context) Adopt(part *Context) {
-	x.Identity = part.Identity
-	for _, cookie := range part.Response.Header().Values("Set-Cookie") {
-		x.Response.Header().Add("Set-Cookie", cookie)
-	}
-	if names := part.Logged.Ignored; names != "" {
-		x.ReportIgnored(strings.Split(names, ignoredSeparator))
-	}
-}
-
 // Header returns the Server-Timing header, in milliseconds.
 func (t *Timing) Header() string {
 	b := []byte("parse;dur=")
@@ -378,65 +279,6 @@ func appendMilliseconds(b []byte, d time.Duration) []byte {
 	return append(b, '.', byte('0'+hundredths/10%10), byte('0'+hundredths%10))
 }
 
-// MemberRefresh is the number of seconds after which a browser loads a page again.
-const MemberRefresh = "Refresh"
-
-// backOf returns the page of this service that led to a request, empty if it is not known.
-func backOf(x *Context) string {
-	u, err := url.Parse(x.Request.Header.Get("Referer"))
-	if err != nil || u.Host == "" || !strings.EqualFold(u.Host, x.Origin.Host) || isOfPortal(u) {
-		return ""
-	}
-	clean := WithoutSecrets(u)
-	back := LocalPath(&clean)
-	if back == LocalPath(x.Request.URL) {
-		return ""
-	}
-	return back
-}
-
-// FailOnPage makes the error of a download a page, if a browser follows a link to it. The page offers
-// the rows as CSV, which has no limit.
-func (x *Context) FailOnPage() {
-	isDownload := x.Format.Binary && x.Request.Method == http.MethodGet && acceptsHTML(x.Request)
-	if !isDownload {
-		return
-	}
-	page, _ := encode.ByName("html")
-	x.Format.Format = page
-	u := WithoutPairs(x.Request.URL, func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return strings.EqualFold(name, query.Format) || pair == query.Include+"=Total"
-	})
-	u = withoutCredentials(&u)
-	u.Path = strings.TrimSuffix(u.Path, ".xlsx")
-	u.RawPath = ""
-	values := strings.Trim(u.RawQuery+"&"+query.Format+"=csv", "&")
-	u.RawQuery = values
-	x.instead = encode.Link{Name: "Export as CSV", URL: LocalPath(&u)}
-}
-
-// isRefresh reports whether a pair of a query string is the member Refresh.
-func isRefresh(pair string) bool {
-	name, _, _ := strings.Cut(pair, "=")
-	return strings.EqualFold(name, MemberRefresh)
-}
-
-// Limits of Refresh, in seconds.
-const (
-	minRefresh = 2
-	maxRefresh = 3600
-)
-
-// ParseRefresh returns the seconds of the member Refresh within its limits, 0 if it is no number.
-func ParseRefresh(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil || n <= 0 {
-		return 0
-	}
-	return min(maxRefresh, max(minRefresh, n))
-}
-
 // RequestID returns the X-Request-Id of a proxy if it is safe text, else a new id.
 func RequestID(r *http.Request) string {
 	const maxLength = 64
@@ -448,63 +290,6 @@ func RequestID(r *http.Request) string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
-}
-
-// AddSite sets the site of a page from the request.
-func AddSite(x *Context) { x.site = new(SiteOf(x)) }
-
-// SiteOf returns the site of a page.
-func SiteOf(x *Context) encode.Site {
-	if x.InPortal {
-		return portalSite(x)
-	}
-	site := encode.Site{
-		Base:    x.Base,
-		User:    x.Identity.DisplayName,
-		Session: x.Identity.AuthMethod == account.Cookie,
-		Admin:   x.Identity.Role.Includes(account.Admin),
-		Docs:    x.HasDocs,
-		Refresh: x.Refresh,
-		Instead: x.instead,
-	}
-	if site.User == "" {
-		site.User = x.Identity.Name
-	}
-	if x.Kind != nil {
-		site.Operation = OperationOf(x)
-	}
-	site.Back = backOf(x)
-	if x.Refresh > 0 {
-		u := WithoutPairs(x.Request.URL, isRefresh)
-		u = withoutCredentials(&u)
-		site.StopURL = LocalPath(&u)
-	}
-	if x.Request.Method == http.MethodGet || x.Request.Method == http.MethodHead {
-		u := WithoutSecrets(x.Request.URL)
-		site.Location = LocalPath(&u)
-	}
-	return site
-}
-
-// PublicURL returns the base URL of the service from outside: that of the settings, or else as the
-// client used it.
-func PublicURL(x *Context) string { return cmp.Or(x.Options.PublicURL, ServiceURL(x)) }
-
-// ServiceURL returns the base URL of the service as the client used it.
-func ServiceURL(x *Context) string {
-	scheme := "http"
-	if x.Origin.Secure {
-		scheme = "https"
-	}
-	return scheme + "://" + x.Origin.Host + x.Base
-}
-
-// OperationOf returns the name of a query's operation.
-func OperationOf(x *Context) string {
-	if x.Route == nil || x.Route.Operation == AnyQuery {
-		return x.Kind.Operation()
-	}
-	return x.Route.Operation
 }
 
 // LoggedURL returns the request's path and query for logs.

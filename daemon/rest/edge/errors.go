@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
 )
 
 // failures maps fault kinds to HTTP status and ErrorCode: contract.md section 6.
@@ -113,6 +114,27 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 	if hasSentNothing && len(body) > replyFree {
 		x.failShort(fault.From(err))
 	}
+}
+
+// FailOnPage makes the error of a download a page, if a browser follows a link to it. The page offers
+// the rows as CSV, which has no limit.
+func (x *Context) FailOnPage() {
+	isDownload := x.Format.Binary && x.Request.Method == http.MethodGet && acceptsHTML(x.Request)
+	if !isDownload {
+		return
+	}
+	page, _ := encode.ByName("html")
+	x.Format.Format = page
+	u := WithoutPairs(x.Request.URL, func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return strings.EqualFold(name, query.Format) || pair == query.Include+"=Total"
+	})
+	u = withoutCredentials(&u)
+	u.Path = strings.TrimSuffix(u.Path, ".xlsx")
+	u.RawPath = ""
+	values := strings.Trim(u.RawQuery+"&"+query.Format+"=csv", "&")
+	u.RawQuery = values
+	x.instead = encode.Link{Name: "Export as CSV", URL: LocalPath(&u)}
 }
 
 // hasFormatForFailures reports whether the client can read errors in the format of the response. A

@@ -1,11 +1,15 @@
 package edge
 
 import (
+	"cmp"
+	"net/http"
 	"net/url"
 	pathpkg "path"
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/requestlog"
 )
 
@@ -81,4 +85,75 @@ func withoutCredentials(u *url.URL) url.URL {
 		isField := strings.EqualFold(name, "Key")
 		return err != nil || requestlog.HoldsKey(text) || !isField && requestlog.IsSecret(name)
 	})
+}
+
+// AddSite sets the site of a page from the request.
+func AddSite(x *Context) { x.site = new(SiteOf(x)) }
+
+// SiteOf returns the site of a page.
+func SiteOf(x *Context) encode.Site {
+	if x.InPortal {
+		return portalSite(x)
+	}
+	site := encode.Site{
+		Base:    x.Base,
+		User:    x.Identity.DisplayName,
+		Session: x.Identity.AuthMethod == account.Cookie,
+		Admin:   x.Identity.Role.Includes(account.Admin),
+		Docs:    x.HasDocs,
+		Refresh: x.Refresh,
+		Instead: x.instead,
+	}
+	if site.User == "" {
+		site.User = x.Identity.Name
+	}
+	if x.Kind != nil {
+		site.Operation = OperationOf(x)
+	}
+	site.Back = backOf(x)
+	if x.Refresh > 0 {
+		u := WithoutPairs(x.Request.URL, isRefresh)
+		u = withoutCredentials(&u)
+		site.StopURL = LocalPath(&u)
+	}
+	if x.Request.Method == http.MethodGet || x.Request.Method == http.MethodHead {
+		u := WithoutSecrets(x.Request.URL)
+		site.Location = LocalPath(&u)
+	}
+	return site
+}
+
+// backOf returns the page of this service that led to a request, empty if it is not known.
+func backOf(x *Context) string {
+	u, err := url.Parse(x.Request.Header.Get("Referer"))
+	if err != nil || u.Host == "" || !strings.EqualFold(u.Host, x.Origin.Host) || isOfPortal(u) {
+		return ""
+	}
+	clean := WithoutSecrets(u)
+	back := LocalPath(&clean)
+	if back == LocalPath(x.Request.URL) {
+		return ""
+	}
+	return back
+}
+
+// PublicURL returns the base URL of the service from outside: that of the settings, or else as the
+// client used it.
+func PublicURL(x *Context) string { return cmp.Or(x.Options.PublicURL, ServiceURL(x)) }
+
+// ServiceURL returns the base URL of the service as the client used it.
+func ServiceURL(x *Context) string {
+	scheme := "http"
+	if x.Origin.Secure {
+		scheme = "https"
+	}
+	return scheme + "://" + x.Origin.Host + x.Base
+}
+
+// OperationOf returns the name of a query's operation.
+func OperationOf(x *Context) string {
+	if x.Route == nil || x.Route.Operation == AnyQuery {
+		return x.Kind.Operation()
+	}
+	return x.Route.Operation
 }
