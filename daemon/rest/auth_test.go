@@ -217,21 +217,26 @@ func TestAnonymousQueries(t *testing.T) {
 func TestCookieIsSecureBehindATLSProxy(t *testing.T) {
 	i := daemontest.Start(t, "--http-trusted-proxies", "127.0.0.0/8")
 	c := anonymous(t, i)
+	const oneProxy, twoProxies = "192.0.2.1", "192.0.2.1, 127.0.0.2"
 	for _, tt := range []struct {
+		client string // X-Forwarded-For
 		proto  string
 		secure bool
 	}{
-		{"https", true},
-		{"HTTPS", true},
-		{"http", false},
-		{"https, http", true},
-		{"", false},
+		{oneProxy, "https", true},
+		{oneProxy, "HTTPS", true},
+		{oneProxy, "http", false},
+		{oneProxy, "", false},
+		{oneProxy, "https, http", false}, // the proxy has appended to the header of the client
+		{twoProxies, "https, http", true},
+		{twoProxies, "http, https", false},
+		{twoProxies, "https", true}, // the inner one has left the header as it was
 	} {
 		for _, path := range []string{"/auth?" + loginForm(), "/auth/logout"} {
-			a := c.do("GET "+path, "", "X-Forwarded-Proto: "+tt.proto).want(t, 200)
+			a := c.do("GET "+path, "", "X-Forwarded-For: "+tt.client, "X-Forwarded-Proto: "+tt.proto).want(t, 200)
 			if got := a.cookie(t).Secure; got != tt.secure {
-				t.Errorf("GET %s with X-Forwarded-Proto %q set a cookie with Secure %t, want %t",
-					path, tt.proto, got, tt.secure)
+				t.Errorf("GET %s from %s with X-Forwarded-Proto %q set a cookie with Secure %t, want %t",
+					path, tt.client, tt.proto, got, tt.secure)
 			}
 		}
 	}

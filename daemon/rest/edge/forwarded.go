@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// forwardedHost returns the host that a trusted proxy forwards, empty if there is none.
-// Apache and others append the host to the header of the client, so it is the value of the
-// outermost trusted proxy, not the first one.
-func (p Proxies) forwardedHost(r *http.Request) string {
-	values := strings.Split(strings.Join(r.Header.Values("X-Forwarded-Host"), ","), ",")
+// forwarded returns the value of an X-Forwarded header from the outermost trusted proxy, empty if
+// there is none. Apache and others append theirs to the header of the client, so it is not always
+// the first one.
+func (p Proxies) forwarded(r *http.Request, header string) string {
+	values := strings.Split(strings.Join(r.Header.Values(header), ","), ",")
 	return strings.TrimSpace(values[max(0, len(values)-p.hops(r))])
 }
 
@@ -19,7 +19,7 @@ func (p Proxies) hops(r *http.Request) int {
 	addresses := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(addresses) - 1; i >= 0; i-- {
 		address, ok := hop(strings.TrimSpace(addresses[i]))
-		if !ok || !p.trusted(address.Unmap()) {
+		if !ok || !p.trusted(address) {
 			break
 		}
 		n++

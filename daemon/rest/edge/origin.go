@@ -31,22 +31,15 @@ func (p Proxies) Origin(r *http.Request, setHost bool) Origin {
 		o.Address = address.String()
 		return o
 	}
-	if proto := first(r.Header.Get("X-Forwarded-Proto")); proto != "" {
+	if proto := p.forwarded(r, "X-Forwarded-Proto"); proto != "" {
 		o.Secure = strings.EqualFold(proto, "https")
 	}
-	if host := p.forwardedHost(r); setHost && host != "" {
+	if host := p.forwarded(r, "X-Forwarded-Host"); setHost && host != "" {
 		o.Host = host
 		o.Forwarded = true
 	}
 	o.Address = p.client(address, r.Header.Values("X-Forwarded-For")).String()
 	return o
-}
-
-// first returns the first item of a list. Chained proxies append their values to
-// that of the client.
-func first(list string) string {
-	item, _, _ := strings.Cut(list, ",")
-	return strings.TrimSpace(item)
 }
 
 // client returns the last address in X-Forwarded-For that is not a trusted proxy.
