@@ -24,8 +24,8 @@ type Proxies []netip.Prefix
 // Origin returns the client address and the host of a request. X-Forwarded headers
 // are only used if they are from trusted proxies, and X-Forwarded-Host only if these set it.
 func (p Proxies) Origin(r *http.Request, setHost bool) Origin {
-	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
-	address := peer.Addr().Unmap()
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // fails only for what no listener sets; no network has the result
+	address := inNetworks(peer.Addr())
 	o := Origin{Host: r.Host, Secure: r.TLS != nil}
 	if !p.trusted(address) {
 		o.Address = address.String()
@@ -51,7 +51,7 @@ func (p Proxies) client(peer netip.Addr, forwarded []string) netip.Addr {
 		if !ok {
 			return peer
 		}
-		peer = address.Unmap()
+		peer = address
 		if !p.trusted(peer) {
 			return peer
 		}
@@ -62,11 +62,15 @@ func (p Proxies) client(peer netip.Addr, forwarded []string) netip.Addr {
 // hop parses one address, which some proxies write with a port.
 func hop(text string) (netip.Addr, bool) {
 	if address, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
-		return address, true
+		return inNetworks(address), true
 	}
 	addressAndPort, err := netip.ParseAddrPort(text)
-	return addressAndPort.Addr(), err == nil
+	return inNetworks(addressAndPort.Addr()), err == nil
 }
+
+// inNetworks returns an address in the form in which networks contain it: IPv4 as such, and IPv6
+// without a zone, since netip.Prefix contains no address with one.
+func inNetworks(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
 func (p Proxies) trusted(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(a) })
