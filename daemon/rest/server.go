@@ -153,11 +153,7 @@ func newMetrics(c Config, bodies, replies *edge.Budget) *metrics.Metrics {
 
 // newAccess returns the access control.
 func newAccess(c Config, m *metrics.Metrics) *accounts.Access {
-	hosts := &edge.HostCheck{
-		Names:        c.Edge.Hosts,
-		URL:          c.Edge.HostURL,
-		MachineNames: c.Edge.HostNames,
-	}
+	hosts := edge.NewHostCheck(c.Edge.Hosts, c.Edge.HostURL, c.Edge.HostNames)
 	return accounts.NewAccess(c.Accounts, hosts, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected)
 }
 

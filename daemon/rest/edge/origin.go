@@ -78,9 +78,17 @@ func (p Proxies) trusted(a netip.Addr) bool {
 
 // HostCheck checks the Host of unauthenticated requests.
 type HostCheck struct {
-	Names        []string        // additional names, in lower case
-	URL          string          // the service's public URL; empty if not configured
-	MachineNames func() []string // names of the machine; nil for none
+	names        []string        // in lower case
+	machineNames func() []string // nil for none
+}
+
+// NewHostCheck returns a HostCheck for names in lower case, the host of the service's public URL,
+// which is empty if not configured, and the names that machineNames returns, nil for none.
+func NewHostCheck(names []string, publicURL string, machineNames func() []string) *HostCheck {
+	if service, err := url.Parse(publicURL); err == nil {
+		names = append(slices.Clip(names), hostName(service.Host))
+	}
+	return &HostCheck{names, machineNames}
 }
 
 // Check rejects an unauthenticated request with a Host that is not a name of the service.
@@ -105,13 +113,10 @@ func (c *HostCheck) known(host string) bool {
 	if name == "" {
 		return false
 	}
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(c.Names, name) {
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(c.names, name) {
 		return true
 	}
-	if service, err := url.Parse(c.URL); err == nil && hostName(service.Host) == name {
-		return true
-	}
-	return c.MachineNames != nil && slices.Contains(c.MachineNames(), name)
+	return c.machineNames != nil && slices.Contains(c.machineNames(), name)
 }
 
 // hostName returns the name or address of a Host header, without its port.
