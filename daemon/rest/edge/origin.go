@@ -24,7 +24,7 @@ type Proxies []netip.Prefix
 // Origin returns the client address and the host of a request. X-Forwarded headers
 // are only used if they are from trusted proxies, and X-Forwarded-Host only if these set it.
 func (p Proxies) Origin(r *http.Request, setHost bool) Origin {
-	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // fails only for what no listener sets; no network has the result
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // fails without TCP; then no network has it
 	address := inNetworks(peer.Addr())
 	o := Origin{Host: r.Host, Secure: r.TLS != nil}
 	if !p.trusted(address) {
