@@ -126,12 +126,19 @@ func SiteOf(x *Context) encode.Site {
 // backOf returns the page of this service that led to a request, empty if it is not known.
 func backOf(x *Context) string {
 	u, err := url.Parse(x.Request.Header.Get("Referer"))
-	if err != nil || u.Host == "" || !strings.EqualFold(u.Host, x.Origin.Host) || isOfPortal(u) {
+	if err != nil || u.Host == "" || isOfPortal(u) {
 		return ""
 	}
-	clean := WithoutSecrets(u)
-	back := LocalPath(&clean)
-	if back == LocalPath(x.Request.URL) {
+	secure := u.Scheme == "https"
+	isHere := strings.EqualFold(bareHost(u.Host, secure), bareHost(x.Origin.Host, secure))
+	if !isHere {
+		return ""
+	}
+
+	// Without secrets both: a page that was loaded again leads back to itself.
+	referring, requested := WithoutSecrets(u), WithoutSecrets(x.Request.URL)
+	back := LocalPath(&referring)
+	if back == LocalPath(&requested) {
 		return ""
 	}
 	return back
