@@ -119,6 +119,19 @@ func TestWorkbookLimitOnPages(t *testing.T) {
 	}
 }
 
+// TestEscapedSuffix checks that the links to other formats have no suffix, also if the address has it
+// in escaped form.
+func TestEscapedSuffix(t *testing.T) {
+	c := signIn(t, demo.start(t))
+	for _, suffix := range []string{".html", ".HTML", "%2Ehtml", ".%68tml"} {
+		page := c.do("GET /Queries/DB_Class"+suffix+"?Take=1", "").want(t, 200)
+		all, _ := page.exports(t, "CSV")
+		if want := "/Queries/DB_Class?format=csv"; all != want {
+			t.Errorf("DB_Class%s: all rows as CSV are at %s, want %s", suffix, all, want)
+		}
+	}
+}
+
 // formulas is a view with texts and numbers that spreadsheets may change.
 const formulas = `SELECT '00120' AS RecID, '=1+"1"' AS JB_JobStages_RecID, '+1' AS JB_Resources_RecID, '2019-05-01T10:11:12.1230000' AS TransactionDate,
 	'-12.50' AS Quantity, '922337203685477.5807' AS UnitCost, '0.0001' AS UnitCharge, '@é 😀' AS Remark, '1753-01-01T00:00:00.0000000' AS LastSavedDateTime,

@@ -33,6 +33,17 @@ func LocalPath(u *url.URL) string {
 	return path
 }
 
+// PathWithoutSuffix returns the path of a request on this host, without the suffix of a format.
+func PathWithoutSuffix(x *Context) string {
+	path := LocalPath(&url.URL{Path: x.Request.URL.Path, RawPath: x.Request.URL.RawPath})
+	if x.Suffix == "" {
+		return path
+	}
+	folder, last := pathpkg.Split(path)
+	name, _ := url.PathUnescape(last) // a valid path: the router has found the suffix in it
+	return folder + url.PathEscape(name[:len(name)-len(".")-len(x.Suffix)])
+}
+
 // WithoutPairs returns a URL without some of the pairs of its query string.
 func WithoutPairs(u *url.URL, drop func(pair string) bool) url.URL {
 	kept := *u

@@ -285,9 +285,7 @@ func exports(x *edge.Context, plan *query.Plan, shape *encode.Shape) {
 	if !a.whole {
 		return
 	}
-	if x.Suffix != "" {
-		a.path = a.path[:strings.LastIndexByte(a.path, '.')]
-	}
+	a.path = edge.PathWithoutSuffix(x)
 	hasTake := slices.ContainsFunc(a.members, func(m query.Member) bool { return strings.EqualFold(m.Name, query.Take) })
 	for _, f := range encode.Formats() {
 		if f.Name == "html" {
