@@ -2,6 +2,7 @@ package encode
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,9 @@ import (
 	"github.com/bizhook/whd/client/xlsx"
 	"github.com/bizhook/whd/daemon/row"
 )
+
+// ErrWorkbook is the error of a result that exceeds the limits of a workbook. CSV has none.
+var ErrWorkbook = errors.New("does not fit into a workbook")
 
 // xlsxRows writes a workbook with one sheet. Numbers and dates that a spreadsheet cannot
 // store exactly become text cells, so that no digit is lost.
@@ -66,8 +70,7 @@ func (e *xlsxRows) Row(dst []byte, cells []row.Cell) []byte {
 		e.cell(c.Type, &cells[i])
 	}
 	if err := e.workbook.EndRow(); err != nil {
-		e.err = fmt.Errorf("row %d does not fit into a workbook: %w; select fewer rows or fields, or use csv",
-			e.rows, err)
+		e.err = fmt.Errorf("row %d %w: %w; select fewer rows or fields, or use csv", e.rows, ErrWorkbook, err)
 	}
 	return e.to
 }

@@ -466,7 +466,7 @@ func (s *Server) fail(x *edge.Context, err error) {
 	if accounts.SendToLogin(x, f) {
 		return
 	}
-	x.FailOnPage()
+	x.FailOnPage(err)
 	if x.HTML() {
 		s.handlers.access.IdentifyFromSession(x)
 	}

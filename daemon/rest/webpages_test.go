@@ -398,8 +398,8 @@ func TestErrorPages(t *testing.T) {
 	}
 	a = c.do("GET /Queries/DB_Class?format=xlsx&Take=x", "").want(t, 400).
 		wantHeader(t, "Content-Type", "text/html; charset=utf-8").wantText(t, "Take", "Correct the members")
-	if to := a.link(t, "Export as CSV"); to != "/Queries/DB_Class?Take=x&format=csv" {
-		t.Errorf("the link to CSV leads to %s", to)
+	if strings.Contains(a.body, "Export as CSV") {
+		t.Error("the page of an error that CSV has as well offers CSV")
 	}
 	anonymous(t, i).with(basic("admin", daemontest.AdminPassword)).
 		do("GET /Queries/DB_Class?format=xlsx&Take=x", "").want(t, 400).

@@ -113,9 +113,17 @@ func TestWorkbookLimitOnPages(t *testing.T) {
 	c.do("GET /Queries/DB_Class?Take=5&Include=NoTotal", "").want(t, 200).
 		wantText(t, "If these are more than 1,048,575 rows")
 	all, _ := page.exports(t, "XLSX")
-	refused := c.do("GET "+all, "").want(t, 400).wantText(t, "1048576 rows match")
+	for _, path := range []string{all, "/Queries/DB_Class.XLSX", "/Queries/DB_Class%2Exlsx?include=Total"} {
+		refused := c.do("GET "+path, "").want(t, 400).wantText(t, "1048576 rows match")
+		if to := refused.link(t, "Export as CSV"); to != "/Queries/DB_Class?format=csv" {
+			t.Errorf("the link to CSV of %s leads to %s", path, to)
+		}
+	}
+	c = signIn(t, startWithView(t, "DB_Class",
+		"SELECT replace(hex(zeroblob(16384)), '0', 'x') AS Class /* %s */ FROM numbers LIMIT 1"))
+	refused := c.do("GET /Queries/DB_Class.xlsx", "").want(t, 400).wantText(t, "a cell holds at most 32767 characters")
 	if to := refused.link(t, "Export as CSV"); to != "/Queries/DB_Class?format=csv" {
-		t.Errorf("the link to CSV leads to %s", to)
+		t.Errorf("the link to CSV instead of a long cell leads to %s", to)
 	}
 }
 

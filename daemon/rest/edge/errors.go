@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"errors"
 	"math"
 	"net/http"
 	"slices"
@@ -116,25 +117,31 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 	}
 }
 
-// FailOnPage makes the error of a download a page, if a browser follows a link to it. The page offers
-// the rows as CSV, which has no limit.
-func (x *Context) FailOnPage() {
+// FailOnPage makes the error of a download a page, if a browser follows a link to it. If the rows do
+// not fit into a workbook, the page offers them as CSV, which has no limit.
+func (x *Context) FailOnPage(err error) {
 	isDownload := x.Format.Binary && x.Request.Method == http.MethodGet && acceptsHTML(x.Request)
 	if !isDownload {
 		return
 	}
 	page, _ := encode.ByName("html")
 	x.Format.Format = page
+	if errors.Is(err, encode.ErrWorkbook) {
+		x.instead = encode.Link{Name: "Export as CSV", URL: csvURL(x)}
+	}
+}
+
+// csvURL returns the address of the requested rows as CSV. It leaves out the total, with which
+// pages link to a workbook: it is counted for the limit.
+func csvURL(x *Context) string {
 	u := WithoutPairs(x.Request.URL, func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return strings.EqualFold(name, query.Format) || pair == query.Include+"=Total"
+		name, value, _ := strings.Cut(pair, "=")
+		isTotal := strings.EqualFold(name, query.Include) && strings.EqualFold(value, "Total")
+		return isTotal || strings.EqualFold(name, query.Format)
 	})
 	u = withoutCredentials(&u)
-	u.Path = strings.TrimSuffix(u.Path, ".xlsx")
-	u.RawPath = ""
-	values := strings.Trim(u.RawQuery+"&"+query.Format+"=csv", "&")
-	u.RawQuery = values
-	x.instead = encode.Link{Name: "Export as CSV", URL: LocalPath(&u)}
+	pairs := strings.Trim(u.RawQuery+"&"+query.Format+"=csv", "&")
+	return PathWithoutSuffix(x) + "?" + pairs
 }
 
 // hasFormatForFailures reports whether the client can read errors in the format of the response. A

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
@@ -122,11 +123,9 @@ const (
 // later.
 func (h *Handler) fits(x *edge.Context, plan *query.Plan) error {
 	limit := x.Format.MaxRows // 0 for none
-	text := tooManyRows
 	limitsGroups := plan.Group != nil && (limit == 0 || limit > query.MaxGroups)
 	if limitsGroups {
 		limit = query.MaxGroups
-		text = tooManyGroups
 	}
 	isCounted := plan.Count || limitsGroups
 	isBounded := plan.Take != query.NoTake && plan.Take <= limit
@@ -147,10 +146,14 @@ func (h *Handler) fits(x *edge.Context, plan *query.Plan) error {
 	if err != nil {
 		return err
 	}
-	if tail.Known && tail.Total-plan.Skip > limit {
-		return fault.New(fault.Invalid, text, tail.Total, limit)
+	isTooLarge := tail.Known && tail.Total-plan.Skip > limit
+	if !isTooLarge {
+		return nil
 	}
-	return nil
+	if limitsGroups {
+		return fault.New(fault.Invalid, tooManyGroups, tail.Total, limit)
+	}
+	return fault.Wrap(encode.ErrWorkbook, fault.Invalid, tooManyRows, tail.Total, limit)
 }
 
 // Plan plans a query with additional conditions. Headers report the parts of the request that
