@@ -2,11 +2,13 @@ package rest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/pages"
@@ -110,7 +112,13 @@ func (c calls) serve(x *edge.Context, r *http.Request, body []byte, isDryRun boo
 	if err := c.access.Authorize(inner); err != nil {
 		return pages.Response{}, err
 	}
-	if err := inner.Route.Serve(inner); err != nil {
+	err = inner.Route.Serve(inner)
+	if errors.Is(err, edge.ErrNoRoom) {
+		return pages.Response{}, fault.Wrap(err, fault.Invalid,
+			"a page shows at most %d bytes of an operation, and %s has more: call the operation with a program",
+			maxCall, edge.OperationOf(inner))
+	}
+	if err != nil {
 		return pages.Response{}, err
 	}
 	if !x.Identity.Known() { // the page needs no login, but the operation has one

@@ -269,6 +269,22 @@ func TestSubscriptionPages(t *testing.T) {
 	c.follow(t, c.send(t, c.do("GET /Pages/Subscribers/1/Do/Delete", "").want(t, 200))).wantText(t, "no subscribers yet")
 }
 
+// TestLargeMessageOnPages opens the page of a message with a body that is too large for a page. This is
+// no fault of the service: the page says what to do instead.
+func TestLargeMessageOnPages(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.1/32", "--http-max-body", "2MiB")
+	boss := asAdmin(t, i)
+	shop := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers", `{"Name":"Acme"}`).want(t, 201))
+	boss.do("POST /Webhooks/Subscribers/"+shop.RecID+"/Subscriptions",
+		`{"URL":"http://127.0.0.1:9/","EventName":"debtor.created"}`).want(t, 201)
+	quotes := strings.Repeat(`\"`, 3<<20) // each has four characters in the response of the operation
+	boss.do("POST /Webhooks/Events", `{"EventName":"debtor.created","Body":{"Note":"`+quotes+`"}}`).want(t, 201)
+
+	c := signIn(t, i)
+	path := regexp.MustCompile(`/Pages/Messages/[0-9a-f-]{36}`).FindString(c.do("GET /Pages/Messages", "").want(t, 200).body)
+	c.do("GET "+path, "").want(t, 400).wantText(t, "a page shows at most 8388608 bytes", "MessageQuery")
+}
+
 // subscriberOf returns the ID of the only subscriber.
 func subscriberOf(t testing.TB, i *daemontest.Instance) string {
 	t.Helper()

@@ -307,7 +307,8 @@ func LogPath(x *Context) string {
 	return Truncate(path)
 }
 
-// AbortResponse aborts a response that cannot be completed.
+// AbortResponse aborts a response that cannot be completed. It does not return: net/http recovers
+// from its panic, and closes the connection.
 func AbortResponse(x *Context, err error) {
 	level := slog.LevelWarn
 	if x.Request.Context().Err() != nil {

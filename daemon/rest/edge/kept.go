@@ -2,8 +2,12 @@ package edge
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 )
+
+// ErrNoRoom is the error of a response that is longer than the room in which it is kept.
+var ErrNoRoom = errors.New("the response is longer than the room for it")
 
 // Kept is a ResponseWriter that keeps the body of a response.
 type Kept struct {
@@ -36,7 +40,7 @@ func (k *Kept) Write(b []byte) (int, error) {
 	}
 	k.Full = k.Full || len(k.Body)+len(b) > k.Room
 	if k.Full {
-		return 0, errors.New("the kept response is too long")
+		return 0, fmt.Errorf("%w: %d bytes", ErrNoRoom, k.Room)
 	}
 	k.Body = append(k.Body, b...)
 	return len(b), nil
