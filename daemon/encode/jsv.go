@@ -3,7 +3,6 @@ package encode
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/row"
@@ -25,24 +24,22 @@ func jsvASCII(special string) map[byte]string {
 	return ascii
 }
 
-var jsvEnvelope = envelopeParts{
-	offset:  "{Offset:",
-	results: ",Results:[",
-	total:   "],Total:",
-	meta:    ",Meta:{",
-	end:     "},ResponseStatus:{}}",
-	name:    jsvNames.quoted,
-	text:    appendJSVString,
-}
+var (
+	jsvEnvelope      = newJSVEnvelope("Offset", "Results", "Total", "Meta", "ResponseStatus")
+	jsvCamelEnvelope = newJSVEnvelope("offset", "results", "total", "meta", "responseStatus")
+)
 
-var jsvCamelEnvelope = envelopeParts{
-	offset:  "{offset:",
-	results: ",results:[",
-	total:   "],total:",
-	meta:    ",meta:{",
-	end:     "},responseStatus:{}}",
-	name:    jsvNames.quoted,
-	text:    appendJSVString,
+// newJSVEnvelope returns the envelope with these names of its members.
+func newJSVEnvelope(offset, results, total, meta, status string) envelopeParts {
+	return envelopeParts{
+		offset:  "{" + offset + ":",
+		results: "," + results + ":[",
+		total:   "]," + total + ":",
+		meta:    "," + meta + ":{",
+		end:     "}," + status + ":{}}",
+		name:    jsvNames.quoted,
+		text:    appendJSVString,
+	}
 }
 
 func newJSV(s Shape) Encoder {
@@ -84,7 +81,8 @@ func documentJSV(dst []byte, _ string, text []byte) ([]byte, error) {
 }
 
 // appendJSV appends valid JSON as JSV. The structure is the same; texts, booleans,
-// nulls and white space differ.
+// nulls and white space differ. A list with a single null becomes an empty one: JSV has no text for
+// a null, and so cannot tell the two apart.
 func appendJSV(dst, text []byte) []byte {
 	for len(text) > 0 {
 		n := 1
@@ -98,9 +96,12 @@ func appendJSV(dst, text []byte) []byte {
 			} else {
 				dst = appendJSVString(dst, unquote(text[:n]))
 			}
-		case 't', 'f':
-			n = len(strconv.FormatBool(c == 't'))
-			dst = appendTitleBool(dst, c == 't')
+		case 't':
+			n = len("true")
+			dst = appendTitleBool(dst, true)
+		case 'f':
+			n = len("false")
+			dst = appendTitleBool(dst, false)
 		case 'n': // a null is a missing value
 			n = len("null")
 		case ' ', '\t', '\r', '\n':
