@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"html/template"
+	"strings"
 )
 
 // ErrorsPath is the path of the manual's page about errors. Each ErrorCode is an anchor of it.
@@ -21,7 +22,7 @@ type Site struct {
 	Docs      bool   // the service has its manual
 	Operation string // the requested operation, if a metadata page describes it
 	Refresh   int    // seconds after which the browser loads the page again; 0 for never
-	StopURL   string // the page without that
+	StopURL   string // the page without Refresh
 	Back      string // the page with the link or the form that led here; empty if it is not known
 	Portal    bool   // a page of a subscriber, with a layout of its own
 	Visitor   string // name of the subscriber, empty before it has entered
@@ -33,8 +34,12 @@ var style string
 
 // StylePolicy returns the Content-Security-Policy source that allows the inline
 // style of the pages, and no other style.
-func StylePolicy() string {
-	sum := sha256.Sum256([]byte(style))
+func StylePolicy() string { return policyOf(style) }
+
+// policyOf returns the Content-Security-Policy source of an inline style. Browsers end lines with LF
+// only before they compare its hash: a build from files with CRLF must have the same one.
+func policyOf(style string) string {
+	sum := sha256.Sum256([]byte(strings.ReplaceAll(style, "\r\n", "\n")))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
@@ -51,11 +56,13 @@ var layout = template.Must(template.New("layout").Funcs(functions).ParseFS(templ
 
 // functions are the functions of the templates.
 var functions = template.FuncMap{
-	"add":     func(i int) int { return i + 1 }, // numbers from 1
+	"ordinal": func(i int) int { return i + 1 },
 	"grouped": grouped,
 	"style":   func() template.CSS { return template.CSS(style) },
 }
 
+// pages are the templates of this package. They are a clone of layout: a template that has been
+// executed can no longer be cloned.
 var pages = template.Must(layout.Clone())
 
 // Layout returns the templates shared by all pages. A page is a template that starts
