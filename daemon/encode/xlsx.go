@@ -16,9 +16,11 @@ import (
 var ErrWorkbook = errors.New("does not fit into a workbook")
 
 // xlsxRows writes a workbook with one sheet. Numbers and dates that a spreadsheet cannot
-// store exactly become text cells, so that no digit is lost.
+// store exactly become text cells, so that no digit is lost. A Double never needs that: a cell of a
+// number is a binary double, of which spreadsheets only display 15 digits.
 type xlsxRows struct {
 	shape    Shape
+	types    []record.Type // of the columns; unused for documents
 	workbook *xlsx.Writer
 	to       appender // where the workbook writes to: the buffer of the current call
 	text     []byte   // text of the current cell
@@ -34,7 +36,13 @@ func (a *appender) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func newXLSX(s Shape) Encoder { return &xlsxRows{shape: s} }
+func newXLSX(s Shape) Encoder {
+	e := &xlsxRows{shape: s}
+	for _, c := range s.Columns {
+		e.types = append(e.types, c.Type)
+	}
+	return e
+}
 
 var xlsxValues = values{text: appendText, bool: appendTitleBool}
 
@@ -60,14 +68,19 @@ func (e *xlsxRows) Begin(dst []byte, _ Head) []byte {
 
 // Row writes one row.
 func (e *xlsxRows) Row(dst []byte, cells []row.Cell) []byte {
+	return e.typedRow(dst, e.types, cells)
+}
+
+// typedRow writes a row with the types of its cells.
+func (e *xlsxRows) typedRow(dst []byte, types []record.Type, cells []row.Cell) []byte {
 	if e.err != nil {
 		return dst
 	}
 	e.rows++
 	e.to = dst
 	e.workbook.BeginRow()
-	for i, c := range e.shape.Columns {
-		e.cell(c.Type, &cells[i])
+	for i, t := range types {
+		e.cell(t, &cells[i])
 	}
 	if err := e.workbook.EndRow(); err != nil {
 		e.err = fmt.Errorf("row %d %w: %w; select fewer rows or fields, or use csv", e.rows, ErrWorkbook, err)
@@ -101,8 +114,8 @@ func (e *xlsxRows) cell(t record.Type, cell *row.Cell) {
 	e.workbook.Text(e.text)
 }
 
-// date returns the text of a value as a date. ok is false if it is none, or a workbook cannot hold it
-// exactly.
+// date returns the text of a value as a date. ok is false if it is none, or a workbook cannot hold
+// it exactly.
 func (e *xlsxRows) date(t record.Type) (date time.Time, ok bool) {
 	isDateType := t == record.DateTime || t == record.Epoch
 	if !isDateType || len(e.text) != len(wire.DateLayout) {
@@ -116,7 +129,8 @@ func (e *xlsxRows) date(t record.Type) (date time.Time, ok bool) {
 	return date, exact
 }
 
-// isNumber reports whether the text of a value is that of a number that a workbook holds exactly.
+// isNumber reports whether the text of a value is that of a number that a workbook holds
+// exactly.
 func (e *xlsxRows) isNumber(t record.Type) bool {
 	if t == record.Double && isFinite(e.text) {
 		return true
@@ -152,13 +166,15 @@ func documentXLSX(dst []byte, name string, text []byte) ([]byte, error) {
 	}
 	dst = e.Begin(dst, Head{})
 	cells := make([]row.Cell, len(t.names))
+	types := make([]record.Type, len(t.names))
 	for _, values := range t.rows {
 		for i, name := range t.names {
-			e.shape.Columns[i].Type, cells[i] = typedCell(values[name])
+			types[i], cells[i] = typedCell(values[name])
 		}
-		dst = e.Row(dst, cells)
+		dst = e.typedRow(dst, types, cells)
 	}
-	return e.End(dst, Tail{}), e.err
+	dst = e.End(dst, Tail{})
+	return dst, e.err
 }
 
 // typedCell returns a JSON value as a cell. A decimal or a date that cannot be read as
