@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -15,47 +16,68 @@ type group struct {
 // order lists the pages of the contents by task, as the README does.
 var order = []struct {
 	title string
-	names string // below Path
+	pages []string // their paths, below Path
 }{
-	{"Start", "tutorial install windows-service windows-tls iis sql-server migrate-from-dotnet accounts production"},
-	{"Read records", "query excel-power-bi assistants kinds bills"},
-	{"Send and receive events", "changes webhooks verify portal"},
-	{"Run it", "pages operate symptoms watch backup upgrade tune"},
 	{
-		"Command line and terminal",
-		"whctl/commands whctl/output whctl/profiles whctl/completion whctl/scripting" +
-			" whctl/changes whctl/tui",
+		title: "Start",
+		pages: []string{
+			"tutorial", "install", "windows-service", "windows-tls", "iis", "sql-server", "migrate-from-dotnet",
+			"accounts", "production",
+		},
 	},
-	{"Look up", "errors whctl/exit-codes settings metrics operations glossary"},
+	{
+		title: "Read records",
+		pages: []string{"query", "excel-power-bi", "assistants", "kinds", "bills"},
+	},
+	{
+		title: "Send and receive events",
+		pages: []string{"changes", "webhooks", "verify", "portal"},
+	},
+	{
+		title: "Run it",
+		pages: []string{"pages", "operate", "symptoms", "watch", "backup", "upgrade", "tune"},
+	},
+	{
+		title: "Command line and terminal",
+		pages: []string{
+			"whctl/commands", "whctl/output", "whctl/profiles", "whctl/completion", "whctl/scripting",
+			"whctl/changes", "whctl/tui",
+		},
+	},
+	{
+		title: "Look up",
+		pages: []string{"errors", "whctl/exit-codes", "settings", "metrics", "operations", "glossary"},
+	},
 }
+
+// unlistedTitle is the title of the group of pages that order lacks.
+const unlistedTitle = "More"
 
 // arrange puts the pages into the order of the contents. Pages that it lacks come last.
 func (c *content) arrange() {
-	unlisted := make(map[string]bool)
-	for name := range c.byPath {
-		unlisted[name] = true
-	}
+	unlisted := maps.Clone(c.byPath)
 	for _, part := range order {
 		g := &group{Title: part.title}
-		for name := range strings.FieldsSeq(part.names) {
+		for _, name := range part.pages {
 			p := c.byPath[path.Join(Path, name)]
-			if p == nil {
+			if p == nil { // in the small manuals of tests
 				continue
 			}
 			g.Pages = append(g.Pages, p)
 			delete(unlisted, p.Path)
 		}
-		c.groups = append(c.groups, g)
+		c.addGroup(g)
 	}
-	if len(unlisted) > 0 {
-		g := &group{Title: "More"}
-		for name := range unlisted {
-			g.Pages = append(g.Pages, c.byPath[name])
-		}
-		slices.SortFunc(g.Pages, func(a, b *page) int { return strings.Compare(a.Path, b.Path) })
+
+	g := &group{Title: unlistedTitle, Pages: slices.Collect(maps.Values(unlisted))}
+	slices.SortFunc(g.Pages, func(a, b *page) int { return strings.Compare(a.Path, b.Path) })
+	c.addGroup(g)
+}
+
+// addGroup adds a group that has pages.
+func (c *content) addGroup(g *group) {
+	if len(g.Pages) > 0 {
 		c.groups = append(c.groups, g)
-	}
-	for _, g := range c.groups {
 		c.pages = append(c.pages, g.Pages...)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/bizhook/whd/cmd/daemon/docs"
+	clientdocs "github.com/bizhook/whd/cmd/whctl/docs"
 	"github.com/bizhook/whd/daemon/encode"
 )
 
@@ -241,6 +243,41 @@ func TestPicture(t *testing.T) {
 		if got := m.Picture(name); got != nil {
 			t.Errorf("%q: got %q, want nothing", name, got)
 		}
+	}
+}
+
+// TestContentsList checks that the contents list every page of the manual in a group for its task, and
+// no page that does not exist: a page that was renamed would lose its place.
+func TestContentsList(t *testing.T) {
+	all, err := newContent(Config{Service: docs.Files, Client: clientdocs.Files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range all.groups {
+		if g.Title != unlistedTitle {
+			continue
+		}
+		for _, p := range g.Pages {
+			t.Errorf("no group has the page %s", p.Path)
+		}
+	}
+	for _, part := range order {
+		for _, name := range part.pages {
+			if all.byPath[Path+"/"+name] == nil {
+				t.Errorf("the group %q has the page %s, which does not exist", part.title, name)
+			}
+		}
+	}
+}
+
+// TestEmptyGroups checks that the contents have no heading without pages below it.
+func TestEmptyGroups(t *testing.T) {
+	contents, err := small("# Query", "# T").Contents(encode.Site{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Count(string(contents), "<h2>"), 3; got != want {
+		t.Errorf("the contents of 3 pages in %d groups have %d headings: %s", want, got, contents)
 	}
 }
 
