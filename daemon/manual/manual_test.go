@@ -132,6 +132,27 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestSearchAcrossLines checks that the end of a line, in whatever form, ends a word.
+func TestSearchAcrossLines(t *testing.T) {
+	for name, text := range map[string]string{
+		"items of a list":      "- press tab\n- leave it",
+		"soft line break":      "press tab\nleave it",
+		"hard line break":      "press tab\\\nleave it",
+		"cells with <br>":      "| A |\n|---|\n| press tab<br>leave it |",
+		"paragraphs of quotes": "> press tab\n>\n> leave it",
+		"item with a list":     "- press tab\n  - leave it",
+		"cells of a table":     "| A | B |\n|---|---|\n| press tab | leave it |",
+	} {
+		m := small("# Query\n\n"+text+"\n", "# T")
+		if got, _ := searchFor(t, m, "table"); len(got) > 0 {
+			t.Errorf("%s: a search for table finds %q in %v", name, text, got)
+		}
+		if got, _ := searchFor(t, m, "tab leave"); len(got) != 1 {
+			t.Errorf("%s: a search for the words finds %v", name, got)
+		}
+	}
+}
+
 // TestSearchForSymptoms shows the rows of tables of troubleshooting that have the words, of a page
 // with the words in a heading, too.
 func TestSearchForSymptoms(t *testing.T) {

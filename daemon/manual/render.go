@@ -118,17 +118,22 @@ func summary(tree ast.Node, source []byte) string {
 
 var sentenceEnd = regexp.MustCompile(`[.:] `)
 
-// plainText returns the text of a node without its marks.
+// plainText returns the text of a node without its marks. Blanks part what would be on different
+// lines, so that a search does not find words across their ends.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
+			isParagraph := n.Kind() == ast.KindParagraph || n.Kind() == ast.KindTextBlock // of lists and quotes
+			if isParagraph {
+				b.WriteByte(' ')
+			}
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
 		case *ast.Text:
 			b.Write(n.Segment.Value(source))
-			if n.SoftLineBreak() {
+			if n.SoftLineBreak() || n.HardLineBreak() {
 				b.WriteByte(' ')
 			}
 		case *ast.String:
@@ -137,12 +142,12 @@ func plainText(n ast.Node, source []byte) string {
 			b.Write(n.Label(source))
 		case *ast.CodeBlock, *ast.FencedCodeBlock:
 			b.Write(n.Lines().Value(source))
-		case *extast.TableCell:
+		case *extast.TableCell, *ast.RawHTML:
 			b.WriteByte(' ')
 		}
 		return ast.WalkContinue, nil
 	})
-	return b.String()
+	return strings.TrimSpace(b.String())
 }
 
 // anchors generates the anchors of headings as GitHub does, so that a link between two pages works
