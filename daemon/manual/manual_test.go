@@ -38,6 +38,7 @@ func TestRender(t *testing.T) {
 	tests := []struct{ name, markdown, want, unwanted string }{
 		{name: "anchor", markdown: "## One, two: `three`", want: `<h2 id="one-two-three">`},
 		{name: "same heading", markdown: "## A\n\n## A", want: `<h2 id="a-1">`},
+		{name: "anchor like that of a same heading", markdown: "## A\n\n## A\n\n## A 1", want: `<h2 id="a-1-1">`},
 		{name: "anchor of a code", markdown: "## NotFound", want: `<h2 id="notfound"><span id="NotFound"></span>NotFound</h2>`},
 		{name: "script", markdown: "A <script>alert(1)</script> b.", want: "A alert(1) b.", unwanted: "<script"},
 		{name: "block of HTML", markdown: "<div onclick=x>\n\ntext", unwanted: "onclick"},
@@ -149,6 +150,29 @@ func TestSearchAcrossLines(t *testing.T) {
 		}
 		if got, _ := searchFor(t, m, "tab leave"); len(got) != 1 {
 			t.Errorf("%s: a search for the words finds %v", name, got)
+		}
+	}
+}
+
+// TestSummary checks the sentence with which the contents describe a page.
+func TestSummary(t *testing.T) {
+	for text, want := range map[string]string{
+		"Rows of tables. More.":                   "Rows of tables.",
+		"Rows of tables":                          "Rows of tables.",
+		"Rows of tables:\n\n- a":                  "Rows of tables.",
+		"Rows, e.g. of tables. More.":             "Rows, e.g. of tables.",
+		"Which rows? These.":                      "Which rows?",
+		"Which rows?":                             "Which rows?",
+		"Version 1.2 of it. More.":                "Version 1.2 of it.",
+		"The examples use the demo.\n\nRows. It.": "Rows.",
+		"- a list\n\nRows.":                       "Rows.",
+	} {
+		all, err := newContent(small("# Query\n\n"+text+"\n", "# T").config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all.byPath["/docs/query"].Summary; got != want {
+			t.Errorf("the summary of %q is %q, want %q", text, got, want)
 		}
 	}
 }

@@ -29,7 +29,7 @@ var markdown = goldmark.New(
 
 // render returns the page with the path from its Markdown.
 func render(c Config, pagePath string, source []byte) (*page, error) {
-	ids := &anchors{used: make(map[string]int)}
+	ids := &anchors{used: make(map[string]bool)}
 	tree := markdown.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(ids))))
 	h, ok := tree.FirstChild().(*ast.Heading)
 	if !ok || h.Level != 1 {
@@ -98,25 +98,44 @@ func anchorOf(h *ast.Heading) string {
 	return string(text)
 }
 
+// aboutExamples begins the paragraph about the examples, with which many pages start. It says nothing
+// about the subject of the page.
+const aboutExamples = "The examples use "
+
 // summary returns the first sentence of a page.
 func summary(tree ast.Node, source []byte) string {
 	for n := tree.FirstChild(); n != nil; n = n.NextSibling() {
 		if n.Kind() != ast.KindParagraph {
 			continue
 		}
-		sentence := plainText(n, source)
-		if strings.HasPrefix(sentence, "The examples use ") {
-			continue
-		}
-		sentence = strings.TrimRight(sentence, ":.") + ". "
-		if end := sentenceEnd.FindStringIndex(sentence); end != nil {
-			return sentence[:end[0]] + "."
+		text := plainText(n, source)
+		if !strings.HasPrefix(text, aboutExamples) {
+			return firstSentence(text)
 		}
 	}
 	return ""
 }
 
-var sentenceEnd = regexp.MustCompile(`[.:] `)
+// sentenceEnd matches the end of a sentence. A colon ends it too: a list or an example follows.
+var sentenceEnd = regexp.MustCompile(`[.:?!] `)
+
+// firstSentence returns the first sentence of a text, with its mark.
+func firstSentence(text string) string {
+	text = strings.TrimRight(text, ":.") + " "
+	for _, end := range sentenceEnd.FindAllStringIndex(text, -1) {
+		sentence := text[:end[0]]
+		isAbbreviation := strings.HasSuffix(sentence, "e.g") || strings.HasSuffix(sentence, "i.e")
+		if isAbbreviation {
+			continue
+		}
+		mark := text[end[0] : end[1]-1]
+		if mark == ":" {
+			mark = "."
+		}
+		return sentence + mark
+	}
+	return strings.TrimSpace(text) + "."
+}
 
 // plainText returns the text of a node without its marks. Blanks part what would be on different
 // lines, so that a search does not find words across their ends.
@@ -152,7 +171,7 @@ func plainText(n ast.Node, source []byte) string {
 
 // anchors generates the anchors of headings as GitHub does, so that a link between two pages works
 // there and here.
-type anchors struct{ used map[string]int }
+type anchors struct{ used map[string]bool }
 
 var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 
@@ -160,19 +179,19 @@ var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 func (a *anchors) Generate(heading []byte, _ ast.NodeKind) []byte {
 	id := notInAnchor.ReplaceAllString(strings.ToLower(strings.TrimSpace(string(heading))), "")
 	id = strings.ReplaceAll(id, " ", "-")
-	n := a.used[id]
-	a.used[id]++
-	if n > 0 {
-		id = fmt.Sprintf("%s-%d", id, n)
+	anchor := id
+	for n := 1; a.used[anchor]; n++ {
+		anchor = fmt.Sprintf("%s-%d", id, n)
 	}
-	return []byte(id)
+	a.used[anchor] = true
+	return []byte(anchor)
 }
 
 // Put does nothing: pages have no anchors except for their headings.
 func (a *anchors) Put([]byte) {}
 
-// readme is the page of the repository that the manual refers to for the demo. Here, the tutorial
-// starts it.
+// readme is the page of the repository that the manual refers to for the demo, by whatever section.
+// Here, the tutorial starts it.
 const readme = "README.md"
 
 // resolve replaces the destinations of links and pictures, which are relative to the files of the
@@ -193,7 +212,7 @@ func (c Config) resolve(p *page, tree ast.Node) error {
 				outside = append(outside, n)
 			}
 			n.Destination = []byte(destination)
-		case *ast.Image:
+		case *ast.Image: // always one of the manual's own: the pages load nothing else
 			n.Destination = []byte(c.Base + Path + "/images/" + path.Base(string(n.Destination)))
 		}
 		return ast.WalkContinue, nil
@@ -207,7 +226,8 @@ func (c Config) resolve(p *page, tree ast.Node) error {
 	return err
 }
 
-// destination returns the URL for the destination of a link, "" if the manual does not contain it.
+// destination returns the URL for the destination of a link, "" if it is not of a page of the manual.
+// It does not look for the page: a test follows all links.
 func (c Config) destination(p *page, to string) (string, error) {
 	u, err := url.Parse(to)
 	if err != nil {
@@ -261,14 +281,14 @@ func (elements) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 func renderHeading(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	h, _ := n.(*ast.Heading)
 	if !entering {
-		fmt.Fprintf(w, "</h%d>\n", h.Level)
+		_, _ = fmt.Fprintf(w, "</h%d>\n", h.Level)
 		return ast.WalkContinue, nil
 	}
 	id := anchorOf(h)
-	fmt.Fprintf(w, `<h%d id="%s">`, h.Level, template.HTMLEscapeString(id))
+	_, _ = fmt.Fprintf(w, `<h%d id="%s">`, h.Level, template.HTMLEscapeString(id))
 	title := plainText(n, source)
 	if title != id && strings.EqualFold(title, id) {
-		fmt.Fprintf(w, `<span id="%s"></span>`, template.HTMLEscapeString(title))
+		_, _ = fmt.Fprintf(w, `<span id="%s"></span>`, template.HTMLEscapeString(title))
 	}
 	return ast.WalkContinue, nil
 }
@@ -331,7 +351,8 @@ func renderTableHead(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	return ast.WalkContinue, nil
 }
 
-// renderCell writes a cell. An empty heading is an ordinary cell.
+// renderCell writes a cell. An empty heading is an ordinary cell. The alignment of a column is left
+// out: it would be an inline style, which the policy of the pages forbids.
 func renderCell(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	isHeading := n.Parent().Kind() == extast.KindTableHeader && strings.TrimSpace(plainText(n, source)) != ""
 	switch {
