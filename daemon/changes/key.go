@@ -1,9 +1,11 @@
 package changes
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -162,21 +164,44 @@ const (
 	longKeyText = 90 // of the start of a longer one
 )
 
-// KeyText returns the text of a key: the text of its value, or a JSON array if it has several.
-// If the text is too long, a hash replaces its end. A hash is also appended to an empty text, and
-// to one with control characters, which keys of events cannot have.
+// KeyText returns the text of a key, as events have it: the text of its value, or a JSON array if it
+// has several. If the text is too long, a hash replaces its end. A hash is also appended to an empty
+// text, and to one with control characters, which keys of events cannot have.
 func KeyText(types []record.Type, cells []row.Cell) string {
-	text := cells[0].Text(types[0])
-	if len(types) > 1 {
-		array := []byte{'['}
-		for i, t := range types {
-			if i > 0 {
-				array = append(array, ',')
-			}
-			array = encode.AppendJSON(array, t, cells[i])
-		}
-		text = string(append(array, ']'))
+	if len(types) == 1 {
+		return limitKeyText(cells[0].Text(types[0]))
 	}
+	array := []byte{'['}
+	for i, t := range types {
+		if i > 0 {
+			array = append(array, ',')
+		}
+		array = encode.AppendJSON(array, t, cells[i])
+	}
+	return limitKeyText(string(append(array, ']')))
+}
+
+// KeyTextOfJSON returns the text of a key whose values have been read from a response in JSON.
+func KeyTextOfJSON(types []record.Type, values []json.RawMessage) string {
+	plain := make([][]byte, len(values))
+	for i, value := range values {
+		plain[i] = value
+		if types[i] == record.Decimal {
+			plain[i] = plainDecimal(value) // see appendKey
+		}
+	}
+	if len(plain) > 1 {
+		return limitKeyText("[" + string(bytes.Join(plain, []byte(","))) + "]")
+	}
+	var text string
+	if json.Unmarshal(plain[0], &text) != nil { // a number or a boolean
+		text = string(plain[0])
+	}
+	return limitKeyText(text)
+}
+
+// limitKeyText returns the text of a key as that of an event can be.
+func limitKeyText(text string) string {
 	isValid := text != "" && !strings.ContainsFunc(text, unicode.IsControl)
 	if isValid && utf8.RuneCountInString(text) <= maxKeyText {
 		return text

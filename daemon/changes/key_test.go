@@ -2,6 +2,7 @@ package changes
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/row"
 )
 
@@ -161,5 +163,43 @@ func TestKeyText(t *testing.T) {
 		if n := utf8.RuneCountInString(got); n > 128 {
 			t.Errorf("%s: got %d characters, want at most 128", c.name, n)
 		}
+	}
+}
+
+// TestKeyTextOfJSON checks that a page of a record finds the events of the record by its row in JSON.
+func TestKeyTextOfJSON(t *testing.T) {
+	text := func(s string) row.Cell { return row.Cell{Data: []byte(s)} }
+	types := []record.Type{record.Text, record.Decimal, record.Long, record.Bool, record.Guid, record.DateTime, record.Bytes}
+	cells := []row.Cell{
+		text(`D"1`), text("1.50"), {Int: -5}, {Int: 1}, text("6f9619ff-8b86-d011-b42d-00cf4fc964ff"),
+		text("2019-05-01T10:11:12.1230000"), text("\x00\xff"),
+	}
+	check := func(types []record.Type, cells ...row.Cell) {
+		t.Helper()
+		key, err := appendKey(nil, types, cells)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := readKey(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := make([]json.RawMessage, len(cells))
+		for i, c := range cells {
+			values[i] = encode.AppendJSON(nil, types[i], c)
+		}
+		if got, want := KeyTextOfJSON(types, values), KeyText(types, stored); got != want {
+			t.Errorf("the key of %s is %q, that of its events %q", values, got, want)
+		}
+	}
+	for i, c := range cells {
+		check(types[i:i+1], c)
+	}
+	check(types, cells...)
+	check(types[1:2], text("-0.00"))
+	check(types[1:3], text("100.00"), row.Cell{Int: 7})
+	for _, long := range []string{strings.Repeat("ü", 128), strings.Repeat("ü", 129), "", "a\tb"} {
+		check(types[:1], text(long))
+		check(types[:2], text(long), text("0"))
 	}
 }

@@ -121,7 +121,7 @@ func (h records) show(x *edge.Context) error {
 			encode.Link{Name: kind.Name, URL: "/Queries/" + url.PathEscape(kind.Name)}),
 		Summary: kind.Summary,
 		JSONURL: address + "?" + key.Encode() + "&" + query.Format + "=json",
-		Key:     keyOf(kind, key, columns),
+		Key:     queries.EventKey(kind, columns),
 	}
 	page.Values = valuesOf(kind, columns)
 	if err := h.addHistory(x, kind, &page); err != nil {
@@ -134,7 +134,7 @@ func (h records) show(x *edge.Context) error {
 // user may see them.
 func (h records) addHistory(x *edge.Context, kind *record.Kind, page *recordPage) error {
 	mayShow := h.hasWebhooks && kind.Captured() && x.Identity.Role.Includes(account.Admin)
-	if !mayShow {
+	if !mayShow || page.Key == "" {
 		return nil
 	}
 	var why wire.Why
@@ -159,18 +159,6 @@ func keyTexts(kind *record.Kind, key url.Values) []string {
 		list = append(list, key.Get(field))
 	}
 	return list
-}
-
-// keyOf returns the key as events have it: the text of a single value, or a JSON array.
-func keyOf(kind *record.Kind, key url.Values, values map[string]json.RawMessage) string {
-	if names := queries.KeyNames(kind); len(names) == 1 {
-		return key.Get(names[0])
-	}
-	var items []string
-	for _, field := range kind.Key {
-		items = append(items, string(values[field]))
-	}
-	return "[" + strings.Join(items, ",") + "]"
 }
 
 // textOfValue returns a value of a record as text.

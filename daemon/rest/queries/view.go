@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/changes"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
@@ -105,6 +107,24 @@ func KeyNames(kind *record.Kind) []string {
 		return kind.Key
 	}
 	return []string{kind.KeyName()}
+}
+
+// EventKey returns the key that the events of a record have, empty if a field of its key is null.
+// columns is the record in JSON.
+func EventKey(kind *record.Kind, columns map[string]json.RawMessage) string {
+	var types []record.Type
+	var values []json.RawMessage
+	for _, name := range KeyNames(kind) {
+		i, _ := kind.Column(name) // exists
+		f := kind.Fields[i]
+		value, ok := columns[f.Name]
+		if !ok {
+			return ""
+		}
+		types = append(types, f.Type)
+		values = append(values, value)
+	}
+	return changes.KeyTextOfJSON(types, values)
 }
 
 // ownPage is the page about the rows of a kind of the service's own.
