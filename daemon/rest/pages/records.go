@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/queries"
@@ -139,7 +140,7 @@ func (h records) addHistory(x *edge.Context, kind *record.Kind, page *recordPage
 	}
 	var why wire.Why
 	if err := h.get(x, apiWhy, url.Values{"Key": {page.Key}}, &why); err != nil {
-		if reason, _ := problemOf(err); reason != nil { // a key that no event can have
+		if fault.Is(err, fault.Invalid) { // a key that no event can have
 			return nil
 		}
 		return err
