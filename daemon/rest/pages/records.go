@@ -2,6 +2,7 @@ package pages
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -30,7 +31,7 @@ type records struct {
 }
 
 func (h records) routes() []edge.Route {
-	page := route(account.Reader, pathRecord, h.show)
+	page := route(account.Reader, pathRecord, h.record)
 	page.SignedIn = false // without a login if queries need none
 	return []edge.Route{page, route(account.Admin, pathRequest, h.request)}
 }
@@ -45,7 +46,8 @@ func (h records) request(x *edge.Context) error {
 	if id == "" {
 		return edge.NotFound()
 	}
-	selection := url.Values{"Id": {id}, "DateTimeGreaterThan": {"1900-01-01"}} // of any day
+	// Without a date, the log may list only the requests of today: see Options.LogToday.
+	selection := url.Values{"Id": {id}, "DateTimeGreaterThan": {"1900-01-01"}}
 	var found rows[map[string]json.RawMessage]
 	err = h.get(x, apiLogs, selection, &found)
 	columns, err := only(found, err, "request in the log")
@@ -84,26 +86,26 @@ type recordPage struct {
 	JSONURL string
 }
 
-// show shows the record with the key in the address, and its history to administrators. It sends one
-// statement to the ERP.
-func (h records) show(x *edge.Context) error {
+// record shows the record with the key in the address, and its history to administrators. It sends
+// one statement to the ERP.
+func (h records) record(x *edge.Context) error {
 	name, err := kindIn(x)
 	if err != nil {
 		return err
 	}
 	kind, _ := x.Options.Kinds().Lookup(name)
-	values, err := filterSet{others: queries.KeyNames(kind)}.in(x)
+	members, err := filterSet{others: queries.KeyNames(kind)}.in(x)
 	if err != nil {
 		return err
 	}
 	key := make(url.Values)
 	for _, field := range queries.KeyNames(kind) {
-		if values.Get(field) == "" {
+		if members.Get(field) == "" {
 			return edge.NotFound()
 		}
-		key.Set(field, values.Get(field))
+		key.Set(field, members.Get(field))
 	}
-	selection := without(key)
+	selection := maps.Clone(key)
 	selection.Set(query.Take, "2")
 	var found rows[map[string]json.RawMessage]
 	err = h.get(x, "/Queries/"+url.PathEscape(kind.Name), selection, &found)
