@@ -138,13 +138,13 @@ func (c *feedCopy) End(ctx context.Context) (string, error) {
 	return c.Now(ctx, c.kind)
 }
 
-// captures is the state of one capture.
+// captures is the state of two captures: one has stopped, the other one runs.
 type captures struct {
 	resumed []string
 }
 
 func (c *captures) List(context.Context) ([]wire.Capture, error) {
-	return []wire.Capture{{
+	return []wire.Capture{{Kind: "IN_Colours", Phase: "capturing"}, {
 		Kind:      "CR_Classification",
 		Mode:      record.CaptureOnDemand,
 		Phase:     "stopped",
@@ -561,6 +561,29 @@ func TestCaptures(t *testing.T) {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("the metrics lack %s", line)
 		}
+	}
+}
+
+// TestResumePages checks that the page of a capture offers to resume it only if it waits for that, and
+// says otherwise how it is.
+func TestResumePages(t *testing.T) {
+	f := startChanges(t)
+	const button = "<button class=\"primary\">Resume</button>"
+	f.do("GET /Pages/Captures/CR_Classification/Resume", "").want(t, 200).wantText(t, button, "waits for a decision: no rows.")
+	for kind, text := range map[string]string{
+		"IN_Colours": "no decision is needed. State: capturing.",
+		"DB_Class":   "the changes of DB_Class are not captured",
+	} {
+		path := "/Pages/Captures/" + kind + "/Resume"
+		page := f.do("GET "+path, "").want(t, 200).wantText(t, "There is nothing to resume", text)
+		refused := f.do("POST "+path, "Mode=silent", formType).want(t, 409).wantText(t, text)
+		if strings.Contains(page.body, button) || strings.Contains(refused.body, button) {
+			t.Errorf("the page of %s has the button", kind)
+		}
+	}
+	f.do("POST /Pages/Captures/CR_Classification/Resume", "Mode=silent", formType).want(t, 303)
+	if len(f.captures.resumed) != 1 {
+		t.Errorf("resumed %q, want one", f.captures.resumed)
 	}
 }
 

@@ -95,23 +95,53 @@ func (h service) captures(x *edge.Context) error {
 	return page.show(x, http.StatusOK)
 }
 
-// resumption returns the confirmation of how a capture is resumed.
-func resumption(x *edge.Context, kind string) confirmation {
-	return confirmation{
-		Page:    frame(x, "Resume the capture of "+kind, encode.Link{Name: "Captures", URL: pathCaptures}),
-		Effects: []string{"The capture has stopped and waits for a decision."},
-		Fields: []field{{
-			Name:  "Mode",
-			Label: "Changes since the stop",
-			Choices: []encode.Choice{
-				{Value: wire.ResumePublish, Text: "deliver all of them"},
-				{Value: wire.ResumeSilent, Text: "forget them; followers of the changes must load all records again"},
-			},
-		}},
-		Action: pathCaptures + "/" + url.PathEscape(kind) + "/Resume",
-		Button: "Resume",
+// captureIn returns the state of the capture of the kind in the address. It has no Phase if the
+// changes of the kind are not captured.
+func (h service) captureIn(x *edge.Context) (wire.Capture, error) {
+	kind, err := kindIn(x)
+	if err != nil {
+		return wire.Capture{}, err
+	}
+	var list []wire.Capture
+	err = h.get(x, apiCaptures, nil, &list)
+	if err != nil {
+		return wire.Capture{}, err
+	}
+	i := slices.IndexFunc(list, func(c wire.Capture) bool { return c.Kind == kind })
+	if i < 0 {
+		return wire.Capture{Kind: kind}, nil
+	}
+	return list[i], nil
+}
+
+// resumption returns the confirmation of how a capture is resumed. It has no button if the capture
+// does not wait for that.
+func resumption(x *edge.Context, c *wire.Capture) confirmation {
+	page := confirmation{
+		Page:   frame(x, "Resume the capture of "+c.Kind, encode.Link{Name: "Captures", URL: pathCaptures}),
+		Action: pathCaptures + "/" + url.PathEscape(c.Kind) + "/Resume",
 		Back:   pathCaptures,
 	}
+	if c.Phase == "" {
+		page.Effects = []string{"There is nothing to resume: the changes of " + c.Kind + " are not captured."}
+		return page
+	}
+	if !c.Manual {
+		state := c.Phase + after(": ", c.Reason)
+		page.Effects = []string{"There is nothing to resume: no decision is needed. State: " + state + "."}
+		return page
+	}
+	page.Effects = []string{"The capture has stopped and waits for a decision" + after(": ", c.Reason) + "."}
+	page.Fields = []field{{
+		Name:  "Mode",
+		Label: "Changes since the stop",
+		Choices: []encode.Choice{
+			{Value: wire.ResumePublish, Text: "deliver all of them"},
+			{Value: wire.ResumeSilent, Text: "forget them; followers of the changes must load all records again"},
+		},
+	}}
+	page.Button = "Resume"
+	return page
 }
 
 // kindIn returns the name of the record kind in the address, as the registry has it.
@@ -125,16 +155,16 @@ func kindIn(x *edge.Context) (string, error) {
 
 // confirm shows the form that resumes a capture.
 func (h service) confirm(x *edge.Context) error {
-	kind, err := kindIn(x)
+	c, err := h.captureIn(x)
 	if err != nil {
 		return err
 	}
-	return resumption(x, kind).open(x)
+	return resumption(x, &c).open(x)
 }
 
 // resume resumes a capture.
 func (h service) resume(x *edge.Context) error {
-	kind, err := kindIn(x)
+	c, err := h.captureIn(x)
 	if err != nil {
 		return err
 	}
@@ -143,9 +173,9 @@ func (h service) resume(x *edge.Context) error {
 		return err
 	}
 	members := map[string]any{"Mode": values.Get("Mode")}
-	err = h.send(x, http.MethodPost, apiCaptures+"/"+url.PathEscape(kind)+"/Resume", members, nil)
+	err = h.send(x, http.MethodPost, apiCaptures+"/"+url.PathEscape(c.Kind)+"/Resume", members, nil)
 	if err != nil {
-		return resumption(x, kind).retry(x, err)
+		return resumption(x, &c).retry(x, err)
 	}
 	return goTo(x, pathCaptures+"?"+memberNote+"=Resumed")
 }
