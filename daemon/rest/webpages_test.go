@@ -422,6 +422,24 @@ func TestErrorPages(t *testing.T) {
 		wantHeader(t, "Content-Type", "application/json; charset=utf-8")
 }
 
+// TestRolesOnPageOfKinds checks the role on the page of the record kinds: none if queries need no login.
+func TestRolesOnPageOfKinds(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{args: nil, want: "reader"},
+		{args: []string{"--auth-queries", "anonymous"}, want: "none"},
+	} {
+		page := signIn(t, daemontest.Start(t, tt.args...)).do("GET /Pages/Kinds", "").want(t, 200)
+		_, row, _ := strings.Cut(page.body, "/Queries/DB_Class\"")
+		row, _, _ = strings.Cut(row, "</tr>")
+		if !strings.Contains(row, `data-label="Role">`+tt.want+"</td>") {
+			t.Errorf("with %q, the row of DB_Class has not the role %s: %s", tt.args, tt.want, row)
+		}
+	}
+}
+
 // TestKeysAreShownOnce creates a key. The page shows it even if it is all that can be shown, and
 // sending the form again creates no second key.
 func TestKeysAreShownOnce(t *testing.T) {

@@ -79,13 +79,16 @@ func (h service) captures(x *edge.Context) error {
 		if c.Lag > 0 {
 			lag = display.Age(time.Duration(c.Lag))
 		}
-		cells := texts(c.Kind, c.Phase+after(": ", c.Reason), lag, count(c.Rows), count(c.Created),
-			count(c.Updated), count(c.Deleted), c.Events)
-		cells[0].URL = x.Base + "/Queries/" + url.PathEscape(c.Kind)
-		for i := 3; i <= 6; i++ {
-			cells[i].Class = "n"
-		}
-		row := tableRow{Cells: cells}
+		row := tableRow{Cells: []cell{
+			{Text: c.Kind, URL: x.Base + "/Queries/" + url.PathEscape(c.Kind)},
+			{Text: c.Phase + after(": ", c.Reason)},
+			{Text: lag},
+			{Text: count(c.Rows), Class: "n"},
+			{Text: count(c.Created), Class: "n"},
+			{Text: count(c.Updated), Class: "n"},
+			{Text: count(c.Deleted), Class: "n"},
+			{Text: c.Events},
+		}}
 		if c.Manual {
 			resume := x.Base + pathCaptures + "/" + url.PathEscape(c.Kind) + "/Resume"
 			row.Links = []encode.Link{{Name: "Resume…", URL: resume}}
@@ -180,6 +183,20 @@ func (h service) resume(x *edge.Context) error {
 	return goTo(x, pathCaptures+"?"+memberNote+"=Resumed")
 }
 
+// lowestRole returns the lowest role that may read the records of a kind.
+func lowestRole(x *edge.Context, kind *record.Kind) string {
+	required := account.RoleOf(kind)
+	if x.Options.AnonymousQueries && required.Allows(account.NoRole) {
+		return "none"
+	}
+	for _, role := range account.Roles() {
+		if required.Allows(role) {
+			return role.String()
+		}
+	}
+	return "" // not reached: the user has a role that may read the kind
+}
+
 // kinds shows the record kinds.
 func (h service) kinds(x *edge.Context) error {
 	page := table{
@@ -194,7 +211,7 @@ func (h service) kinds(x *edge.Context) error {
 			{Text: k.Area},
 			{Text: k.Summary},
 			{Text: cmp.Or(strings.Join(k.Key, ", "), "none declared")},
-			{Text: cmp.Or(k.Role, "reader")},
+			{Text: lowestRole(x, k)},
 			{
 				Text:  strconv.Itoa(len(k.Fields)),
 				URL:   x.Base + "/metadata?op=" + url.QueryEscape(k.Operation()),
