@@ -29,16 +29,17 @@ func (h keys) routes() []edge.Route {
 	return slices.Concat(
 		[]edge.Route{route(account.Admin, pathKeys, h.list)},
 		both(account.Admin, pathKeys+"/Do/New", h.create, h.add),
-		both(account.Admin, pathKey+"/Revoke", h.confirm, h.revoke),
+		h.collection().removal(pathKey+"/Revoke", revocation),
 	)
+}
+
+// collection returns the keys of the API.
+func (h keys) collection() collection[wire.APIKey] {
+	return collection[wire.APIKey]{client: h.client, api: apiKeys, param: "KeyID"}
 }
 
 // list shows the keys.
 func (h keys) list(x *edge.Context) error {
-	var list []wire.APIKey
-	if err := h.get(x, apiKeys, nil, &list); err != nil {
-		return err
-	}
 	page := table{
 		Page:     frame(x, "API keys", startLink),
 		Lede:     "Programs send a key with each request.",
@@ -46,10 +47,7 @@ func (h keys) list(x *edge.Context) error {
 		Headings: []string{"Name", "Role", "Last used", "Expires", "Added", "ID"},
 		Empty:    "There are no API keys.",
 	}
-	for i := range list {
-		page.Rows = append(page.Rows, keyRow(x, &list[i]))
-	}
-	return page.show(x, http.StatusOK)
+	return h.collection().show(x, page, keyRow)
 }
 
 // keyRow returns a key as a row of the list.
@@ -126,18 +124,11 @@ func (h keys) add(x *edge.Context) error {
 	})
 }
 
-// find returns the key in the address.
-func (h keys) find(x *edge.Context) (wire.APIKey, error) {
-	var k wire.APIKey
-	err := h.get(x, apiKeys+"/"+url.PathEscape(x.Params.Get("KeyID")), nil, &k)
-	return k, err
-}
-
 // revocation returns the confirmation before a key is revoked.
 func revocation(x *edge.Context, k *wire.APIKey) confirmation {
 	return confirmation{
 		Page:    frame(x, "Revoke "+k.Name, keysLink),
-		Effects: []string{"Programs that use this key are refused from now on. This cannot be undone."},
+		Effects: []string{"Programs that use this key will be refused at once. This cannot be undone."},
 		Facts: []encode.Pair{
 			{Name: "Name", Value: k.Name},
 			{Name: "Role", Value: k.Role},
@@ -148,26 +139,4 @@ func revocation(x *edge.Context, k *wire.APIKey) confirmation {
 		Danger: true,
 		Back:   pathKeys,
 	}
-}
-
-// confirm shows the confirmation before a key is revoked.
-func (h keys) confirm(x *edge.Context) error {
-	k, err := h.find(x)
-	if err != nil {
-		return err
-	}
-	return revocation(x, &k).open(x)
-}
-
-// revoke revokes a key.
-func (h keys) revoke(x *edge.Context) error {
-	k, err := h.find(x)
-	if err != nil {
-		return err
-	}
-	err = h.send(x, http.MethodDelete, apiKeys+"/"+url.PathEscape(k.KeyID), nil, nil)
-	if err != nil {
-		return revocation(x, &k).retry(x, err)
-	}
-	return goTo(x, pathKeys+"?"+memberNote+"=Removed")
 }

@@ -27,16 +27,17 @@ func (h users) routes() []edge.Route {
 		[]edge.Route{route(account.Admin, pathUsers, h.list)},
 		both(account.Admin, pathUsers+"/Do/New", h.create, h.add),
 		both(account.Admin, pathUser+"/Edit", h.edit, h.save),
-		both(account.Admin, pathUser+"/Remove", h.confirm, h.remove),
+		h.collection().removal(pathUser+"/Remove", removal),
 	)
+}
+
+// collection returns the users of the API.
+func (h users) collection() collection[wire.User] {
+	return collection[wire.User]{client: h.client, api: apiUsers, param: "UserName"}
 }
 
 // list shows the users.
 func (h users) list(x *edge.Context) error {
-	var list []wire.User
-	if err := h.get(x, apiUsers, nil, &list); err != nil {
-		return err
-	}
 	page := table{
 		Page:     frame(x, "Users", startLink),
 		Lede:     "Users log in with a name and a password. Programs use API keys.",
@@ -44,23 +45,25 @@ func (h users) list(x *edge.Context) error {
 		Headings: []string{"Name", "Display name", "Role", "Added", "Changed"},
 		Empty:    "There are no users.",
 	}
-	for _, u := range list {
-		address := x.Base + pathUsers + "/" + url.PathEscape(u.UserName)
-		page.Rows = append(page.Rows, tableRow{
-			Cells: []cell{
-				{Text: u.UserName},
-				{Text: u.DisplayName},
-				{Text: u.Role},
-				dated(x, u.AddedDateTime, ""),
-				dated(x, u.LastSavedDateTime, ""),
-			},
-			Links: []encode.Link{
-				{Name: "Edit", URL: address + "/Edit"},
-				{Name: "Remove…", URL: address + "/Remove"},
-			},
-		})
+	return h.collection().show(x, page, userRow)
+}
+
+// userRow returns a user as a row of the list.
+func userRow(x *edge.Context, u *wire.User) tableRow {
+	address := x.Base + pathUsers + "/" + url.PathEscape(u.UserName)
+	return tableRow{
+		Cells: []cell{
+			{Text: u.UserName},
+			{Text: u.DisplayName},
+			{Text: u.Role},
+			dated(x, u.AddedDateTime, ""),
+			dated(x, u.LastSavedDateTime, ""),
+		},
+		Links: []encode.Link{
+			{Name: "Edit", URL: address + "/Edit"},
+			{Name: "Remove…", URL: address + "/Remove"},
+		},
 	}
-	return page.show(x, http.StatusOK)
 }
 
 // usersLink leads to the list of users.
@@ -126,13 +129,6 @@ func given(values url.Values, names ...string) map[string]any {
 	return members
 }
 
-// find returns the user in the address.
-func (h users) find(x *edge.Context) (wire.User, error) {
-	var u wire.User
-	err := h.get(x, apiUsers+"/"+url.PathEscape(x.Params.Get("UserName")), nil, &u)
-	return u, err
-}
-
 // editForm returns the form of a user.
 func editForm(x *edge.Context, u *wire.User) confirmation {
 	return confirmation{
@@ -155,16 +151,16 @@ func editForm(x *edge.Context, u *wire.User) confirmation {
 
 // edit shows the form of a user.
 func (h users) edit(x *edge.Context) error {
-	u, err := h.find(x)
+	u, err := h.collection().find(x)
 	if err != nil {
 		return err
 	}
-	return editForm(x, &u).open(x)
+	return editForm(x, u).open(x)
 }
 
 // save changes a user.
 func (h users) save(x *edge.Context) error {
-	u, err := h.find(x)
+	u, err := h.collection().find(x)
 	if err != nil {
 		return err
 	}
@@ -177,10 +173,10 @@ func (h users) save(x *edge.Context) error {
 		members["Role"] = role
 	}
 	members["DisplayName"] = values.Get("DisplayName")
-	err = h.send(x, http.MethodPatch, apiUsers+"/"+url.PathEscape(u.UserName), members, nil)
+	err = h.send(x, http.MethodPatch, h.collection().itemPath(x), members, nil)
 	if err != nil {
 		u.DisplayName, u.Role = values.Get("DisplayName"), values.Get("Role")
-		return editForm(x, &u).retry(x, err)
+		return editForm(x, u).retry(x, err)
 	}
 	return goTo(x, pathUsers+"?"+memberNote+"=Saved")
 }
@@ -200,26 +196,4 @@ func removal(x *edge.Context, u *wire.User) confirmation {
 		Danger: true,
 		Back:   pathUsers,
 	}
-}
-
-// confirm shows the confirmation before a user is removed.
-func (h users) confirm(x *edge.Context) error {
-	u, err := h.find(x)
-	if err != nil {
-		return err
-	}
-	return removal(x, &u).open(x)
-}
-
-// remove removes a user.
-func (h users) remove(x *edge.Context) error {
-	u, err := h.find(x)
-	if err != nil {
-		return err
-	}
-	err = h.send(x, http.MethodDelete, apiUsers+"/"+url.PathEscape(u.UserName), nil, nil)
-	if err != nil {
-		return removal(x, &u).retry(x, err)
-	}
-	return goTo(x, pathUsers+"?"+memberNote+"=Removed")
 }
