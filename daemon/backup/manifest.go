@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // File is a database file of the store.
@@ -18,6 +20,10 @@ type File struct {
 	Name      string
 	MaxSchema int64 // latest schema version that this program supports; 0 if the file is not versioned
 	Required  bool  // a store without it is incomplete
+
+	// OnRestore changes an unpacked file before it takes the place of an existing one; nil for files
+	// that are restored as they were.
+	OnRestore func(*sqlite.Conn) error
 }
 
 // Manifest describes a backup. It is the first file of the backup, a tar archive

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/bizhook/whd/daemon/datadir"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // Target is the directory that a backup is restored into.
@@ -172,7 +173,33 @@ func (t Target) prepare(ctx context.Context, a *archive, tempDir string) error {
 			return damaged(m.Name, fmt.Errorf("schema version is %d, the manifest has %d", schema, m.Schema))
 		}
 	}
+	return t.change(ctx, tempDir)
+}
+
+// change runs OnRestore for the unpacked files that have it.
+func (t Target) change(ctx context.Context, tempDir string) error {
+	for _, f := range t.Files {
+		if f.OnRestore == nil {
+			continue
+		}
+		err := changeFile(ctx, filepath.Join(tempDir, f.Name), f.OnRestore)
+		if err != nil {
+			return fmt.Errorf("preparing %s: %w", f.Name, err)
+		}
+	}
 	return nil
+}
+
+// changeFile changes a database file that no process uses.
+func changeFile(ctx context.Context, path string, change func(*sqlite.Conn) error) error {
+	conn, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	stop := conn.InterruptOn(ctx)
+	err = change(conn)
+	stop()
+	return errors.Join(err, conn.Close())
 }
 
 // checkFreeSpace returns an error if a directory has too little space for the members.

@@ -30,7 +30,7 @@ func Files() ([]backup.File, error) {
 	}
 	return []backup.File{
 		{Name: RecordsFile},
-		{Name: appdb.FileName, MaxSchema: db, Required: true},
+		{Name: appdb.FileName, MaxSchema: db, Required: true, OnRestore: appdb.EndSessions},
 		{Name: appdb.LogFileName, MaxSchema: log},
 	}, nil
 }
