@@ -13,22 +13,22 @@ import (
 // Portal is the storage for the sessions of subscribers on their pages.
 type Portal struct{ tables }
 
-// enabledVisitor selects the columns of a webhook.Visitor. Subscribers that are disabled are not
-// found.
-const enabledVisitor = `SELECT b.RecID, b.Name FROM whd.SY_WebhookSubscriber b`
+// enabledVisitor selects webhook.Visitors, with the columns of visitorFields. Subscribers that are
+// disabled are not found.
+const enabledVisitor = `SELECT b.RecID, b.Name FROM whd.SY_WebhookSubscriber b WHERE b.IsEnabled = 1`
 
+// visitorFields returns the fields that the columns of enabledVisitor are read into, in their order.
 func visitorFields(v *webhook.Visitor) []any { return []any{&v.Subscriber, &v.Name} }
 
 // EnabledSubscriber returns the subscriber with an ID, or NotFound if it is disabled.
 func (p *Portal) EnabledSubscriber(ctx context.Context, guid string) (webhook.Visitor, error) {
-	return p.visitor(ctx, enabledVisitor+` WHERE b.RecID = @Subscriber AND b.IsEnabled = 1`,
-		sql.Named("Subscriber", guid))
+	return p.visitor(ctx, enabledVisitor+` AND b.RecID = @Subscriber`, sql.Named("Subscriber", guid))
 }
 
 // Visitor returns the subscriber of a session, or NotFound if the session has ended.
 func (p *Portal) Visitor(ctx context.Context, hash string, now time.Time) (webhook.Visitor, error) {
-	const statement = enabledVisitor + ` JOIN whd.WH_PortalSession p ON p.SubscriberID = b.ID
-WHERE p.SessionHash = @SessionHash AND p.ExpiryDateTime > @Now AND b.IsEnabled = 1`
+	const statement = enabledVisitor + ` AND b.ID = (SELECT p.SubscriberID FROM whd.WH_PortalSession p
+WHERE p.SessionHash = @SessionHash AND p.ExpiryDateTime > @Now)`
 	return p.visitor(ctx, statement,
 		sql.Named("SessionHash", hash),
 		sql.Named("Now", appdb.Timestamp(now)))
@@ -47,8 +47,9 @@ func (p *Portal) visitor(ctx context.Context, statement string, args ...any) (we
 
 // AddPortalSession adds a session of a subscriber, or fails with NotFound if it is disabled. It
 // locks the subscriber first: a concurrent change that disables it either ends this session too, or
-// is already visible. Expired sessions are removed, and the oldest ones of the subscriber beyond
-// the limit.
+// is already visible. A concurrent removal may leave the session until it expires; Visitor does not
+// find it without its subscriber. Expired sessions are removed, and the oldest ones of the subscriber
+// beyond the limit, which is at least 1.
 func (p *Portal) AddPortalSession(ctx context.Context, s admin.PortalSession, limit int) error {
 	const (
 		lockSubscriber = `UPDATE whd.SY_WebhookSubscriber SET IsEnabled = IsEnabled` +
