@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"fmt"
 	"html"
 	"net/http"
 	"net/http/httptest"
@@ -283,6 +284,28 @@ func TestLargeMessageOnPages(t *testing.T) {
 	c := signIn(t, i)
 	path := regexp.MustCompile(`/Pages/Messages/[0-9a-f-]{36}`).FindString(c.do("GET /Pages/Messages", "").want(t, 200).body)
 	c.do("GET "+path, "").want(t, 400).wantText(t, "a page shows at most 8388608 bytes", "MessageQuery")
+}
+
+// TestManyConditionsOfSubscription checks that the error of a subscription with 10,000 conditions names
+// the limit, from the API and on a page.
+func TestManyConditionsOfSubscription(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.1/32")
+	boss := asAdmin(t, i)
+	shop := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers", `{"Name":"Acme"}`).want(t, 201))
+	var where, form strings.Builder
+	for n := range 10_000 {
+		fmt.Fprintf(&where, `,"a%d":1`, n)
+		fmt.Fprintf(&form, "&WhereName=a%d&WhereOperator=Equal&WhereValue=1", n)
+	}
+	const limit = "must be at most 8192 bytes long"
+	boss.do("POST /Webhooks/Subscribers/"+shop.RecID+"/Subscriptions",
+		`{"URL":"http://127.0.0.1:9/","EventName":"debtor.created","Where":{`+where.String()[1:]+`}}`).
+		want(t, 400).wantMessage(t, "Where "+limit)
+
+	c := signIn(t, i)
+	page := c.do("GET /Pages/Subscribers/1", "").want(t, 200)
+	c.do("POST "+page.link(t, "New subscription"), "URL=http://127.0.0.1:9/&EventName=debtor.created"+form.String(), formType).
+		want(t, 400).wantText(t, limit)
 }
 
 // subscriberOf returns the ID of the only subscriber.

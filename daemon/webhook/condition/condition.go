@@ -71,16 +71,20 @@ type Options struct {
 // Parse parses a JSON object. The error lists all members that are wrong. An object without members
 // is not a condition: the result is nil.
 func Parse(text string, o Options) (*Condition, error) {
+	noObject := invalid(fault.Field{Name: Member, Message: `must be an object, such as {"StatusIn":[1,2]}`})
 	var compact bytes.Buffer
+	if json.Compact(&compact, []byte(text)) != nil {
+		return nil, noObject
+	}
+	if compact.Len() > MaxText { // before each member is compared with all others
+		return nil, invalid(fault.Field{Name: Member, Message: fmt.Sprintf("must be at most %d bytes long", MaxText)})
+	}
 	members, err := o.members(text)
 	if twice, ok := errors.AsType[twiceError](err); ok {
 		return nil, invalid(fault.Field{Name: Member + "." + query.Printable(string(twice)), Message: "is there twice"})
 	}
-	if err != nil || json.Compact(&compact, []byte(text)) != nil {
-		return nil, invalid(fault.Field{Name: Member, Message: `must be an object, such as {"StatusIn":[1,2]}`})
-	}
-	if compact.Len() > MaxText {
-		return nil, invalid(fault.Field{Name: Member, Message: fmt.Sprintf("must be at most %d bytes long", MaxText)})
+	if err != nil {
+		return nil, noObject
 	}
 	if len(members) == 0 {
 		return nil, nil

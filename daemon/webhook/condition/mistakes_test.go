@@ -402,3 +402,23 @@ var mistakesOfPosted = []mistake{
 		},
 	},
 }
+
+// TestManyConditions checks that a condition with very many members is rejected by its length, before
+// each member is compared with all others: subscribers without a login may send it.
+func TestManyConditions(t *testing.T) {
+	for _, members := range []int{10_000, 100_000} {
+		var text strings.Builder
+		for i := range members {
+			fmt.Fprintf(&text, `,"a%d":1`, i)
+		}
+		start := time.Now()
+		_, err := condition.Parse("{"+text.String()[1:]+"}", condition.Options{})
+		const want = "Where must be at most 8192 bytes long"
+		if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d members: error %v, want %q", members, err, want)
+		}
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("%d members were rejected after %s", members, took)
+		}
+	}
+}
