@@ -304,8 +304,11 @@ func TestManyConditionsOfSubscription(t *testing.T) {
 
 	c := signIn(t, i)
 	page := c.do("GET /Pages/Subscribers/1", "").want(t, 200)
-	c.do("POST "+page.link(t, "New subscription"), "URL=http://127.0.0.1:9/&EventName=debtor.created"+form.String(), formType).
-		want(t, 400).wantText(t, limit)
+	refused := c.do("POST "+page.link(t, "New subscription"),
+		"URL=http://127.0.0.1:9/&EventName=debtor.created"+form.String(), formType).want(t, 400).wantText(t, limit)
+	if got, most := len(refused.body), 4<<20; got > most {
+		t.Errorf("the form is repeated on a page of %d bytes, want at most %d", got, most)
+	}
 }
 
 // subscriberOf returns the ID of the only subscriber.

@@ -188,10 +188,17 @@ func at(list []string, i int) string {
 	return list[i]
 }
 
+// maxRepeatedRows is the maximum number of rows that a form repeats. No subscription can have as many
+// conditions or headers, and a page can have a hundred times the length of the form that it repeats.
+const maxRepeatedRows = 1500
+
 // rowsOf returns the rows of a form as they were sent.
 func rowsOf(values url.Values) []conditionRow {
 	var list []conditionRow
 	for i, name := range values[inputName] {
+		if len(list) == maxRepeatedRows {
+			break
+		}
 		text := at(values[inputValue], i)
 		if name == "" && text == "" {
 			continue
@@ -215,6 +222,9 @@ const (
 func headersOf(values url.Values) []wire.Header {
 	list := []wire.Header{}
 	for i, name := range values[inputHeaderName] {
+		if len(list) == maxRepeatedRows {
+			break
+		}
 		value := at(values[inputHeaderValue], i)
 		if strings.TrimSpace(name) == "" && value == "" {
 			continue
