@@ -306,7 +306,7 @@ func TestManyConditionsOfSubscription(t *testing.T) {
 	page := c.do("GET /Pages/Subscribers/1", "").want(t, 200)
 	refused := c.do("POST "+page.link(t, "New subscription"),
 		"URL=http://127.0.0.1:9/&EventName=debtor.created"+form.String(), formType).want(t, 400).wantText(t, limit)
-	if got, most := len(refused.body), 4<<20; got > most {
+	if got, maxPage := len(refused.body), 4<<20; got > maxPage {
 		t.Errorf("the form is repeated on a page of %d bytes, want at most %d", got, most)
 	}
 }

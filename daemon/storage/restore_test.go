@@ -26,7 +26,8 @@ func TestRestoreOfEarlierVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = conn.Exec("DROP TABLE WH_PortalSession; INSERT INTO WH_Session VALUES ('a', 'b', 0, '2026', '2027')")
+	err = conn.Exec("DROP TABLE WH_PortalSession; INSERT INTO WH_Session" +
+		" (SessionHash, WH_User_RecID, IsRemembered, AddedDateTime, ExpiryDateTime) VALUES ('a', 'b', 0, '2026', '2027')")
 	if err := errors.Join(err, conn.Close()); err != nil {
 		t.Fatal(err)
 	}
