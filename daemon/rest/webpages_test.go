@@ -292,10 +292,10 @@ func TestManyConditionsOfSubscription(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.1/32")
 	boss := asAdmin(t, i)
 	shop := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers", `{"Name":"Acme"}`).want(t, 201))
-	var where, form strings.Builder
-	for n := range 10_000 {
+	const conditions = 10_000
+	var where strings.Builder
+	for n := range conditions {
 		fmt.Fprintf(&where, `,"a%d":1`, n)
-		fmt.Fprintf(&form, "&WhereName=a%d&WhereOperator=Equal&WhereValue=1", n)
 	}
 	const limit = "must be at most 8192 bytes long"
 	boss.do("POST /Webhooks/Subscribers/"+shop.RecID+"/Subscriptions",
@@ -303,11 +303,21 @@ func TestManyConditionsOfSubscription(t *testing.T) {
 		want(t, 400).wantMessage(t, "Where "+limit)
 
 	c := signIn(t, i)
-	page := c.do("GET /Pages/Subscribers/1", "").want(t, 200)
-	refused := c.do("POST "+page.link(t, "New subscription"),
-		"URL=http://127.0.0.1:9/&EventName=debtor.created"+form.String(), formType).want(t, 400).wantText(t, limit)
+	path := c.do("GET /Pages/Subscribers/1", "").want(t, 200).link(t, "New subscription")
+	page := c.do("GET "+path, "").want(t, 200)
+	state := regexp.MustCompile(`name="State" value="([^"]*)"`).FindStringSubmatch(page.body)[1]
+	send := func(rows int) answer {
+		var form strings.Builder
+		form.WriteString("State=" + state + "&URL=http://127.0.0.1:9/&EventName=debtor.created&OrderBy=none")
+		for n := range rows {
+			fmt.Fprintf(&form, "&WhereName=a%d&WhereOperator=Equal&WhereValue=1", n)
+		}
+		return c.do("POST "+path, form.String(), formType)
+	}
+	send(conditions).want(t, 400).wantText(t, "the form has 30004 inputs, the maximum is 10000")
+	refused := send(3000).want(t, 400).wantText(t, limit)
 	if got, maxPage := len(refused.body), 4<<20; got > maxPage {
-		t.Errorf("the form is repeated on a page of %d bytes, want at most %d", got, most)
+		t.Errorf("the form is repeated on a page of %d bytes, want at most %d", got, maxPage)
 	}
 }
 

@@ -152,8 +152,16 @@ func only[T any](found rows[T], err error, noun string) (T, error) {
 	return found.Results[0], nil
 }
 
+// maxInputs is the maximum number of inputs of a form that net/url reads.
+const maxInputs = 10_000
+
 // formOf reads the form that a page has sent.
 func formOf(x *edge.Context) (url.Values, error) {
+	inputs := bytes.Count(x.Body, []byte("&")) + 1
+	if inputs > maxInputs {
+		return nil, fault.New(fault.Invalid, "the form has %d inputs, the maximum is %d; send fewer rows",
+			inputs, maxInputs)
+	}
 	values, err := url.ParseQuery(string(x.Body))
 	if err != nil {
 		return nil, fault.New(fault.Malformed, "the body is not a form; send the form of the page again")
