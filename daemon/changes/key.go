@@ -181,7 +181,7 @@ func KeyText(types []record.Type, cells []row.Cell) string {
 	return limitKeyText(string(append(array, ']')))
 }
 
-// KeyTextOfJSON returns the text of a key whose values have been read from a response in JSON.
+// KeyTextOfJSON returns the text of a key from its values in a response in JSON.
 func KeyTextOfJSON(types []record.Type, values []json.RawMessage) string {
 	plain := make([][]byte, len(values))
 	for i, value := range values {

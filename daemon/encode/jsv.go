@@ -82,7 +82,7 @@ func documentJSV(dst []byte, _ string, text []byte) ([]byte, error) {
 
 // appendJSV appends valid JSON as JSV. The structure is the same; texts, booleans,
 // nulls and white space differ. A list with a single null becomes an empty one: JSV has no text for
-// a null, and so cannot tell the two apart.
+// a null.
 func appendJSV(dst, text []byte) []byte {
 	for len(text) > 0 {
 		n := 1

@@ -133,7 +133,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchAcrossLines checks that the end of a line, in whatever form, ends a word.
+// TestSearchAcrossLines checks that the end of a line, in each form, ends a word.
 func TestSearchAcrossLines(t *testing.T) {
 	for name, text := range map[string]string{
 		"items of a list":      "- press tab\n- leave it",

@@ -98,8 +98,8 @@ func anchorOf(h *ast.Heading) string {
 	return string(text)
 }
 
-// aboutExamples begins the paragraph about the examples, with which many pages start. It says nothing
-// about the subject of the page.
+// aboutExamples is the start of the paragraph about the examples, which is the first one of many pages
+// and not about their subjects.
 const aboutExamples = "The examples use "
 
 // summary returns the first sentence of a page.
@@ -137,8 +137,8 @@ func firstSentence(text string) string {
 	return strings.TrimSpace(text) + "."
 }
 
-// plainText returns the text of a node without its marks. Blanks part what would be on different
-// lines, so that a search does not find words across their ends.
+// plainText returns the text of a node without its marks. There is a blank at the end of each line, so
+// that a search does not find words across it.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -190,8 +190,8 @@ func (a *anchors) Generate(heading []byte, _ ast.NodeKind) []byte {
 // Put does nothing: pages have no anchors except for their headings.
 func (a *anchors) Put([]byte) {}
 
-// readme is the page of the repository that the manual refers to for the demo, by whatever section.
-// Here, the tutorial starts it.
+// readme is the page of the repository that the manual refers to for the demo. Here, the tutorial
+// starts it, so that the sections of the page do not matter.
 const readme = "README.md"
 
 // resolve replaces the destinations of links and pictures, which are relative to the files of the

@@ -565,7 +565,7 @@ func TestCaptures(t *testing.T) {
 }
 
 // TestResumePages checks that the page of a capture offers to resume it only if it waits for that, and
-// says otherwise how it is.
+// shows its state otherwise.
 func TestResumePages(t *testing.T) {
 	f := startChanges(t)
 	const button = "<button class=\"primary\">Resume</button>"

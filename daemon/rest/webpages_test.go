@@ -271,7 +271,7 @@ func TestSubscriptionPages(t *testing.T) {
 }
 
 // TestLargeMessageOnPages opens the page of a message with a body that is too large for a page. This is
-// no fault of the service: the page says what to do instead.
+// no fault of the service: the page names the limit and the remedy.
 func TestLargeMessageOnPages(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.1/32", "--http-max-body", "2MiB")
 	boss := asAdmin(t, i)

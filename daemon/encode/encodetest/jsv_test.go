@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestBrokenJSV checks that the reader reports what an encoder may get wrong: the ends of texts,
+// TestBrokenJSV checks that the reader reports the mistakes of an encoder: in the ends of texts,
 // lists and objects, and the separators.
 func TestBrokenJSV(t *testing.T) {
 	for _, text := range []string{
@@ -54,7 +54,7 @@ func TestJSV(t *testing.T) {
 	}
 }
 
-// TestJSVRows reads responses, and names what is wrong with them.
+// TestJSVRows reads responses, correct and wrong ones.
 func TestJSVRows(t *testing.T) {
 	rows, err := readJSV([]byte(`{Offset:0,Results:[{A:1,B:},{A:"x,y"}]}`), nil)
 	want := []Row{{"A": "1"}, {"A": "x,y"}}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestBack checks the way back of a page: to a page of the service, by whatever proxy, but not to
+// TestBack checks the way back of a page: to a page of the service, also behind a proxy, but not to
 // itself.
 func TestBack(t *testing.T) {
 	for _, tt := range []struct {
