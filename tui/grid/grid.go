@@ -21,7 +21,10 @@ type Grid struct {
 	index     int    // the selected row
 	id        string // ID of the selected row; empty while it is loading
 	top       int    // first visible row
-	following bool   // the selection stays on the first row
+	following bool   // new rows at the top are shown
+	// KeepsRow reports what following does with the selection: it stays on its row, which moves down
+	// as rows are added above it. By default it stays on the first row.
+	KeepsRow bool
 	// Empty returns the text in place of the rows if there are none: the reason, and the key that
 	// changes it. It is nil for no text.
 	Empty func() string
@@ -56,7 +59,8 @@ func (g *Grid) SetRows(rows Rows) {
 	g.Sync()
 }
 
-// Follow keeps the selection on the first row when rows are added.
+// Follow selects the first row, and shows rows that are added above it, until another row is
+// selected by the user.
 func (g *Grid) Follow(on bool) {
 	g.following = on
 	if on {
@@ -64,20 +68,23 @@ func (g *Grid) Follow(on bool) {
 	}
 }
 
-// Following reports whether the selection stays on the first row.
+// Following reports whether rows that are added at the top are shown.
 func (g *Grid) Following() bool { return g.following }
 
 // Sync updates the grid after rows were added, changed or removed. The selected row
-// keeps its place on the screen.
+// keeps its place on the screen, unless rows above it are followed.
 func (g *Grid) Sync() {
-	if g.id != "" && !g.following && !g.isSelected(g.index) {
+	keepsRow := g.KeepsRow || !g.following
+	if !keepsRow {
+		g.index = 0
+	}
+	if keepsRow && g.id != "" && !g.isSelected(g.index) {
 		if i := g.rows.Find(g.id); i >= 0 {
-			g.top += i - g.index
+			if !g.following {
+				g.top += i - g.index
+			}
 			g.index = i
 		}
-	}
-	if g.following {
-		g.index = 0
 	}
 	g.index = max(0, min(g.index, g.rows.Len()-1))
 	g.rememberID()

@@ -91,6 +91,7 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	s.Bulk = &bulk{host: h, list: s, session: s.Session, marks: s.Marks}
 	s.Impacts = &impacts{host: h, list: s, session: s.Session, marks: s.Marks, bulk: s.Bulk}
 
+	s.Grid.KeepsRow = true // so that a key acts on the message that the user has read
 	s.Grid.SetRows(s.Pages)
 	s.Preview.ShowRight(s, 46)
 	s.Columns.show(DefaultColumnNames(), 0)

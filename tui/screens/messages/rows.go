@@ -178,20 +178,40 @@ func (r *rows) onQueues() tea.Cmd {
 	return nil
 }
 
-// newText returns the status text for new messages that are not shown. With
-// conditions, only the service can count them.
+// newText returns the status text for new messages above the selected one. With
+// conditions, only the service can count those that are not loaded.
 func (r *rows) newText() string {
-	if r.grid.Following() {
+	isFollowing := r.grid.Following()
+	if isFollowing && r.grid.Index() == 0 && r.follows() {
 		return "   following"
 	}
-	if len(r.unseen) == 0 {
-		return ""
+	isCountable := len(r.query.Filter.Conditions) == 0 && r.query.newest()
+	above := 0
+	if isFollowing {
+		above = r.grid.Index()
+	}
+	if isCountable {
+		above += len(r.unseen)
 	}
 	key := keymap.KeyFor(keymap.InLists, keymap.GoTop)
-	if len(r.query.Filter.Conditions) > 0 || !r.query.newest() {
+	if above > 0 {
+		return fmt.Sprintf("   %s new above: %s selects the first", display.Thousands(above), key)
+	}
+	if len(r.unseen) > 0 {
 		return "   new messages: " + key + " shows matches"
 	}
-	return fmt.Sprintf("   new %s: %s shows them", display.Thousands(len(r.unseen)), key)
+	return ""
+}
+
+// maxFollowed is the number of new messages that are shown at once. Nobody can read more, and the
+// selected one must stay among the loaded messages.
+const maxFollowed = grid.PageRows / 2
+
+// follows reports whether new messages are shown as they arrive: the list follows them, and the
+// first row is still visible, since the selection has not moved below the screen.
+func (r *rows) follows() bool {
+	first, _ := r.grid.Window()
+	return r.grid.Following() && first == 0 && len(r.unseen) <= maxFollowed
 }
 
 // needFetch reports whether rows have changed, or new messages are followed, that should be
@@ -200,7 +220,7 @@ func (r *rows) needFetch() bool {
 	if !r.session.MayPoll() || r.pages.Loading() || r.session.Now.Sub(r.fetchedAt) < FollowInterval {
 		return false
 	}
-	followsNew := len(r.unseen) > 0 && r.grid.Following()
+	followsNew := len(r.unseen) > 0 && r.follows()
 	return r.due || followsNew
 }
 
