@@ -37,7 +37,11 @@ func BreakerOpen(reason string, untilNext time.Duration) string {
 	if reason != "" {
 		reason = ", " + reason
 	}
-	return "circuit breaker open" + reason + "; next attempt " + Soon(untilNext)
+	next := "; next attempt " + Soon(untilNext)
+	if untilNext <= 0 {
+		next = "; next attempt due now"
+	}
+	return "circuit breaker open" + reason + next
 }
 
 // ShortID returns the first and last four characters of an ID: a SubscriberID is a secret.

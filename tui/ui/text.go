@@ -44,14 +44,17 @@ func EndpointName(text string) string {
 }
 
 // Parts joins the parts of a line that are not empty.
-func Parts(texts ...string) string {
+func Parts(texts ...string) string { return Join("   ", texts...) }
+
+// Join joins the texts that are not empty.
+func Join(separator string, texts ...string) string {
 	var parts []string
 	for _, text := range texts {
 		if text != "" {
 			parts = append(parts, text)
 		}
 	}
-	return strings.Join(parts, "   ")
+	return strings.Join(parts, separator)
 }
 
 // Until formats the time until something is due.
@@ -68,7 +71,20 @@ func PausedText(reason string, untilNext time.Duration) string {
 	if reason != "" {
 		reason = " (" + reason + ")"
 	}
-	return "paused after failures" + reason + ", next try " + Soon(untilNext)
+	return "paused after failures" + reason + ", " + Next("next try", untilNext)
+}
+
+// RateLimitText describes an endpoint with messages that its rate limit delays.
+func RateLimitText(untilNext time.Duration) string {
+	return "rate limit, " + Next("next", untilNext)
+}
+
+// Next describes when something happens next, with a label, such as "next in 6m".
+func Next(label string, until time.Duration) string {
+	if until <= 0 {
+		return "due now"
+	}
+	return strings.TrimSpace(label + " " + Soon(until))
 }
 
 // LastResult returns the last HTTP status code of a message, or why there was no

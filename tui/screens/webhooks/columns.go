@@ -201,12 +201,12 @@ func problemText(subscription wire.Subscription, s *ui.Session) string {
 	case queue.Breaker == wire.BreakerOpen:
 		return ui.PausedText(lastFailure(queue), s.TimeUntil(time.Time(queue.NextProbeDateTime)))
 	case !waitUntil.IsZero():
-		return "waiting (Retry-After)" + afterComma(lastFailure(queue)) + "; next attempt " +
-			ui.Soon(s.TimeUntil(waitUntil))
+		return "waiting (Retry-After)" + afterComma(lastFailure(queue)) + "; " +
+			ui.Next("next attempt", s.TimeUntil(waitUntil))
 	case !since.IsZero():
 		return "failing for " + ui.Age(s.Since(since)) + afterComma(lastFailure(queue))
 	case !time.Time(queue.RateUntilDateTime).IsZero():
-		return "rate limit, next " + ui.Soon(s.TimeUntil(time.Time(queue.RateUntilDateTime)))
+		return ui.RateLimitText(s.TimeUntil(time.Time(queue.RateUntilDateTime)))
 	}
 	return ""
 }
