@@ -138,13 +138,21 @@ func showNextTry(s Screen, values []string, queueOf func(subscriptionID string) 
 	if slices.Contains(queue.HeldEvents, values[3]) {
 		return heldCell
 	}
-	until := time.Time(queue.WaitUntilDateTime)
-	due, isScheduled := timeOf(values[0])
-	isLater := isScheduled && due.After(until)
-	if until.IsZero() || isLater {
-		return showDue(s, values[:1])
+	wait := time.Time(queue.WaitUntilDateTime)
+	rate := time.Time(queue.RateUntilDateTime)
+	due, _ := timeOf(values[0]) // before any other time if the message is not scheduled
+	switch {
+	case !wait.IsZero() && !due.After(wait):
+		return cell{s.RequestedWait(wait), theme.Warning}
+	case !rate.IsZero() && !due.After(rate):
+		return s.rateLimit(rate)
 	}
-	return cell{s.RequestedWait(until), theme.Warning}
+	return showDue(s, values[:1])
+}
+
+// rateLimit describes a queue with messages that its rate limit delays until a time.
+func (s Screen) rateLimit(until time.Time) cell {
+	return cell{text: "rate limit, next in " + display.Age(max(time.Second, until.Sub(s.Now)))}
 }
 
 // RequestedWait describes an endpoint that has requested a wait by Retry-After.
@@ -212,7 +220,7 @@ func showDelivery(s Screen, values []string, queueOf func(subscriptionID string)
 		return problemCells[p]
 	}
 	if until := time.Time(queue.RateUntilDateTime); !until.IsZero() {
-		return cell{text: "rate limit, next in " + display.Age(max(time.Second, until.Sub(s.Now)))}
+		return s.rateLimit(until)
 	}
 	if failingSince != "" {
 		return problemCells[isFailing]

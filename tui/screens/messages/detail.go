@@ -228,9 +228,7 @@ func (s *Detail) Badges() []string {
 	if s.Content.Withheld != "" {
 		attempt = withheld
 	}
-	isClear := attempt == subscriptionDisabled || attempt == breakerOpen || attempt == withheld ||
-		attempt == waitRequested || strings.HasPrefix(attempt, "in ")
-	if !isClear && attempt != noAttempt { // otherwise it is short, so that the event fits
+	if attempt == ui.Until(0) { // the other texts are clear without it, so that the event fits
 		attempt = "next " + attempt
 	}
 	if attempt != noAttempt {

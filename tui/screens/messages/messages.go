@@ -446,7 +446,7 @@ func (s *List) Status() string {
 	}
 	text += s.Query.blockedText(&s.Session.Queues) + s.Rows.newText()
 	times := "times: " + ui.TimeModes[s.Session.Times]
-	return ui.Parts(strings.TrimPrefix(text, statusGap), columns, times)
+	return ui.Parts(strings.TrimPrefix(text, statusGap), s.Rows.rateText(), columns, times)
 }
 
 // statusGap separates the parts of the status line.

@@ -15,9 +15,10 @@ const lateAfter = 3 * time.Second
 const (
 	noAttempt            = "-" // none is scheduled
 	subscriptionDisabled = "disabled"
-	breakerOpen          = "paused"  // the circuit breaker of the endpoint is open
-	withheld             = "held"    // the owner of the subscription may not read the record
-	waitRequested        = "waiting" // its endpoint requested a wait
+	breakerOpen          = "paused"     // the circuit breaker of the endpoint is open
+	withheld             = "held"       // the owner of the subscription may not read the record
+	waitRequested        = "waiting"    // its endpoint requested a wait
+	rateLimited          = "rate limit" // the rate limit of the subscription delays it
 )
 
 // late reports whether a message should have been sent by now.
@@ -39,7 +40,7 @@ func needsQueue(m wire.Message, s *ui.Session) bool {
 }
 
 // next returns the time of the next attempt, or why there is none: noAttempt,
-// subscriptionDisabled, withheld, waitRequested or breakerOpen.
+// subscriptionDisabled, withheld, waitRequested, breakerOpen or rateLimited.
 func next(m wire.Message, s *ui.Session) string {
 	if m.Status != ui.StatusNotSent && m.Status != ui.StatusRetrying {
 		return noAttempt
@@ -56,6 +57,9 @@ func next(m wire.Message, s *ui.Session) string {
 	if s.Queues.BreakerOpen(m.SubscriptionID) && late(m, s) {
 		return breakerOpen
 	}
+	if !rateUntil(m, s).IsZero() && late(m, s) {
+		return rateLimited
+	}
 	due := time.Time(m.NextAttemptDateTime)
 	if m.Status == ui.StatusNotSent || due.IsZero() {
 		return noAttempt
@@ -66,6 +70,12 @@ func next(m wire.Message, s *ui.Session) string {
 // waitUntil returns the end of the wait that the endpoint of a message requested; zero for none.
 func waitUntil(m wire.Message, s *ui.Session) time.Time {
 	return time.Time(s.Queues.Known[m.SubscriptionID].WaitUntilDateTime)
+}
+
+// rateUntil returns when the rate limit of a subscription allows its next attempt; zero if no message
+// waits for that.
+func rateUntil(m wire.Message, s *ui.Session) time.Time {
+	return time.Time(s.Queues.Known[m.SubscriptionID].RateUntilDateTime)
 }
 
 // paused reports whether delivery to the subscription is known to be disabled: a message
@@ -86,6 +96,8 @@ func nextLong(m wire.Message, s *ui.Session) string {
 		return "the endpoint asked to wait until " + s.TimeOfDay(waitUntil(m, s))
 	case breakerOpen:
 		return "paused after failures"
+	case rateLimited:
+		return "delayed by the rate limit"
 	case noAttempt:
 		return noAttempt
 	default:
@@ -103,6 +115,8 @@ func nextAt(m wire.Message, s *ui.Session) time.Time {
 		return waitUntil(m, s)
 	case breakerOpen:
 		return time.Time(queue.NextProbeDateTime)
+	case rateLimited:
+		return rateUntil(m, s)
 	default:
 		return time.Time(m.NextAttemptDateTime)
 	}

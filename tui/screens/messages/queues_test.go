@@ -66,6 +66,25 @@ func TestHeldEventIsShown(t *testing.T) {
 	d.WantText("[held]", "held: the owner may not read the record")
 }
 
+// The list and the screen of a message show that the rate limit of its subscription delays it.
+func TestRateLimitIsShown(t *testing.T) {
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
+	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
+	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, ui.StatusRetrying)
+	d := s.Open(t, tui.Options{})
+	d.Press("4")
+	d.WantText("  in ")
+	d.Clock = d.Clock.Add(30 * time.Hour) // the retry is late
+	until := d.Clock.Add(3500 * time.Millisecond)
+	d.App.Session.Queues.Known = map[string]wire.Queue{
+		id: {SubscriptionID: id, IsEnabled: true, RateUntilDateTime: wire.Timestamp(until)},
+	}
+	d.Press("j")
+	d.WantText("  rate limit  ", "rate limit, next in 3s")
+	d.Press("enter")
+	d.WantText("[rate limit]", "in 3s", "delayed by the rate limit")
+}
+
 // The list and the screen of a message show that its endpoint requested a wait.
 func TestRequestedWaitIsShown(t *testing.T) {
 	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))

@@ -203,6 +203,15 @@ func (r *rows) newText() string {
 	return ""
 }
 
+// rateText describes the rate limit that delays the selected message, "" if there is none.
+func (r *rows) rateText() string {
+	m, ok := r.selected()
+	if !ok || next(m, r.session) != rateLimited {
+		return ""
+	}
+	return ui.RateLimitText(r.session.TimeUntil(rateUntil(m, r.session)))
+}
+
 // maxFollowed is the number of new messages that are shown at once. Nobody can read more, and the
 // selected one must stay among the loaded messages.
 const maxFollowed = grid.PageRows / 2
