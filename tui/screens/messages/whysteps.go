@@ -3,6 +3,7 @@ package messages
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -113,17 +114,18 @@ func (l *whyLayout) items(steps []wire.WhyStep) []timelineItem {
 
 // matching leaves out the items without the search text.
 func (l *whyLayout) matching(items []timelineItem) []timelineItem {
-	if l.search == "" {
-		return items
-	}
 	var matching []timelineItem
 	for _, item := range items {
-		text := strings.ToLower(item.label + " " + item.text)
-		if strings.Contains(text, l.search) {
+		if l.matches(item.label + " " + item.text) {
 			matching = append(matching, item)
 		}
 	}
 	return matching
+}
+
+// matches reports whether a line has the search text.
+func (l *whyLayout) matches(line string) bool {
+	return strings.Contains(strings.ToLower(line), l.search)
 }
 
 // sectionItems returns the items of a change and its event.
@@ -183,31 +185,31 @@ func (l *whyLayout) changeText(step wire.WhyStep) (label, text string) {
 
 // blockItems returns the heading of a subscription, and its steps.
 func (l *whyLayout) blockItems(block *whyBlock, nameWidth int) []timelineItem {
-	shown := l.matching(l.blockSteps(block))
+	shown := l.blockSteps(block)
+	if !l.matches(block.name + " " + ui.EndpointName(block.url)) { // else all steps are of interest
+		shown = l.matching(shown)
+	}
 	if len(shown) == 0 {
 		return nil
 	}
 	name := l.session.Theme.Fit(block.name, nameWidth, false)
 	heading := []theme.Span{
 		{Text: name + "  ", Role: theme.Breadcrumb},
-		{Text: endpointText(block.url), Role: theme.Dim},
+		{Text: ui.EndpointName(block.url), Role: theme.Dim},
 	}
 	return append([]timelineItem{{heading: heading}}, shown...)
 }
 
-// endpointText returns the host and the path of a URL.
-func endpointText(url string) string { return strings.Replace(ui.ShortURL(url), "/", " /", 1) }
-
 func (l *whyLayout) blockSteps(block *whyBlock) []timelineItem {
 	var items []timelineItem
-	attempts := make(map[string]int)   // the last attempt of each message
+	attempts := make(map[string]int)   // number of the last attempt of each message
 	succeeded := make(map[string]bool) // messages with a successful attempt
 	for _, step := range block.steps {
 		switch step.Step {
 		case wire.WhyMessage:
 			continue // the heading describes it
 		case wire.WhyAttempt:
-			attempts[step.MessageID]++
+			attempts[step.MessageID] = attemptOf(step).number
 			succeeded[step.MessageID] = isSuccess(step.Code)
 		case wire.WhyDelivered:
 			if succeeded[step.MessageID] {
@@ -222,8 +224,8 @@ func (l *whyLayout) blockSteps(block *whyBlock) []timelineItem {
 // isSuccess reports whether a status code confirms a delivery.
 func isSuccess(code int) bool { return code >= 200 && code <= 299 }
 
-// blockItem returns the item of a step of a subscription. attempts is the number of attempts of
-// its message before the step, with those of the step.
+// blockItem returns the item of a step of a subscription. attempts is the number of attempts of its
+// message up to and including the step.
 func (l *whyLayout) blockItem(step wire.WhyStep, attempts int) timelineItem {
 	t := l.session.Theme
 	item := timelineItem{id: whyID(step), time: l.timeText(step), label: step.Step, text: step.Text}
@@ -236,7 +238,7 @@ func (l *whyLayout) blockItem(step wire.WhyStep, attempts int) timelineItem {
 	switch step.Step {
 	case wire.WhyAttempt:
 		attempt := attemptOf(step)
-		item.label = "attempt " + attempt.number
+		item.label = fmt.Sprintf("attempt %d", attempt.number)
 		item.text = strings.TrimSuffix(attempt.result+", "+attempt.took, ", ")
 		item.sign, item.role = t.Fail, theme.Failure
 		if isSuccess(step.Code) {
@@ -303,28 +305,31 @@ func (l *whyLayout) conditionText(text string) string {
 }
 
 // attemptText has the parts of the text of an attempt.
-type attemptText struct{ number, result, took string }
+type attemptText struct {
+	number int // 1 for the first attempt
+	result string
+	took   string
+}
 
 // attemptOf returns the parts of an attempt, of which the text is "2: 503 Unavailable, 12ms".
 func attemptOf(step wire.WhyStep) attemptText {
 	number, result, _ := strings.Cut(step.Text, ": ")
+	attempt := attemptText{result: result}
+	attempt.number, _ = strconv.Atoi(number) // a number of the service
 	i := strings.LastIndex(result, ", ")
 	if i < 0 {
-		return attemptText{number: number, result: result}
+		return attempt
 	}
 	took, err := time.ParseDuration(result[i+len(", "):])
 	if err != nil {
-		return attemptText{number: number, result: result}
+		return attempt
 	}
-	return attemptText{number: number, result: result[:i], took: durationText(took)}
-}
-
-// durationText formats a duration of some milliseconds or seconds.
-func durationText(d time.Duration) string {
-	if d < time.Second {
-		return fmt.Sprintf("%d ms", d.Milliseconds())
+	attempt.result = result[:i]
+	attempt.took = ui.Took(took)
+	if took < time.Millisecond { // the service leaves out fractions
+		attempt.took = "< 1 ms"
 	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
+	return attempt
 }
 
 // recentTimes is the age up to which times of day are shown without the date.
