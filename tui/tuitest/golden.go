@@ -40,8 +40,8 @@ var volatileText = []struct {
 	{regexp.MustCompile(`whsec_[A-Za-z0-9+/=]+`), "whsec_c2VjcmV0IG9mIHRoZSB0ZXN0LCBub3Qgb25lIHRoYXQ="},
 	{regexp.MustCompile(`until 20\d\d-\d\d-\d\d \d\d:\d\d(:07)?`), "until 2026-07-02 14:02"},
 	{regexp.MustCompile(`at most [\d,]+ ms *`), "at most 1 ms" + blanks},
-	{regexp.MustCompile(`after [\d,]+ ms *`), "after 0 ms" + blanks},
-	{regexp.MustCompile(`took [\d,.]+ m?s *`), "took 0 ms" + blanks},
+	{regexp.MustCompile(`after (< )?[\d,]+ ms *`), "after 0 ms" + blanks},
+	{regexp.MustCompile(`took (< )?[\d,.]+ m?s *`), "took < 1 ms" + blanks},
 	{regexp.MustCompile(`Unavailable, [\d.,]+ m?s *`), "Unavailable, 1 ms" + blanks},
 	{regexp.MustCompile(`\b20[2-9]\d-\d\d-\d\d`), "2026-07-02"},
 	{regexp.MustCompile(`Row version[^\n]*`), "Row version" + blanks},
@@ -51,7 +51,7 @@ var volatileText = []struct {
 	{regexp.MustCompile(`\b\d\d:\d\d\b`), "14:02"},
 	{regexp.MustCompile(`in [12]\dh`), "in 20h"},
 	{regexp.MustCompile(`without \d{3} of`), "without 112 of"},
-	{regexp.MustCompile(`[ \d,]{7}\d ms`), "       1 ms"},
+	{regexp.MustCompile(`[ \d,<]{7}\d ms`), "       1 ms"},
 }
 
 // blanks fill up the rest of a line.

@@ -15,6 +15,8 @@ func Percent(share float64) string { return display.Percent(share) + " %" }
 // Took formats a duration with two or three digits: 0.6 ms, 27 ms, 1.2 s.
 func Took(d time.Duration) string {
 	switch {
+	case d < 50*time.Microsecond:
+		return "< 0.1 ms"
 	case d < 10*time.Millisecond:
 		return strings.Replace(fmt.Sprintf("%.1f ms", d.Seconds()*1000), ".0 ", " ", 1)
 	case d.Round(time.Millisecond) < time.Second:
@@ -46,6 +48,9 @@ func DurationText(text string) string {
 	ticks, err := wire.ParseTimeSpan(text)
 	if err != nil {
 		return text
+	}
+	if ticks < ticksPerMilli {
+		return "< 1 ms"
 	}
 	return display.Thousands(ticks/ticksPerMilli) + " ms"
 }

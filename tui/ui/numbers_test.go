@@ -24,6 +24,21 @@ func TestMillisecondsFormat(t *testing.T) {
 	}
 }
 
+// A duration below a millisecond is not called none.
+func TestDurationsInMilliseconds(t *testing.T) {
+	for text, want := range map[string]string{
+		"PT0S":      "< 1 ms",
+		"PT0.0009S": "< 1 ms",
+		"PT0.001S":  "1 ms",
+		"PT1.5S":    "1,500 ms",
+		"soon":      "soon",
+	} {
+		if got := ui.DurationText(text); got != want {
+			t.Errorf("%s is %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Shares and durations are short, and never rounded to all or nothing.
 func TestShortNumbers(t *testing.T) {
 	for share, want := range map[float64]string{
@@ -34,6 +49,8 @@ func TestShortNumbers(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{
+		0:                          "< 0.1 ms",
+		50 * time.Microsecond:      "0.1 ms",
 		649_800 * time.Nanosecond:  "0.6 ms",
 		4 * time.Millisecond:       "4 ms",
 		9_960 * time.Microsecond:   "10 ms",
