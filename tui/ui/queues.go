@@ -18,6 +18,7 @@ type Queues struct {
 	Troubles  wire.Troubles         // the last ones, of statistics or of the live stream
 	Changed   bool                  // messages changed since the last fetch
 	fetchedAt time.Time
+	fetches   int             // number of requests; only the response to the last one is shown
 	since     time.Time       // start of the statistics if less than an hour ago
 	differing map[string]bool // SubscriptionIDs with an enabled state that differs from the fetched one
 }
@@ -93,15 +94,17 @@ func InTrouble(q wire.Queue) bool {
 // troublesOf returns the numbers of statistics that need attention.
 func troublesOf(s *wire.Stats) wire.Troubles {
 	t := wire.Troubles{GivenUp: s.Totals.GivenUp}
+	retryPending := int64(0)
 	for _, queue := range s.Queues {
 		if InTrouble(queue) {
 			t.Endpoints++
 		}
-		t.RetryPending += queue.RetryPending
+		retryPending += queue.RetryPending
 	}
 	if s.Depth != nil {
-		t.RetryPending = s.Depth.RetryPending
+		retryPending = s.Depth.RetryPending
 	}
+	t.RetryPending = retryPending
 	return t
 }
 
@@ -139,27 +142,25 @@ func (q *Queues) Refresh(s Screen, then func() tea.Cmd) tea.Cmd {
 	return q.RefreshNow(s, then)
 }
 
-// RefreshNow fetches the statistics.
-func (q *Queues) RefreshNow(s Screen, then func() tea.Cmd) tea.Cmd {
-	q.Changed = false
-	return q.fetch(s, then)
-}
-
 // RefreshIfOld fetches the statistics if they are older than QueuesInterval.
 func (q *Queues) RefreshIfOld(s Screen, then func() tea.Cmd) tea.Cmd {
-	if b := s.Common(); !b.Session.MayPoll() || b.Session.Now.Sub(q.fetchedAt) < QueuesInterval {
+	b := s.Common()
+	if !b.Session.MayPoll() || b.Session.Now.Sub(q.fetchedAt) < QueuesInterval {
 		return nil
 	}
-	return q.fetch(s, then)
+	return q.RefreshNow(s, then)
 }
 
-// fetch fetches the statistics. Errors are ignored; the old statistics remain.
-func (q *Queues) fetch(s Screen, then func() tea.Cmd) tea.Cmd {
+// RefreshNow fetches the statistics. Errors are ignored; the old statistics remain.
+func (q *Queues) RefreshNow(s Screen, then func() tea.Cmd) tea.Cmd {
 	b := s.Common()
+	q.Changed = false
 	q.fetchedAt = b.Session.Now
+	q.fetches++
+	number := q.fetches
 	fetchStats := func(ctx context.Context, c *client.Client) (*wire.Stats, error) { return c.Stats(ctx, time.Hour) }
 	return Fetch(b.Session.Context, s, fetchStats, func(stats *wire.Stats, err error) tea.Cmd {
-		if err == nil {
+		if err == nil && number == q.fetches {
 			q.Update(stats, b.Session.Now)
 		}
 		return then()
