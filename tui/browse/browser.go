@@ -283,7 +283,7 @@ func (b *Browser) Panels() []theme.Panel {
 		list.Height++
 	}
 	filters := b.Selection.filterText()
-	for _, line := range b.statistics.foot(b.footLines(), &b.Grid.Columns, filters) {
+	for _, line := range b.statistics.foot(b.footLines(), b.Grid.Width(), &b.Grid.Columns, filters) {
 		list.Lines = append(list.Lines, b.Session.Theme.Compose(list.Width, line, nil))
 		list.Height++
 	}

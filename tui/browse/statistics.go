@@ -271,18 +271,45 @@ func (b *Browser) footLines() int {
 }
 
 // foot returns the lines below the list: the statistics of the selected column, or the key that
-// fetches them.
-func (s *statistics) foot(lines int, columns *grid.Layout, filters string) [][]theme.Span {
+// fetches them. A single line of a width has those that fit, and the key that shows the others.
+func (s *statistics) foot(lines, width int, columns *grid.Layout, filters string) [][]theme.Span {
+	if lines == 0 {
+		return nil
+	}
 	margin := theme.Span{Text: "   "}
 	totals, values := s.parts(columns, filters)
 	line := append([]theme.Span{margin}, totals...)
-	switch lines {
-	case 0:
-		return nil
-	case 1:
-		return [][]theme.Span{append(line, values...)}
+	if lines == 1 {
+		return [][]theme.Span{fitValues(append(line, values...), len(line), width)}
 	}
 	return [][]theme.Span{line, append([]theme.Span{margin}, values...)}
+}
+
+// fitValues leaves out the last values of a line that do not fit, with their names. The first fixed
+// spans stay.
+func fitValues(line []theme.Span, fixed, width int) []theme.Span {
+	more := []theme.Span{
+		{Text: keymap.KeyFor(keymap.InBrowser, keymap.ShowInfo), Role: theme.Key},
+		{Text: " more", Role: theme.Dim},
+	}
+	if spansWidth(line) <= width {
+		return line
+	}
+	const pair = 2 // a name and a value
+	end := len(line)
+	for end-pair >= fixed && spansWidth(line[:end])+spansWidth(more) > width {
+		end -= pair
+	}
+	return append(line[:end:end], more...)
+}
+
+// spansWidth returns the width of spans in cells.
+func spansWidth(spans []theme.Span) int {
+	width := 0
+	for _, span := range spans {
+		width += theme.Width(span.Text)
+	}
+	return width
 }
 
 // parts returns the statistics of the selected column in two parts, the first one with its name.
