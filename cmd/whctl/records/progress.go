@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // Minimum intervals between updates.
@@ -19,11 +20,10 @@ const (
 	clockRows      = 256 // rows between two readings of the clock
 )
 
-// Widths of a line that is rewritten, and of its parts.
+// Widths of parts of a line that is rewritten.
 const (
-	screenWidth = 79
-	nameWidth   = 16
-	barWidth    = 12
+	nameWidth = 16
+	barWidth  = 12
 )
 
 // progress prints the progress of an export. A nil *progress prints nothing.
@@ -34,10 +34,10 @@ type progress struct {
 	now      func() time.Time
 	interval time.Duration
 	start    time.Time
-	last     time.Time // time of the last update
-	seen     int64     // number of rows when the clock was last read
-	rewrites bool      // each text overwrites the previous one
-	bar      string    // two characters for the part that is done and the remainder; empty for no bar
+	last     time.Time          // time of the last update
+	seen     int64              // number of rows when the clock was last read
+	line     *output.StatusLine // on which print shows the texts; nil if it prints lines
+	bar      string             // two characters for the part that is done and the remainder; empty for no bar
 
 	total atomic.Int64 // 0 until it is known
 	work  sync.WaitGroup
@@ -60,12 +60,12 @@ func newProgress(
 		return p
 	}
 	p.interval = screenInterval
-	p.rewrites = true
+	p.line = output.NewStatusLine(to)
+	p.print = p.line.Show
 	p.bar = bar
 	if len(name) > nameWidth {
 		p.name = name[:nameWidth-2] + ".."
 	}
-	p.print = func(text string) { fmt.Fprintf(to, "\r%-*s", screenWidth, text) }
 	return p
 }
 
@@ -133,7 +133,5 @@ func (p *progress) end() {
 	}
 	p.stop()
 	p.work.Wait()
-	if p.rewrites {
-		p.print(strings.Repeat(" ", screenWidth) + "\r")
-	}
+	p.line.Clear()
 }
