@@ -146,6 +146,8 @@ const (
 	NewSecret
 	NextTab
 	PreviousTab
+	NextPanel
+	PreviousPanel
 	NextMatch
 	PreviousMatch
 	Accept
@@ -265,6 +267,8 @@ var Bindings = Table{
 	{InHome, "i", ShowInfo, "", "open the subscription of the endpoint, with delivery statistics", false},
 	{InHome, "n", AddNew, "", "add a subscriber", true},
 	{InHome, "!", ProblemsOnly, "all failures", "failed and retrying messages, the newest failure first", false},
+	{InHome, "tab", NextPanel, "next list", "first entry of the next list", false},
+	{InHome, "shift+tab", PreviousPanel, "", "first entry of the previous list", false},
 
 	{InSubscribers, "enter", Open, "open", "open its subscriptions", false},
 	{InSubscribers, "m", ShowMessages, "messages", "messages of the subscriber", false},

@@ -132,5 +132,5 @@ func (k Table) BoundOnAnyScreen(key string) bool {
 // Navigation is the actions that only move the selection or the view.
 var Navigation = []Action{
 	GoUp, GoDown, GoLeft, GoRight, PreviousPage, NextPage, NextMatch, PreviousMatch,
-	NextTab, PreviousTab,
+	NextTab, PreviousTab, NextPanel, PreviousPanel,
 }

@@ -92,12 +92,13 @@ func (s *Session) NeedsAdmin() string {
 // word.
 func (s *Session) NeedsTypedAnswer(count int) bool { return s.protected() || count >= typedCountMin }
 
-// remember adds an input to the history, except :rw with the name of a protected
+// remember adds an input to the history, except the command rw with the name of a protected
 // profile, which has to be typed each time.
 func (s *Session) remember(kind, text string) {
 	list := s.History[kind]
 	isRepeated := len(list) > 0 && list[len(list)-1] == text
-	if text == "" || strings.HasPrefix(text, "rw ") || isRepeated {
+	namesProfile := kind == CommandHistory && strings.HasPrefix(text, "rw ")
+	if text == "" || namesProfile || isRepeated {
 		return
 	}
 	s.History[kind] = append(list, text)
@@ -218,12 +219,17 @@ func (c *Clock) ShortSince(at time.Time) string {
 	return c.ShortTime(at)
 }
 
-// ShortUntil formats a time in the future according to the mode: in 6m, or at 09:31.
-func (c *Clock) ShortUntil(at time.Time) string {
-	if c.Times == Relative && !at.IsZero() {
-		return Soon(c.TimeUntil(at))
+// NextText describes when something happens next according to the mode, with a label: "next in 6m",
+// "next at 09:31" or "due now". It is "" if the time is not known.
+func (c *Clock) NextText(label string, next time.Time) string {
+	if next.IsZero() {
+		return ""
 	}
-	return "at " + c.ShortTime(at)
+	until := c.TimeUntil(next)
+	if c.Times == Relative || until <= 0 {
+		return Next(label, until)
+	}
+	return strings.TrimSpace(label + " at " + c.ShortTime(next))
 }
 
 // TimeOfDay formats the time of day.

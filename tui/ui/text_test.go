@@ -45,14 +45,22 @@ func TestShortTimes(t *testing.T) {
 	c := ui.Clock{Now: now, Zone: time.UTC}
 	earlier := now.Add(-2 * time.Minute)
 	later := now.Add(6 * time.Minute)
-	relative := []string{c.ShortSince(earlier), c.ShortUntil(later), c.ShortUntil(now)}
-	if want := []string{"2m ago", "in 6m", "now"}; !slices.Equal(relative, want) {
+	unknown := time.Time{}
+	relative := []string{
+		c.ShortSince(earlier), c.NextText("next", later), c.NextText("", later), c.NextText("next", now),
+		c.NextText("next", unknown),
+	}
+	if want := []string{"2m ago", "next in 6m", "in 6m", "due now", ""}; !slices.Equal(relative, want) {
 		t.Errorf("relative times are %q, want %q", relative, want)
 	}
 	c.Times = ui.Local
 	old := now.Add(-48 * time.Hour)
-	got := []string{c.ShortSince(earlier), c.ShortUntil(later), c.ShortSince(old), c.ShortTime(time.Time{})}
-	if want := []string{"14:00", "at 14:08", "06-29 14:02", "-"}; !slices.Equal(got, want) {
+	got := []string{
+		c.ShortSince(earlier), c.NextText("next", later), c.NextText("next", earlier),
+		c.NextText("next", unknown), c.ShortSince(old), c.ShortTime(unknown),
+	}
+	want := []string{"14:00", "next at 14:08", "due now", "", "06-29 14:02", "-"}
+	if !slices.Equal(got, want) {
 		t.Errorf("local times are %q, want %q", got, want)
 	}
 }

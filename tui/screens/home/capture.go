@@ -2,7 +2,6 @@ package home
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/bizhook/whd/client"
@@ -101,7 +100,7 @@ func (c Captures) healthySpans(t *theme.Theme) []theme.Span {
 	}
 	text := display.Count(c.Healthy, "kind", "kinds") + ", up to date"
 	if len(c.Late) > 0 {
-		text = fmt.Sprintf("%d others", c.Healthy)
+		text = display.Count(c.Healthy, "other", "others")
 	}
 	return []theme.Span{{Text: text + " ", Role: theme.Dim}, {Text: t.OK, Role: theme.Success}, {Text: " "}}
 }

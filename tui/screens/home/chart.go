@@ -20,22 +20,31 @@ type chart struct {
 	short   bool
 }
 
-// Widths of the labels before the bars, with the axis.
+// Widths of the labels before the bars, with the axis. A short chart has the unit next to the number.
 const (
 	labelCells      = len(" /min ") + 1
-	shortLabelCells = len(" 312/min ") + 1 // the unit is next to the number
+	shortLabelCells = len(" 312/min ") + 1
+	longLabelCells  = len(" 4.5k a minute ") + 1 // on a short chart with some room
 )
 
-// labelWidth returns the width of the labels.
+// labelWidth returns the width of the labels. Those of a short chart take what the bars leave, so that
+// the bars end at the frame of a screen with 80 columns.
 func (c chart) labelWidth() int {
-	if c.short {
-		return shortLabelCells
+	if !c.short {
+		return labelCells
 	}
-	return labelCells
+	const margin = 1
+	return max(shortLabelCells, min(c.width-60*c.barWidth()-margin, longLabelCells+1))
 }
 
 // barWidth returns the width of a minute in cells.
-func (c chart) barWidth() int { return max(1, min(3, (c.width-c.labelWidth()-1)/60)) }
+func (c chart) barWidth() int {
+	label := labelCells
+	if c.short {
+		label = shortLabelCells
+	}
+	return max(1, min(3, (c.width-label-1)/60))
+}
 
 // minutesShown returns the number of minutes that fit.
 func (c chart) minutesShown() int {
@@ -71,8 +80,9 @@ func (c chart) totals() string {
 		{Text: t.Fail + " " + display.Thousands(totals.GivenUp), Role: failedRole},
 		{Text: failed + "   "},
 	}
-	if messages := share(totals.Delivered, totals.GivenUp); messages != "" {
-		spans = append(spans, theme.Span{Text: messages + "   "})
+	sent := deliveries{delivered: totals.Delivered, retried: totals.Failed, givenUp: totals.GivenUp}
+	if share := sent.share(); share != "" {
+		spans = append(spans, theme.Span{Text: share + "   "})
 	}
 	if c.stats.Latency.P50 > 0 {
 		spans = append(spans,
@@ -97,7 +107,7 @@ func (c chart) shown(series []int64) []int64 {
 	return series[max(0, len(series)-c.minutesShown()):]
 }
 
-// lines draws the bars, those of failures below, and the time axis.
+// lines draws the bars, and those of failures below.
 func (c chart) lines() []string {
 	delivered := c.shown(c.stats.Minutes.Delivered)
 	highest := slices.Max(append([]int64{1}, delivered...))
@@ -107,7 +117,7 @@ func (c chart) lines() []string {
 		bars := c.barLine(delivered, highest, above)
 		lines[i] = c.session.Theme.Compose(c.width, append(c.label(i, highest), bars...), nil)
 	}
-	return append(lines, c.failed(), c.hours())
+	return append(lines, c.failed())
 }
 
 // label returns the label of a line of bars, with the axis: the highest value, the unit and zero.
@@ -117,7 +127,9 @@ func (c chart) label(line int, highest int64) []theme.Span {
 	switch {
 	case line == 0:
 		text, axis = display.Short(highest), t.Tick
-		if c.short {
+		if c.labelWidth() >= longLabelCells {
+			text += " a minute"
+		} else if c.short {
 			text += "/min"
 		}
 	case line == c.rows-1:
@@ -210,7 +222,11 @@ func (c chart) failed() string {
 		minute++
 		return span
 	})
-	return t.Compose(c.width, append(c.labelled(t.Fail, t.Cross, theme.Failure), bars...), nil)
+	label := t.Fail
+	if c.labelWidth() >= longLabelCells {
+		label += " failed"
+	}
+	return t.Compose(c.width, append(c.labelled(label, t.Cross, theme.Failure), bars...), nil)
 }
 
 // barOf returns a bar of one cell, and a dot for zero.

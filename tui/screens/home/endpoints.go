@@ -1,7 +1,6 @@
 package home
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -16,17 +15,65 @@ import (
 type endpointList struct {
 	session  *ui.Session
 	overview *Overview
-	width    int // in cells
+	troubled []wire.Queue
+	names    map[string]string // by SubscriptionID
+	host     string            // of all endpoints; empty if they have different ones
+	width    int               // in cells
 }
 
-// title counts the endpoints.
+// newEndpointList returns the list in a width.
+func newEndpointList(s *ui.Session, o *Overview, troubled []wire.Queue, width int) endpointList {
+	names, host := endpointNames(o.Stats.Queues)
+	return endpointList{
+		session:  s,
+		overview: o,
+		troubled: troubled,
+		names:    names,
+		host:     host,
+		width:    width,
+	}
+}
+
+// endpointNames returns the name of each endpoint: its host and path, and its event if several ones
+// have the same URL. If all have the same host, it is returned, and the names have none.
+func endpointNames(queues []wire.Queue) (names map[string]string, host string) {
+	names = make(map[string]string, len(queues))
+	uses := make(map[string]int, len(queues))
+	hasOneHost := len(queues) > 1
+	for i, q := range queues {
+		name := ui.EndpointName(q.URL)
+		names[q.SubscriptionID] = name
+		uses[name]++
+		first, _, _ := strings.Cut(name, " ")
+		if i == 0 {
+			host = first
+		}
+		hasOneHost = hasOneHost && first == host
+	}
+	if !hasOneHost {
+		host = ""
+	}
+	for _, q := range queues {
+		name := names[q.SubscriptionID]
+		shown := name
+		if hasOneHost {
+			shown = strings.TrimPrefix(name, host+" ")
+		}
+		if uses[name] > 1 {
+			shown += " " + q.EventName
+		}
+		names[q.SubscriptionID] = shown
+	}
+	return names, host
+}
+
+// title says how many endpoints there are, and how many are in trouble.
 func (e endpointList) title() string {
 	total := display.Thousands(e.overview.Stats.Subscriptions)
-	troubled := len(e.overview.troubled())
-	if troubled == 0 {
+	if len(e.troubled) == 0 {
 		return total
 	}
-	return fmt.Sprintf("%s of %s in trouble", display.Thousands(troubled), total)
+	return fmt.Sprintf("%s of %s in trouble", display.Thousands(len(e.troubled)), total)
 }
 
 // note has the host that all endpoints have in common, and counts the disabled subscriptions, which
@@ -36,7 +83,7 @@ func (e endpointList) note() []theme.Span {
 	if n := e.overview.Stats.Disabled; n > 0 {
 		disabled = fmt.Sprintf("%d disabled", n)
 	}
-	text := ui.Parts(e.commonHost(), disabled)
+	text := ui.Parts(e.host, disabled)
 	const edges = 8 // spaces and lines around title and note
 	if theme.Width("Endpoints - "+e.title()+text)+edges > e.width-2 {
 		text = disabled
@@ -47,135 +94,77 @@ func (e endpointList) note() []theme.Span {
 	return []theme.Span{{Text: text, Role: theme.Dim}}
 }
 
-// isStopped reports whether an endpoint receives nothing, or only single messages at intervals.
-func isStopped(q wire.Queue) bool { return !q.IsEnabled || q.Breaker == wire.BreakerOpen }
-
-// isUnsteady reports whether so many attempts fail that an endpoint has a sign of its own, although
-// it is not in trouble: the messages are delivered by retries.
-func isUnsteady(q wire.Queue) bool {
-	const steadyShare = 0.9
-	failed := q.Failed + q.GivenUp
-	return failed > 0 && float64(q.Delivered) < steadyShare*float64(q.Delivered+failed)
+// newBlock returns the panel of the list without lines.
+func (e endpointList) newBlock() block {
+	b := newBlock("Endpoints", e.width)
+	b.detail = e.title()
+	b.Note = e.note()
+	return b
 }
 
-// sign returns the sign of an endpoint's state.
-func (e endpointList) sign(q wire.Queue) theme.Span {
+// block draws the endpoints with their traffic in a number of lines: the first ones in trouble with
+// their reasons, then the others, one by one if there is room for all of them.
+func (e endpointList) block(shown, height, first, selected int) block {
+	b := e.newBlock()
+	for i, q := range e.troubled[:shown] {
+		for _, line := range e.troubleLines(q, first+i == selected) {
+			b.add(line, first+i)
+		}
+	}
+	if shown < len(e.troubled) {
+		b.addText(e.hiddenLine(shown))
+	}
+	const gap = 1
+	room := height - len(b.Lines)
+	if len(b.Lines) > 0 && room > gap {
+		b.addText(theme.Spaces(e.width))
+		room -= gap
+	}
+	b.addText(e.untroubledLines(room)...)
+	return b
+}
+
+// troubleLines draws an endpoint in trouble in two lines.
+func (e endpointList) troubleLines(q wire.Queue, selected bool) []string {
+	text := "  " + ui.Join(", ", affected(q), e.overview.reason(q))
+	if when := e.when(q); theme.Width(text+", "+when)+2 <= e.width {
+		text = ui.Join(", ", text, when)
+	}
+	dim := []theme.Span{{Text: text, Role: theme.Dim}}
+	return []string{
+		e.trafficLine(q, selected),
+		e.session.Theme.SignRow(e.width, selected, dim, nil),
+	}
+}
+
+// when describes the next attempt of an endpoint that is paused, or else the last failure.
+func (e endpointList) when(q wire.Queue) string {
+	if next := nextProbe(q); !next.IsZero() {
+		return e.session.NextText("next", next)
+	}
+	if failed := lastFailure(q); !failed.IsZero() {
+		return "last " + e.session.ShortSince(failed)
+	}
+	return ""
+}
+
+// trafficLine draws an endpoint with its traffic.
+func (e endpointList) trafficLine(q wire.Queue, selected bool) string {
+	sign := e.sign(q)
+	numbers := e.traffic(deliveriesOf(q), q.Attempts, sign.Role)
+	const signCells, gap = 3, 2
+	room := e.width - signCells - gap
+	for _, span := range numbers {
+		room -= theme.Width(span.Text)
+	}
 	t := e.session.Theme
-	if !ui.InTrouble(q) && isUnsteady(q) {
-		return theme.Span{Text: t.Retry, Role: theme.Warning}
-	}
-	if !ui.InTrouble(q) {
-		return theme.Span{Text: t.Healthy, Role: theme.Success}
-	}
-	if isStopped(q) {
-		return theme.Span{Text: t.Stopped, Role: theme.Failure}
-	}
-	return theme.Span{Text: t.Alert, Role: theme.Warning}
+	name := theme.Span{Text: fitEndpoint(t, e.names[q.SubscriptionID], room)}
+	return t.SignRow(e.width, selected, []theme.Span{sign, name}, numbers)
 }
 
-// name returns the host and path of an endpoint, with the event if several ones have the same URL.
-// The host is in the title if all have the same.
-func (e endpointList) name(q wire.Queue) string {
-	name := ui.EndpointName(q.URL)
-	shown := name
-	if host := e.commonHost(); host != "" {
-		shown = strings.TrimPrefix(name, host+" ")
-	}
-	for _, endpoint := range e.overview.Stats.Queues {
-		if endpoint.SubscriptionID != q.SubscriptionID && ui.EndpointName(endpoint.URL) == name {
-			return shown + " " + q.EventName
-		}
-	}
-	return shown
-}
-
-// commonHost returns the host of all endpoints if there are several, "" if they differ.
-func (e endpointList) commonHost() string {
-	queues := e.overview.Stats.Queues
-	if len(queues) < 2 {
-		return ""
-	}
-	common, _, _ := strings.Cut(ui.EndpointName(queues[0].URL), " ")
-	for _, q := range queues[1:] {
-		host, _, _ := strings.Cut(ui.EndpointName(q.URL), " ")
-		if host != common {
-			return ""
-		}
-	}
-	return common
-}
-
-// fitEndpoint cuts the host of an endpoint in its middle, and its path only if that is not enough.
-func fitEndpoint(t *theme.Theme, name string, width int) string {
-	host, path, hasPath := strings.Cut(name, " ")
-	const minHost, minWidth = 9, 20
-	if !hasPath || theme.Width(name) <= width || width < minWidth {
-		return t.TruncateMiddle(name, width)
-	}
-	room := max(width-1-theme.Width(path), min(minHost, len(host)), width/3)
-	host = t.TruncateMiddle(host, min(room, len(host)))
-	return host + " " + t.TruncateMiddle(path, width-1-theme.Width(host))
-}
-
-// affected describes the messages that an endpoint in trouble has not received.
-func (e endpointList) affected(q wire.Queue) string {
-	switch {
-	case isStopped(q) && q.Pending > 0:
-		return display.Short(q.Pending) + " wait"
-	case q.GivenUp > 0:
-		return display.Short(q.GivenUp) + " failed"
-	case q.Pending > 0:
-		return display.Short(q.Pending) + " retrying"
-	}
-	return display.Short(q.Failed) + " failed"
-}
-
-// reason explains why an endpoint in trouble receives nothing.
-func (e endpointList) reason(q wire.Queue) string {
-	if !q.IsEnabled {
-		return strings.TrimSuffix("disabled: "+q.DisabledReason, ": ")
-	}
-	if q.Breaker == wire.BreakerOpen {
-		return "paused after failures"
-	}
-	if g := e.overview.groupOf(q.SubscriptionID); g != nil {
-		return g.result()
-	}
-	if q.LastFailure == nil {
-		return "failing"
-	}
-	code := ""
-	if q.LastFailure.HTTPCode > 0 {
-		code = fmt.Sprint(q.LastFailure.HTTPCode, " ")
-	}
-	return code + q.LastFailure.Message
-}
-
-// when returns the time of the last failure, or of the next try of an endpoint that is paused.
-func (e endpointList) when(q wire.Queue) (text string, isNext bool) {
-	if !q.IsEnabled {
-		return "", false
-	}
-	if next := time.Time(q.NextProbeDateTime); q.Breaker == wire.BreakerOpen && !next.IsZero() {
-		return e.session.ShortUntil(next), true
-	}
-	if q.LastFailure == nil {
-		return "", false
-	}
-	return e.session.ShortSince(time.Time(q.LastFailure.At)), false
-}
-
-// share returns the share of messages or attempts that succeeded, "" without any.
-func share(delivered, failed int64) string {
-	if delivered+failed <= 0 || delivered < 0 {
-		return ""
-	}
-	return ui.Percent(float64(delivered) / float64(delivered+failed))
-}
-
-// numbers returns the share of successes and the sparkline of an endpoint.
-func (e endpointList) numbers(delivered, failed int64, attempts []int64, role theme.Role) []theme.Span {
-	spans := []theme.Span{{Text: share(delivered, failed) + "  "}}
+// traffic returns the share of messages that were delivered, and the attempts as a sparkline.
+func (e endpointList) traffic(d deliveries, attempts []int64, role theme.Role) []theme.Span {
+	spans := []theme.Span{{Text: d.share() + "  "}}
 	spans = append(spans, sparkline(e.session.Theme, attempts, e.uncounted(), role)...)
 	return append(spans, theme.Span{Text: " "})
 }
@@ -191,171 +180,216 @@ func (e endpointList) uncounted() int {
 	return sparkCells - 1 - int(now.Sub(since)/step)
 }
 
-// numbersOf returns the share of successes and the sparkline of an endpoint.
-func (e endpointList) numbersOf(q wire.Queue) []theme.Span {
-	return e.numbers(q.Delivered, q.Failed+q.GivenUp, q.Attempts, e.sign(q).Role)
-}
+// minListed is the number of endpoints without trouble from which some of them are listed.
+const minListed = 3
 
-// nameLine draws an endpoint with its numbers. The name is cut in the middle.
-func (e endpointList) nameLine(q wire.Queue, selected bool) string {
-	t := e.session.Theme
-	const signCells, gap = 3, 2
-	numbers := e.numbersOf(q)
-	room := e.width - signCells - gap
-	for _, span := range numbers {
-		room -= theme.Width(span.Text)
+// untroubledLines draws the endpoints without trouble in at most room lines. The last one has the sum
+// of those without a line.
+func (e endpointList) untroubledLines(room int) []string {
+	if room < 1 {
+		return nil
 	}
-	sign := e.sign(q)
-	sign.Text += " "
-	return t.SignRow(e.width, selected, []theme.Span{sign, {Text: fitEndpoint(t, e.name(q), room)}}, numbers)
-}
-
-// troubleLines draws an endpoint in trouble in two lines.
-func (e endpointList) troubleLines(q wire.Queue, selected bool) []string {
-	t := e.session.Theme
-	text := e.affected(q) + ", " + e.reason(q)
-	when, isNext := e.when(q)
-	if isNext {
-		when = nextText(when, "next ")
-	} else if when != "" {
-		when = "last " + when
+	sum := e.sum()
+	if sum.count == 0 && len(e.troubled) == 0 {
+		return []string{e.disabledLine()}
 	}
-	const margins = 4
-	if when != "" && theme.Width(text+", "+when) <= e.width-margins {
-		text += ", " + when
-	}
-	return []string{
-		e.nameLine(q, selected),
-		t.SignRow(e.width, selected, []theme.Span{{Text: "  " + text, Role: theme.Dim}}, nil),
-	}
-}
-
-// troubleColumns are the widths of the columns of endpoints in one line each.
-type troubleColumns struct{ name, affected, reason, when int }
-
-// troubleTable returns the texts of endpoints in one line each, and the widths of their columns.
-func (e endpointList) troubleTable(list []wire.Queue) (rows [][4]string, widths troubleColumns) {
-	for _, q := range list {
-		when, isNext := e.when(q)
-		row := [4]string{e.name(q), e.affected(q), e.reason(q), when}
-		if isNext {
-			row[2], row[3] = "paused, "+nextText(when, "next try "), ""
+	listed := e.overview.healthy()
+	listed = listed[:min(len(listed), room)]
+	hasSum := sum.count > len(listed)
+	if hasSum {
+		listed = listed[:min(len(listed), room-1)]
+		if len(listed) < minListed {
+			listed = nil
 		}
-		rows = append(rows, row)
-		widths.name = max(widths.name, theme.Width(row[0]))
-		widths.affected = max(widths.affected, theme.Width(row[1]))
-		widths.reason = max(widths.reason, theme.Width(row[2]))
-		widths.when = max(widths.when, theme.Width(row[3]))
 	}
-	const margins = 3 + 3*3 + 1 // the sign with its spaces, three gaps, and a cell at the end
-	room := e.width - margins - widths.affected - widths.when
-	widths.name = max(min(widths.name, room-widths.reason), min(widths.name, max(room*2/5, len("others"))))
-	widths.reason = max(0, room-widths.name)
-	return rows, widths
-}
-
-// tableLines draws endpoints in trouble in one line each; selected is the index of the selected one.
-func (e endpointList) tableLines(list []wire.Queue, selected int) []string {
-	t := e.session.Theme
-	rows, widths := e.troubleTable(list)
 	var lines []string
-	for i, row := range rows {
-		sign := e.sign(list[i])
-		sign.Text += " "
-		spans := []theme.Span{
-			sign,
-			{Text: t.Fit(fitEndpoint(t, row[0], widths.name), widths.name, false) + "   "},
-			{Text: t.Fit(row[1], widths.affected, false) + "   "},
-			{Text: t.Fit(row[2], widths.reason, false) + "   ", Role: theme.Dim},
-			{Text: t.Fit(row[3], widths.when, true) + " ", Role: theme.Dim},
-		}
-		lines = append(lines, t.SignRow(e.width, i == selected, spans, nil))
+	for _, q := range listed {
+		lines = append(lines, e.trafficLine(q, false))
+		sum.subtract(q)
+		sum.count--
+	}
+	if hasSum {
+		isRest := len(e.troubled)+len(listed) > 0
+		numbers := e.traffic(sum.deliveries, sum.attempts, theme.Success)
+		lines = append(lines, e.session.Theme.SignRow(e.width, false, e.sumSpans(sum, isRest), numbers))
 	}
 	return lines
 }
 
-// others sums up the endpoints without trouble.
-type others struct {
-	count     int
-	delivered int64
-	failed    int64
-	attempts  []int64
+// table draws the endpoints in one line each, without their traffic: the first ones in trouble, and
+// the others together if the height has a line for them.
+func (e endpointList) table(shown, height, first, selected int) block {
+	b := e.newBlock()
+	rows := make([]endpointRow, shown)
+	for i, q := range e.troubled[:shown] {
+		rows[i] = e.row(q)
+	}
+	widths := e.columns(rows)
+	for i, row := range rows {
+		b.add(e.rowLine(row, widths, first+i == selected), first+i)
+	}
+	if shown < len(e.troubled) {
+		b.addText(e.hiddenLine(shown))
+	} else if shown < height {
+		b.addText(e.sumRow(widths.name))
+	}
+	return b
 }
 
-// others returns the sum of the endpoints without trouble, also of those without traffic.
-func (e endpointList) others() others {
-	s := e.overview.Stats
-	sum := others{delivered: s.Totals.Delivered, failed: s.Totals.Failed + s.Totals.GivenUp}
-	sum.count = s.Subscriptions - s.Disabled
-	for _, q := range e.overview.troubled() {
+// endpointRow is an endpoint in trouble in a table.
+type endpointRow struct {
+	sign                         theme.Span
+	name, affected, reason, when string
+}
+
+// row returns the texts of an endpoint. The next attempt is more important than why it is paused.
+func (e endpointList) row(q wire.Queue) endpointRow {
+	row := endpointRow{
+		sign:     e.sign(q),
+		name:     e.names[q.SubscriptionID],
+		affected: affected(q),
+		reason:   e.overview.reason(q),
+	}
+	if next := nextProbe(q); !next.IsZero() {
+		row.reason = "paused, " + e.session.NextText("next try", next)
+	} else if failed := lastFailure(q); !failed.IsZero() {
+		row.when = e.session.ShortSince(failed)
+	}
+	return row
+}
+
+// endpointColumns are the widths of the columns of a table of endpoints.
+type endpointColumns struct{ name, affected, reason, when int }
+
+// columns returns the widths that fit. Counts and times are never cut. If names and reasons do not
+// fit, the reasons are cut first, but names have no more than two fifths of the room for both.
+func (e endpointList) columns(rows []endpointRow) endpointColumns {
+	var c endpointColumns
+	for _, row := range rows {
+		c.name = max(c.name, theme.Width(row.name))
+		c.affected = max(c.affected, theme.Width(row.affected))
+		c.reason = max(c.reason, theme.Width(row.reason))
+		c.when = max(c.when, theme.Width(row.when))
+	}
+	const sign, gaps, margin = 3, 3 * 3, 1
+	room := e.width - sign - gaps - margin - c.affected - c.when
+	if c.name+c.reason > room {
+		fairShare := room * 2 / 5
+		c.name = min(c.name, max(fairShare, room-c.reason))
+	}
+	c.reason = max(0, room-c.name) // the times are at the end of the line
+	return c
+}
+
+// rowLine draws a row of the table.
+func (e endpointList) rowLine(row endpointRow, c endpointColumns, selected bool) string {
+	t := e.session.Theme
+	const gap = "   "
+	return t.SignRow(e.width, selected, []theme.Span{
+		row.sign,
+		{Text: t.Fit(fitEndpoint(t, row.name, c.name), c.name, false) + gap},
+		{Text: t.Fit(row.affected, c.affected, false) + gap},
+		{Text: t.Fit(row.reason, c.reason, false) + gap, Role: theme.Dim},
+		{Text: t.Fit(row.when, c.when, true) + " ", Role: theme.Dim},
+	}, nil)
+}
+
+// hiddenLine counts the endpoints in trouble without room, below those that are shown.
+func (e endpointList) hiddenLine(shown int) string {
+	hidden := display.Thousands(len(e.troubled) - shown)
+	text := hidden + " in trouble"
+	if shown > 0 {
+		text = hidden + " more in trouble"
+	}
+	t := e.session.Theme
+	return t.SignRow(e.width, false, []theme.Span{
+		{Text: t.Alert + " ", Role: theme.Warning},
+		{Text: text},
+	}, nil)
+}
+
+// untroubledCount returns the number of enabled endpoints that are not in trouble, also of those
+// without traffic.
+func (o *Overview) untroubledCount(troubled []wire.Queue) int {
+	count := o.Stats.Subscriptions - o.Stats.Disabled
+	for _, q := range troubled {
 		if q.IsEnabled {
-			sum.count--
+			count--
 		}
 	}
-	for _, q := range s.Queues {
-		if ui.InTrouble(q) {
-			sum.delivered -= q.Delivered
-			sum.failed -= q.Failed + q.GivenUp
-		} else {
-			sum.addAttempts(q, 1)
-		}
+	return max(0, count)
+}
+
+// endpointSum is the sum of endpoints.
+type endpointSum struct {
+	deliveries
+	count    int
+	attempts []int64 // by steps of a sparkline
+}
+
+// sum returns the sum of the endpoints that are not in trouble.
+func (e endpointList) sum() endpointSum {
+	totals := e.overview.Stats.Totals
+	sum := endpointSum{
+		deliveries: deliveries{
+			delivered: totals.Delivered,
+			retried:   totals.Failed,
+			givenUp:   totals.GivenUp,
+		},
+		count:    e.overview.untroubledCount(e.troubled),
+		attempts: make([]int64, sparkCells),
+	}
+	for _, q := range e.overview.Stats.Queues {
+		sum.retrying += q.RetryPending
+		sum.addAttempts(q, 1)
+	}
+	for _, q := range e.troubled {
+		sum.subtract(q)
 	}
 	return sum
 }
 
-// addAttempts adds a multiple of the attempts of an endpoint.
-func (o *others) addAttempts(q wire.Queue, factor int64) {
-	if o.attempts == nil {
-		o.attempts = make([]int64, sparkCells)
-	}
-	for i := range min(len(q.Attempts), sparkCells) { // the last ones are those of the last minutes
-		o.attempts[sparkCells-1-i] += factor * q.Attempts[len(q.Attempts)-1-i]
+// subtract removes the deliveries of an endpoint.
+func (s *endpointSum) subtract(q wire.Queue) {
+	s.delivered -= q.Delivered
+	s.retried -= q.Failed
+	s.givenUp -= q.GivenUp
+	s.retrying -= q.RetryPending
+	s.addAttempts(q, -1)
+}
+
+// addAttempts adds a multiple of the attempts of an endpoint. The last ones are those of the last
+// minutes.
+func (s *endpointSum) addAttempts(q wire.Queue, factor int64) {
+	for i := range min(len(q.Attempts), sparkCells) {
+		s.attempts[sparkCells-1-i] += factor * q.Attempts[len(q.Attempts)-1-i]
 	}
 }
 
-// remove takes an endpoint out that is shown by itself.
-func (o *others) remove(q wire.Queue) {
-	o.count--
-	o.delivered -= q.Delivered
-	o.failed -= q.Failed + q.GivenUp
-	o.addAttempts(q, -1)
-}
-
-// otherSpans describes the endpoints without trouble; some are listed by themselves.
-func (e endpointList) otherSpans(sum others, areSomeListed bool) []theme.Span {
+// sumSpans counts the endpoints of a sum, which are the rest of a list or all endpoints.
+func (e endpointList) sumSpans(sum endpointSum, isRest bool) []theme.Span {
 	text := display.Count(sum.count, "endpoint", "endpoints")
-	if areSomeListed {
+	if isRest {
 		text = display.Count(sum.count, "other", "others")
 	}
 	return []theme.Span{{Text: e.session.Theme.Healthy + " ", Role: theme.Success}, {Text: text}}
 }
 
-// otherLine draws the endpoints without trouble with their numbers.
-func (e endpointList) otherLine(sum others, areSomeListed bool) string {
-	numbers := e.numbers(sum.delivered, sum.failed, sum.attempts, theme.Success)
-	return e.session.Theme.SignRow(e.width, false, e.otherSpans(sum, areSomeListed), numbers)
-}
-
-// otherRow draws the endpoints without trouble below the columns of those in trouble.
-func (e endpointList) otherRow(widths troubleColumns) string {
+// sumRow draws the endpoints without trouble below the names of those in trouble.
+func (e endpointList) sumRow(nameWidth int) string {
 	t := e.session.Theme
-	sum := e.others()
-	spans := e.otherSpans(sum, len(e.overview.troubled()) > 0)
-	state := "all delivered"
-	if sum.delivered+sum.failed == 0 {
-		state = "no messages"
-	} else if sum.failed > 0 {
-		state = share(sum.delivered, sum.failed) + " of the attempts"
+	sum := e.sum()
+	if sum.count == 0 {
+		return e.disabledLine()
 	}
-	spans[1].Text = t.Fit(spans[1].Text, cmp.Or(widths.name, len("99 endpoints")), false)
-	return t.SignRow(e.width, false, append(spans, theme.Span{Text: "   " + state, Role: theme.Dim}), nil)
+	spans := e.sumSpans(sum, len(e.troubled) > 0)
+	spans[1].Text = t.Fit(spans[1].Text, max(nameWidth, theme.Width(spans[1].Text)), false)
+	state := theme.Span{Text: "   " + sum.words(), Role: theme.Dim}
+	return t.SignRow(e.width, false, append(spans, state), nil)
 }
 
-// moreLine counts endpoints in trouble without room.
-func (e endpointList) moreLine(n int) string {
-	t := e.session.Theme
-	return t.SignRow(e.width, false, []theme.Span{
-		{Text: t.Alert + " ", Role: theme.Warning},
-		{Text: fmt.Sprintf("%d more in trouble", n)},
-	}, nil)
+// disabledLine takes the place of endpoints if no subscription is enabled.
+func (e endpointList) disabledLine() string {
+	spans := []theme.Span{{Text: "all subscriptions are disabled", Role: theme.Dim}}
+	return e.session.Theme.SignRow(e.width, false, spans, nil)
 }

@@ -18,7 +18,8 @@ type entry struct {
 	noun         string // that enter opens
 	open         func() tea.Cmd
 	status       func() string
-	position     string        // within its part, such as "1 of 2"
+	panel        int           // number of its list, from the top
+	position     string        // within its list, such as "1 of 2"
 	subscription string        // SubscriptionID, empty for none
 	group        *Group        // nil if the entry is none
 	message      *wire.Message // the newest message, nil for none
@@ -33,21 +34,24 @@ func (h *Screen) Entries() []entry {
 	l := h.layout()
 	p := l.plan()
 	var entries []entry
-	add := func(part []entry) {
-		for i := range part {
-			part[i].position = fmt.Sprintf("%d of %d", i+1, len(part))
+	panel := 0
+	add := func(list []entry) {
+		for i := range list {
+			list[i].panel = panel
+			list[i].position = fmt.Sprintf("%d of %d", i+1, len(list))
 		}
-		entries = append(entries, part...)
+		entries = append(entries, list...)
+		panel++
 	}
-	add(entriesOf(h.troubled()[:l.shownEndpoints(p)], h.endpointEntry))
-	add(entriesOf(h.Captures.Late[:p.captures], h.captureEntry))
+	add(entriesOf(l.troubled[:p[troubledEndpoints]], h.endpointEntry))
+	add(entriesOf(h.Captures.Late[:p[lateCaptures]], h.captureEntry))
 	groups := make([]*Group, len(h.Groups))
 	for i := range h.Groups {
 		groups[i] = &h.Groups[i]
 	}
 	add(entriesOf(groups, h.groupEntry))
-	add(entriesOf(h.visibleViews()[:p.views], h.viewEntry))
-	add(entriesOf(h.Failures[:p.recent], h.messageEntry))
+	add(entriesOf(h.visibleViews()[:p[savedViews]], h.viewEntry))
+	add(entriesOf(h.Failures[:p[recentFailures]], h.messageEntry))
 	return entries
 }
 
@@ -62,14 +66,13 @@ func entriesOf[T any](list []T, toEntry func(T) entry) []entry {
 
 func (h *Screen) endpointEntry(q wire.Queue) entry {
 	filter := ui.MessageFilter{Subscription: q.SubscriptionID, Label: q.EventName, Undelivered: true}
-	e := h.layout().endpoints(h.Width)
 	return entry{
 		Key:          "endpoint " + q.SubscriptionID,
 		noun:         "messages",
 		open:         func() tea.Cmd { return h.Host.Open(ui.MessagesTarget{MessageFilter: filter}) },
 		subscription: q.SubscriptionID,
 		status: func() string {
-			text := q.EventName + " of " + q.SubscriberName + ", " + e.affected(q) + ", " + e.reason(q)
+			text := ui.Join(", ", q.EventName+" of "+q.SubscriberName, affected(q), h.reason(q))
 			if since := time.Time(q.FailingSince); !since.IsZero() && q.IsEnabled {
 				text += ", failing since " + h.Session.ShortTime(since)
 			}
@@ -147,6 +150,25 @@ func (h *Screen) selectEntry(i int) {
 	if len(entries) > 0 {
 		h.SelectedKey = entries[h.SelectedIndex].Key
 	}
+}
+
+// selectPanel selects the first entry of the next list, or of the previous one if step is -1. After
+// the last list comes the first one.
+func (h *Screen) selectPanel(step int) {
+	entries := h.Entries()
+	if h.SelectedIndex >= len(entries) {
+		return
+	}
+	i := h.SelectedIndex
+	current := entries[i].panel
+	for entries[i].panel == current {
+		i = (i + step + len(entries)) % len(entries)
+		if i == h.SelectedIndex { // there is no other list
+			return
+		}
+	}
+	target := entries[i].panel
+	h.selectEntry(slices.IndexFunc(entries, func(e entry) bool { return e.panel == target }))
 }
 
 // RestoreSelection selects the same entry after a refresh. Until the user has moved, it selects the

@@ -2,6 +2,7 @@ package home_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -273,6 +274,36 @@ func TestHomeRetriesGroup(t *testing.T) {
 	d.WantText("select a group of failures first")
 }
 
+// TestHomeTabGoesToNextList goes round the lists in both directions.
+func TestHomeTabGoesToNextList(t *testing.T) {
+	d := show(t, tui.Options{}, troubledHour)
+	d.WantText("tab next list")
+	h := d.App.Front().(*home.Screen)
+	selected := func() string {
+		kind, _, _ := strings.Cut(h.Entries()[h.SelectedIndex].Key, " ")
+		return kind
+	}
+	want := []string{"endpoint", "capture", "group", "endpoint"}
+	for _, kind := range want {
+		d.Press("tab")
+		if selected() != kind {
+			t.Errorf("tab selects %s, want the first %s", h.SelectedKey, kind)
+		}
+	}
+	d.Press("j", "shift+tab")
+	if selected() != "group" || h.SelectedIndex != len(h.Entries())-2 {
+		t.Errorf("shift+tab selects entry %d, %s, want the first group", h.SelectedIndex, h.SelectedKey)
+	}
+
+	d = show(t, tui.Options{}, func(now time.Time) home.Overview {
+		o := troubledHour(now)
+		o.Stats.Queues = nil
+		o.Captures = home.Captures{}
+		return o
+	})
+	d.WantNoText("next list")
+}
+
 // TestHomeOpensWhy opens the history of the newest message of a group.
 func TestHomeOpensWhy(t *testing.T) {
 	d := show(t, tui.Options{}, troubledHour)
@@ -286,4 +317,147 @@ func TestHomeOpensWhy(t *testing.T) {
 	})
 	d.Press("w")
 	d.WantText("the event of this message has no key")
+}
+
+// TestManyTroublesLeaveRoom checks that 20 endpoints in trouble do not push the failures and the other
+// lists off the screen, also without any attempt in the last hour, and that those without room are
+// counted.
+func TestManyTroublesLeaveRoom(t *testing.T) {
+	for name, hasTraffic := range map[string]bool{"traffic": true, "no traffic": false} {
+		d := show(t, tui.Options{}, func(now time.Time) home.Overview {
+			o := troubledHour(now)
+			for i := range 18 {
+				q := o.Stats.Queues[1]
+				q.SubscriptionID = fmt.Sprint("stopped ", i)
+				q.URL = fmt.Sprintf("https://stopped%d.example/in", i)
+				o.Stats.Queues = append(o.Stats.Queues, q)
+			}
+			o.Stats.Subscriptions = len(o.Stats.Queues)
+			if !hasTraffic {
+				o.Stats.SuccessRate = nil
+			}
+			return o
+		})
+		for _, size := range tuitest.Sizes {
+			d.Resize(size[0], size[1])
+			d.CheckScreen()
+			d.WantText("404 unknown shop", "waiting 20")
+			if size[1] < 60 {
+				d.WantText("in trouble")
+			}
+			if size[1] >= 40 {
+				d.WantText("Recent failures")
+			}
+			if t.Failed() {
+				t.Fatalf("with %s at %dx%d:\n%s", name, size[0], size[1], d.Text())
+			}
+			h := d.App.Front().(*home.Screen)
+			for range h.Entries() { // each one that can be selected is on the screen
+				d.WantText("▌")
+				d.Press("down")
+			}
+		}
+	}
+}
+
+// TestOtherEndpoints checks the line of the endpoints without trouble: it is not cut, and says of
+// messages what became of them, by whichever attempt.
+func TestOtherEndpoints(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s *wire.Stats)
+		want   []string
+		not    []string
+	}{
+		"many without trouble": {
+			change: func(s *wire.Stats) {
+				s.Queues = s.Queues[2:]
+				s.Subscriptions = 12_345
+				s.Totals.GivenUp = 0
+			},
+			want: []string{"● 12,345 endpoints   all delivered"},
+		},
+		"many beside a short name": {
+			change: func(s *wire.Stats) {
+				s.Queues[0].URL = "http://crm/in"
+				s.Queues = s.Queues[:1]
+				s.Subscriptions = 1_235
+			},
+			want: []string{"● 1,234 others"},
+		},
+		"no other one": {
+			change: func(s *wire.Stats) {
+				s.Queues = s.Queues[:2]
+				s.Subscriptions = 2
+			},
+			want: []string{"2 of 2 in trouble"},
+			not:  []string{"other"},
+		},
+		"all disabled": {
+			change: func(s *wire.Stats) {
+				s.Queues = nil
+				s.Subscriptions = 3
+				s.Disabled = 3
+			},
+			want: []string{"all subscriptions are disabled"},
+			not:  []string{"0 endpoints", "no messages"},
+		},
+		"second attempts": {
+			change: func(s *wire.Stats) {
+				s.Queues = s.Queues[2:]
+				s.Subscriptions = 11
+				s.Totals = wire.Traffic{Delivered: 10, Failed: 10}
+			},
+			want: []string{"● 11 endpoints   all delivered, some by retries"},
+			not:  []string{"50 %", "50.0 %"},
+		},
+		"failed ones": {
+			change: func(s *wire.Stats) {
+				s.Queues = s.Queues[2:]
+				s.Subscriptions = 11
+				s.Totals = wire.Traffic{Delivered: 3, Failed: 10, GivenUp: 1}
+			},
+			want: []string{"● 11 endpoints   75.0 % delivered"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := show(t, tui.Options{}, func(now time.Time) home.Overview {
+				o := troubledHour(now)
+				c.change(o.Stats)
+				return o
+			})
+			d.WantText(c.want...)
+			for _, size := range [][2]int{{80, 24}, {120, 40}} {
+				d.Resize(size[0], size[1])
+				d.CheckScreen()
+				for _, text := range c.not {
+					d.WantNoText(text)
+				}
+			}
+		})
+	}
+}
+
+// TestNextAttemptIsWorded checks the words for a next attempt that is due, and for one without a time.
+func TestNextAttemptIsWorded(t *testing.T) {
+	d := show(t, tui.Options{}, func(now time.Time) home.Overview {
+		o := troubledHour(now)
+		o.Stats.Queues[1].NextProbeDateTime = ago(now, time.Second)
+		return o
+	})
+	d.WantText("paused, due now")
+	d = show(t, tui.Options{}, func(now time.Time) home.Overview {
+		o := troubledHour(now)
+		o.Stats.Queues[1].NextProbeDateTime = wire.Timestamp{}
+		for i := range o.Groups {
+			o.Groups[i].Next = time.Time{}
+		}
+		return o
+	})
+	for _, size := range [][2]int{{80, 24}, {120, 40}} {
+		d.Resize(size[0], size[1])
+		d.WantText("500 Internal Server Error")
+		d.WantNoText("next")
+		d.Press("t")
+		d.WantNoText("at -")
+	}
 }

@@ -103,9 +103,9 @@ func (ft failureTables) when(g *Group, isShort bool) string {
 			next = probe
 		}
 		if isShort {
-			return nextText(s.ShortUntil(next), "")
+			return s.NextText("", next)
 		}
-		return nextText(s.ShortUntil(next), "next ")
+		return s.NextText("next", next)
 	}
 	newest := time.Time(g.Newest.LastSavedDateTime)
 	last, first := s.ShortSince(newest), s.ShortSince(g.Oldest)
@@ -116,14 +116,6 @@ func (ft failureTables) when(g *Group, isShort bool) string {
 		return ui.Age(s.Since(newest)) + " to " + first
 	}
 	return first + " to " + last
-}
-
-// nextText describes the time of an attempt, such as "in 6m", after a label.
-func nextText(until, label string) string {
-	if until == ui.Soon(0) {
-		return "due now"
-	}
-	return label + until
 }
 
 // sign returns the sign of a message.

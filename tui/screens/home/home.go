@@ -136,6 +136,10 @@ func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 		h.selectEntry(0)
 	case keymap.GoBottom:
 		h.selectEntry(len(h.Entries()) - 1)
+	case keymap.NextPanel:
+		h.selectPanel(1)
+	case keymap.PreviousPanel:
+		h.selectPanel(-1)
 	}
 	if run, ok := actions[b.Action]; ok {
 		return run(h)
@@ -192,6 +196,10 @@ func (h *Screen) Hints(bound []keymap.Binding) []keymap.Binding {
 			if len(h.Failures) == 0 {
 				b.Hint = ""
 			}
+		case keymap.NextPanel:
+			if !h.hasLists() {
+				b.Hint = ""
+			}
 		case keymap.ShowHelp:
 			help = append(help, b)
 			continue
@@ -204,6 +212,12 @@ func (h *Screen) Hints(bound []keymap.Binding) []keymap.Binding {
 		hints = append(newHint(), hints...)
 	}
 	return append(hints, help...)
+}
+
+// hasLists reports whether there are several lists with entries.
+func (h *Screen) hasLists() bool {
+	entries := h.Entries()
+	return len(entries) > 0 && entries[0].panel != entries[len(entries)-1].panel
 }
 
 // newHint returns the key of a new subscriber.
@@ -225,6 +239,7 @@ func (h *Screen) layout() layout {
 		width:      h.Width,
 		height:     h.Height,
 		selected:   h.SelectedIndex,
+		troubled:   h.troubled(),
 		views:      h.visibleViews(),
 		viewCounts: h.views.texts,
 	}

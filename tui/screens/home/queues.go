@@ -10,10 +10,23 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// hasQueue reports whether messages wait or are sent now, as far as they are counted.
+func hasQueue(stats *wire.Stats) bool {
+	if stats.InHand.InFlight > 0 {
+		return true
+	}
+	if stats.Depth == nil {
+		return stats.DepthMessage != ""
+	}
+	return stats.Depth.NotSent+stats.Depth.RetryPending > 0
+}
+
 // queueSpans counts the messages that wait, or shows that they are not counted; nil if there are none.
-// A short text leaves out those in
-// flight.
+// A short text leaves out those in flight.
 func queueSpans(s *ui.Session, stats *wire.Stats, isShort bool) []theme.Span {
+	if !hasQueue(stats) {
+		return nil
+	}
 	var spans []theme.Span
 	add := func(label, value string, role theme.Role) {
 		spans = append(spans,
@@ -23,13 +36,8 @@ func queueSpans(s *ui.Session, stats *wire.Stats, isShort bool) []theme.Span {
 	}
 	depth := stats.Depth
 	if depth == nil {
-		if stats.DepthMessage != "" || stats.InHand.InFlight > 0 {
-			add("waiting", cmp.Or(stats.DepthMessage, "not counted yet"), theme.Warning)
-		}
+		add("waiting", cmp.Or(stats.DepthMessage, "not counted yet"), theme.Warning)
 		return spans
-	}
-	if depth.NotSent+depth.RetryPending == 0 && stats.InHand.InFlight == 0 {
-		return nil
 	}
 	// Endpoints count both kinds together.
 	add("waiting", display.Thousands(depth.NotSent+depth.RetryPending), theme.Plain)
