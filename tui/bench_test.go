@@ -124,8 +124,8 @@ func BenchmarkHeap(b *testing.B) {
 	for range b.N {
 		before := heap()
 		w := newWideBrowser(b)
-		for at := 0; at < wideRows; at += 50 {
-			w.b.Grid.GoTo(at)
+		for row := 0; row < wideRows; row += 50 {
+			w.b.Grid.GoTo(row)
 			w.feed(b)
 			w.app.Update(tea.KeyMsg{Type: tea.KeyDown})
 			_ = w.app.View()

@@ -54,11 +54,11 @@ func TestPaletteListsLastUsedFirst(t *testing.T) {
 		`Last used +Events .* 5 `, `\n +errors .* ctrl\+e `, `\n +Requests .* 6 `,
 		`\n +Tabs +Home +whether .* 1 `, `\n +Commands +help +show .* \? `, `\n +Records +`,
 	} {
-		at := regexp.MustCompile(want).FindStringIndex(text)
-		if at == nil {
+		place := regexp.MustCompile(want).FindStringIndex(text)
+		if place == nil {
 			t.Fatalf("%s does not follow in\n%s", want, d.Text())
 		}
-		text = text[at[1]:]
+		text = text[place[1]:]
 	}
 	d.Press("tab", "enter")
 	d.WantText("Events")

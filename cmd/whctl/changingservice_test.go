@@ -126,7 +126,7 @@ func (s *changingService) cutNextLoad() {
 }
 
 // token returns the token of a position in the log.
-func (s *changingService) token(at int) string { return fmt.Sprintf("%016x-%d", s.epoch, at) }
+func (s *changingService) token(version int) string { return fmt.Sprintf("%016x-%d", s.epoch, version) }
 
 // at returns the records at a token.
 func (s *changingService) at(token string) map[string]string {

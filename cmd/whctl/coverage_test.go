@@ -92,21 +92,21 @@ var (
 
 // exitCodeOf returns the exit code that a line of a script expects.
 func exitCodeOf(line string) (code int, ok bool) {
-	found := exitCodeLine.FindStringSubmatch(strings.TrimSpace(line))
-	if found == nil {
+	match := exitCodeLine.FindStringSubmatch(strings.TrimSpace(line))
+	if match == nil {
 		return 0, false
 	}
-	code, err := strconv.Atoi(found[1] + found[2])
+	code, err := strconv.Atoi(match[1] + match[2])
 	return code, err == nil
 }
 
 // formatsOf returns the formats that the flags of a command line select.
 func formatsOf(args string) (names []string) {
-	for _, found := range formatFlag.FindAllStringSubmatch(args, -1) {
-		if name := found[1]; name != "" {
+	for _, match := range formatFlag.FindAllStringSubmatch(args, -1) {
+		if name := match[1]; name != "" {
 			names = append(names, name)
-		} else if slices.Contains(output.Shorthands, found[2]) {
-			names = append(names, found[2])
+		} else if slices.Contains(output.Shorthands, match[2]) {
+			names = append(names, match[2])
 		}
 	}
 	return names

@@ -68,8 +68,8 @@ func (inv invocation) age(t *testing.T, by time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := time.Now().Add(-by).Format(`"At":"` + time.RFC3339 + `"`)
-	text = regexp.MustCompile(`"At":"[^"]+"`).ReplaceAll(text, []byte(at))
+	written := time.Now().Add(-by).Format(`"At":"` + time.RFC3339 + `"`)
+	text = regexp.MustCompile(`"At":"[^"]+"`).ReplaceAll(text, []byte(written))
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}

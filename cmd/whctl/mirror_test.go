@@ -155,7 +155,7 @@ func (s *source) mirror(path string) string {
 }
 
 // currentAt returns the time until which a copy has all changes.
-func (s *source) currentAt(path string) (at string) {
+func (s *source) currentAt(path string) (current string) {
 	s.t.Helper()
 	conn, err := sqlite.Open(path, sqlite.Options{Existing: true})
 	if err != nil {
@@ -163,13 +163,13 @@ func (s *source) currentAt(path string) (at string) {
 	}
 	defer conn.Close()
 	err = conn.Query("SELECT current_at FROM _whd_mirror", func(st *sqlite.Stmt) error {
-		at = st.Text(0)
+		current = st.Text(0)
 		return nil
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return at
+	return current
 }
 
 // expect waits until the copy is equal to the records, which no longer change, and whctl has
@@ -283,8 +283,8 @@ func (s *source) stopCapture(path string) {
 	s.mirror(path)
 	time.Sleep(1100 * time.Millisecond) // to a later second
 	s.mirror(path)
-	if at := s.currentAt(path); at > stopped {
-		s.t.Errorf("the copy is current at %s, although the capture stopped at %s", at, stopped)
+	if current := s.currentAt(path); current > stopped {
+		s.t.Errorf("the copy is current at %s, although the capture stopped at %s", current, stopped)
 	}
 
 	s.exec("INSERT INTO Items SELECT * FROM saved")

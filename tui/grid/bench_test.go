@@ -83,8 +83,8 @@ func BenchmarkMemory(b *testing.B) {
 	g.SetSize(200, 60)
 	g.SetRows(pages)
 	for range b.N {
-		for at := 0; at < 12000; at += 55 {
-			g.GoTo(at)
+		for row := 0; row < 12000; row += 55 {
+			g.GoTo(row)
 			first, last := g.Window()
 			for _, number := range pages.Request(first, last) {
 				_, rows := wideRows(PageRows)

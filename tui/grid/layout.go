@@ -323,16 +323,16 @@ func (l *Layout) fullyVisible(column int) bool {
 // columnAt returns the column at a horizontal position, including the gap after it, -1
 // for none.
 func (l *Layout) columnAt(x int) int {
-	left := prefixWidth
+	start := prefixWidth
 	for i, visible := range l.visible {
-		next := left + visible.width + columnGap
+		next := start + visible.width + columnGap
 		if l.separatorAfter(i) {
 			next += separatorWidth - columnGap
 		}
-		if x >= left && x < next {
+		if x >= start && x < next {
 			return visible.column
 		}
-		left = next
+		start = next
 	}
 	return -1
 }

@@ -42,8 +42,8 @@ func TestPagesDetermineTotal(t *testing.T) {
 	for _, n := range []int{0, 1, PageRows - 1, PageRows, PageRows + 1, 3 * PageRows} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			p, all := NewPages(), numberedRows(n, 1)
-			for at := 0; ; at += PageRows {
-				loadPages(p, all, at, at+10)
+			for first := 0; ; first += PageRows {
+				loadPages(p, all, first, first+10)
 				if p.Total() >= 0 {
 					break
 				}
@@ -58,10 +58,10 @@ func TestPagesDetermineTotal(t *testing.T) {
 func TestPagesEvictUnusedPages(t *testing.T) {
 	p, all := NewPages(), numberedRows(12000, 3)
 	p.SetTotal(p.Generation(), len(all))
-	for at := 0; at < len(all); at += 50 {
-		loadPages(p, all, at, at+50)
-		if p.Row(at) == nil {
-			t.Fatalf("row %d is not loaded", at)
+	for first := 0; first < len(all); first += 50 {
+		loadPages(p, all, first, first+50)
+		if p.Row(first) == nil {
+			t.Fatalf("row %d is not loaded", first)
 		}
 	}
 	if len(p.pages) > maxPages || len(p.ids) > maxPages*PageRows {

@@ -193,12 +193,12 @@ func (s *Store) SetGrid(kind string, a Arrangement) {
 }
 
 // SetOpened sets when the rows of a kind were last opened.
-func (s *Store) SetOpened(kind string, at time.Time) {
+func (s *Store) SetOpened(kind string, openedAt time.Time) {
 	s.change(func(state *State) {
 		if state.Opened == nil {
 			state.Opened = make(map[string]time.Time)
 		}
-		state.Opened[kind] = at
+		state.Opened[kind] = openedAt
 	})
 }
 
@@ -210,8 +210,8 @@ func (s *Store) SetExportFormat(name string) {
 // AddCommand adds a command to the history and removes earlier occurrences.
 func (s *Store) AddCommand(text string) {
 	s.change(func(state *State) {
-		others := slices.DeleteFunc(state.Commands, func(command string) bool { return command == text })
-		state.Commands = append(others, text)
+		remaining := slices.DeleteFunc(state.Commands, func(command string) bool { return command == text })
+		state.Commands = append(remaining, text)
 		state.Commands = state.Commands[max(0, len(state.Commands)-maxCommands):]
 	})
 }

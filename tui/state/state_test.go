@@ -11,11 +11,11 @@ import (
 // other's changes.
 func TestConcurrentSessionsShareStateFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	first, other := openStore(t, dir), openStore(t, dir)
+	first, second := openStore(t, dir), openStore(t, dir)
 	first.SetGrid("SO_Totals", Arrangement{Fields: []string{"InvoiceID"}})
-	other.SetGrid("DB_Class", Arrangement{OrderBy: "-Class"})
-	other.SetView(View{Name: "all", Record: "DB_Class"})
-	for _, store := range []*Store{first, other, first} {
+	second.SetGrid("DB_Class", Arrangement{OrderBy: "-Class"})
+	second.SetView(View{Name: "all", Record: "DB_Class"})
+	for _, store := range []*Store{first, second, first} {
 		if err := store.Write(); err != nil {
 			t.Fatal(err)
 		}

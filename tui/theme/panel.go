@@ -30,7 +30,7 @@ type canvas struct {
 	edges   []edges // of each cell
 	focused []bool  // cells of the frame of the panel with the focus
 	texts   []placedText
-	at      []int16 // index of the text that starts in a cell, counted from 1; 0 for none
+	starts  []int16 // index of the text that starts in a cell, counted from 1; 0 for none
 }
 
 // placedText is a text with styles, and its width in cells.
@@ -46,7 +46,7 @@ func (t *Theme) Panels(width, height int, panels []Panel) []string {
 		width:   width,
 		edges:   make([]edges, width*height),
 		focused: make([]bool, width*height),
-		at:      make([]int16, width*height),
+		starts:  make([]int16, width*height),
 	}
 	for _, p := range panels {
 		c.frame(p)
@@ -115,11 +115,11 @@ func (c *canvas) label(spans []Span, room int) (text string, width int) {
 
 func (c *canvas) place(x, y int, text placedText) {
 	i := y*c.width + x
-	if text.width == 0 || x+text.width > c.width || i >= len(c.at) {
+	if text.width == 0 || x+text.width > c.width || i >= len(c.starts) {
 		return
 	}
 	c.texts = append(c.texts, text)
-	c.at[i] = int16(len(c.texts))
+	c.starts[i] = int16(len(c.texts))
 }
 
 // line draws a line of the canvas.
@@ -127,7 +127,7 @@ func (c *canvas) line(y int) string {
 	var out []byte
 	row := y * c.width
 	for x := 0; x < c.width; {
-		if n := c.at[row+x]; n > 0 {
+		if n := c.starts[row+x]; n > 0 {
 			out = append(out, c.texts[n-1].text...)
 			x += c.texts[n-1].width
 			continue
@@ -149,7 +149,7 @@ func (c *canvas) line(y int) string {
 // runEnd returns the end of the cells from x that have the same style and no text.
 func (c *canvas) runEnd(row, x int) int {
 	end := x + 1
-	for end < c.width && c.at[row+end] == 0 && c.focused[row+end] == c.focused[row+x] {
+	for end < c.width && c.starts[row+end] == 0 && c.focused[row+end] == c.focused[row+x] {
 		end++
 	}
 	return end

@@ -112,15 +112,15 @@ func (t *Text) matching() []theme.Span {
 	if t.search == "" {
 		return t.Lines
 	}
-	var first, others []theme.Span
+	var byKeyword, byText []theme.Span
 	for i, line := range t.Lines {
 		if slices.Contains(t.Keywords[i], t.search) {
-			first = append(first, line)
+			byKeyword = append(byKeyword, line)
 		} else if strings.Contains(strings.ToLower(line.Text), strings.ToLower(t.search)) {
-			others = append(others, line)
+			byText = append(byText, line)
 		}
 	}
-	return append(first, others...)
+	return append(byKeyword, byText...)
 }
 
 // maxTextWidth is the maximum width of a text overlay, including the frame.

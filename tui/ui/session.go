@@ -167,56 +167,56 @@ type Clock struct {
 	Times        TimeMode
 }
 
-// Since returns the time that has passed since at, by the clock of the service.
-func (c *Clock) Since(at time.Time) time.Duration { return c.Now.Add(c.ServerOffset).Sub(at) }
+// Since returns the time that has passed since t, by the clock of the service.
+func (c *Clock) Since(t time.Time) time.Duration { return c.Now.Add(c.ServerOffset).Sub(t) }
 
-// TimeUntil returns the time until at, by the clock of the service.
-func (c *Clock) TimeUntil(at time.Time) time.Duration { return -c.Since(at) }
+// TimeUntil returns the time until t, by the clock of the service.
+func (c *Clock) TimeUntil(t time.Time) time.Duration { return -c.Since(t) }
 
 // InZone converts a time to the time zone of the mode.
-func (c *Clock) InZone(at time.Time) time.Time {
+func (c *Clock) InZone(t time.Time) time.Time {
 	if c.Times == UTC {
-		return at.UTC()
+		return t.UTC()
 	}
-	return at.In(c.Zone)
+	return t.In(c.Zone)
 }
 
 // TimeText formats a time according to the mode, "-" for the zero time.
-func (c *Clock) TimeText(at time.Time) string {
-	if at.IsZero() {
+func (c *Clock) TimeText(t time.Time) string {
+	if t.IsZero() {
 		return "-"
 	}
 	if c.Times == Relative {
-		return Age(c.Since(at))
+		return Age(c.Since(t))
 	}
-	return c.InZone(at).Format("01-02 15:04:05")
+	return c.InZone(t).Format("01-02 15:04:05")
 }
 
 // TimeUntilText formats a time in the future as TimeText formats one in the past: in 6m.
-func (c *Clock) TimeUntilText(at time.Time) string {
-	if c.Times == Relative && !at.IsZero() {
-		return Until(c.TimeUntil(at))
+func (c *Clock) TimeUntilText(t time.Time) string {
+	if c.Times == Relative && !t.IsZero() {
+		return Until(c.TimeUntil(t))
 	}
-	return c.TimeText(at)
+	return c.TimeText(t)
 }
 
 // ShortTime formats a time without seconds, and with its date if it is not within half a day.
-func (c *Clock) ShortTime(at time.Time) string {
-	if at.IsZero() {
+func (c *Clock) ShortTime(t time.Time) string {
+	if t.IsZero() {
 		return "-"
 	}
-	if since := c.Since(at); since > 12*time.Hour || since < -12*time.Hour {
-		return c.InZone(at).Format("01-02 15:04")
+	if since := c.Since(t); since > 12*time.Hour || since < -12*time.Hour {
+		return c.InZone(t).Format("01-02 15:04")
 	}
-	return c.InZone(at).Format("15:04")
+	return c.InZone(t).Format("15:04")
 }
 
 // ShortSince formats a time in the past according to the mode: 2m ago, or 09:25.
-func (c *Clock) ShortSince(at time.Time) string {
-	if c.Times == Relative && !at.IsZero() {
-		return Age(c.Since(at)) + " ago"
+func (c *Clock) ShortSince(t time.Time) string {
+	if c.Times == Relative && !t.IsZero() {
+		return Age(c.Since(t)) + " ago"
 	}
-	return c.ShortTime(at)
+	return c.ShortTime(t)
 }
 
 // NextText describes when something happens next according to the mode, with a label: "next in 6m",
@@ -233,7 +233,7 @@ func (c *Clock) NextText(label string, next time.Time) string {
 }
 
 // TimeOfDay formats the time of day.
-func (c *Clock) TimeOfDay(at time.Time) string { return c.InZone(at).Format("15:04:05") }
+func (c *Clock) TimeOfDay(t time.Time) string { return c.InZone(t).Format("15:04:05") }
 
 // ZoneName returns the time zone preceded by a space, "" for relative times.
 func (c *Clock) ZoneName() string {
@@ -249,30 +249,30 @@ func (c *Clock) ZoneName() string {
 
 // ParseTime parses a time set by the service.
 func ParseTime(text string) (time.Time, bool) {
-	at, err := time.Parse(wire.DateLayout, text)
-	return at, err == nil
+	t, err := time.Parse(wire.DateLayout, text)
+	return t, err == nil
 }
 
 // ServerTimeText formats a time set by the service for lists.
 func (c *Clock) ServerTimeText(text string) string {
-	if at, ok := ParseTime(text); ok {
-		return c.TimeText(at)
+	if t, ok := ParseTime(text); ok {
+		return c.TimeText(t)
 	}
 	return text
 }
 
 // FullServerTime formats a time set by the service with date and milliseconds.
 func (c *Clock) FullServerTime(text string) string {
-	at, ok := ParseTime(text)
+	t, ok := ParseTime(text)
 	if !ok {
 		return text
 	}
 	if c.Times == UTC {
-		return at.Format("2006-01-02 15:04:05.000") + " UTC"
+		return t.Format("2006-01-02 15:04:05.000") + " UTC"
 	}
-	shown := at.In(c.Zone).Format("2006-01-02 15:04:05.000 MST")
+	shown := t.In(c.Zone).Format("2006-01-02 15:04:05.000 MST")
 	if c.Times == Relative {
-		shown = Age(c.Since(at)) + " ago   " + shown
+		shown = Age(c.Since(t)) + " ago   " + shown
 	}
 	return shown
 }

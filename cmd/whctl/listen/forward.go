@@ -134,9 +134,9 @@ func (f *Forwarder) describe(err error) error {
 }
 
 // signature returns the signature of Standard Webhooks.
-func signature(secret []byte, id string, at time.Time, body []byte) string {
+func signature(secret []byte, id string, sentAt time.Time, body []byte) string {
 	mac := hmac.New(sha256.New, secret)
-	fmt.Fprintf(mac, "%s.%d.", id, at.Unix())
+	fmt.Fprintf(mac, "%s.%d.", id, sentAt.Unix())
 	mac.Write(body)
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }

@@ -249,9 +249,9 @@ func Until(session *wire.CurrentSession) string {
 // Expiry returns the expiry of a session with its zone, which the service does not
 // write: its dates are in UTC. It is empty if the session does not expire.
 func Expiry(session *wire.CurrentSession) string {
-	at, err := time.Parse(wire.DateLayout, session.ExpiryDateTime)
+	expiry, err := time.Parse(wire.DateLayout, session.ExpiryDateTime)
 	if err != nil {
 		return session.ExpiryDateTime
 	}
-	return at.Format(time.RFC3339)
+	return expiry.Format(time.RFC3339)
 }

@@ -138,10 +138,10 @@ func equal(field, value string) client.Filter {
 
 // addCondition adds a condition. It replaces one on the same field and operator.
 func (q *query) addCondition(condition client.Filter) {
-	others := slices.DeleteFunc(slices.Clone(q.Filter.Conditions), func(f client.Filter) bool {
+	kept := slices.DeleteFunc(slices.Clone(q.Filter.Conditions), func(f client.Filter) bool {
 		return f.Member() == condition.Member()
 	})
-	q.Filter.Conditions = append(others, condition)
+	q.Filter.Conditions = append(kept, condition)
 }
 
 // badges returns the filter as texts for the header.

@@ -337,18 +337,18 @@ const recentTimes = 12 * time.Hour
 
 // timeText returns when a step was done or is due, "now" for the present.
 func (l *whyLayout) timeText(step wire.WhyStep) string {
-	at, layout := time.Time(step.At), "15:04:05"
-	if at.IsZero() {
-		at, layout = time.Time(step.Due), "15:04"
+	stepTime, layout := time.Time(step.At), "15:04:05"
+	if stepTime.IsZero() {
+		stepTime, layout = time.Time(step.Due), "15:04"
 	}
-	if at.IsZero() {
+	if stepTime.IsZero() {
 		return "now"
 	}
-	distance := l.session.Since(at)
+	distance := l.session.Since(stepTime)
 	if max(distance, -distance) > recentTimes {
 		layout = "01-02 " + layout
 	}
-	return l.session.InZone(at).Format(layout)
+	return l.session.InZone(stepTime).Format(layout)
 }
 
 // ageText returns how long ago a step was, "" if times are not relative.

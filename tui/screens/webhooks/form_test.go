@@ -69,8 +69,8 @@ func TestFormShowsEditedField(t *testing.T) {
 			d.Press("tab")
 		}
 		const longError = "an error that is longer than one line of the form at any of these screen sizes"
-		for at, field := range f.Fields {
-			f.At = at
+		for i, field := range f.Fields {
+			f.At = i
 			checkFieldText(d, f, size, field.Help)
 			field.Error = longError
 			checkFieldText(d, f, size, longError)
