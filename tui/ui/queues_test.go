@@ -4,9 +4,29 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
+
+// Statistics that are fetched because they are old are also those after a change: the next screen does
+// not fetch them again.
+func TestStatisticsAreFetchedOnceForAChange(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	queues := &d.App.Session.Queues
+	queues.Changed = true
+	then := func() tea.Cmd { return nil }
+	if queues.RefreshIfOld(d.App.Front(), then) == nil {
+		t.Error("statistics that were never fetched are not old")
+	}
+	d.App.Session.Now = d.App.Session.Now.Add(ui.QueuesMinInterval)
+	if queues.Refresh(d.App.Front(), then) != nil {
+		t.Error("the statistics are fetched again, although nothing has changed since")
+	}
+}
 
 // A queue with another enabled state than its subscription is reported once, because
 // the statistics can be outdated.

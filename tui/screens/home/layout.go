@@ -122,11 +122,11 @@ func (l layout) startBand(plan, int) []block {
 
 // topBand draws the hour, and the endpoints next to it.
 func (l layout) topBand(p plan, first int) []block {
-	left := l.leftWidth()
-	hour := l.hourBlock(p, left)
-	list := l.endpoints(l.width - left - 1)
+	hourWidth := l.leftWidth()
+	hour := l.hourBlock(p, hourWidth)
+	list := l.endpoints(l.width - hourWidth - 1)
 	endpoints := list.block(p[troubledEndpoints], l.topHeight(p), first, l.selected)
-	endpoints.X = left + 1
+	endpoints.X = hourWidth + 1
 	return []block{hour, endpoints}
 }
 
@@ -188,11 +188,11 @@ func (l layout) queueBand(p plan, first int) []block {
 	if !hasCaptures {
 		return []block{l.queueBlock(nil, first)}
 	}
-	left := l.leftWidth()
-	queue := newBlock("Queue", left)
-	queue.addText(l.session.Theme.SignRow(left, false, queueSpans(l.session, l.Stats, false), nil))
-	captures := l.captureBlock(l.width-left-1, late, first)
-	captures.X = left + 1
+	queueWidth := l.leftWidth()
+	queue := newBlock("Queue", queueWidth)
+	queue.addText(l.session.Theme.SignRow(queueWidth, false, queueSpans(l.session, l.Stats, false), nil))
+	captures := l.captureBlock(l.width-queueWidth-1, late, first)
+	captures.X = queueWidth + 1
 	return []block{queue, captures}
 }
 

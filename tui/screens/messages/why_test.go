@@ -122,5 +122,10 @@ func TestWhyTimeline(t *testing.T) {
 		d.WantText("500 Internal Server Error, 9 ms", "Acme")
 		d.WantNoText("12 ms")
 		d.WantNoText("Billing")
+		for _, heading := range []string{"Billing GmbH", "billing.test /cred"} {
+			d.Press("/", "ctrl+u", "'"+heading, "enter")
+			d.WantText("Billing GmbH", "no message   its condition was not met")
+			d.WantNoText("acme.example")
+		}
 	})
 }
