@@ -37,10 +37,17 @@ func (q *Queues) Update(s *wire.Stats, now time.Time) {
 	for _, queue := range s.Queues {
 		q.Known[queue.SubscriptionID] = queue
 	}
-	q.since = time.Time{}
-	if since := time.Time(s.SinceDateTime); time.Time(s.ServerDateTime).Sub(since) < time.Hour {
-		q.since = since
+	q.since = shortPeriod(s)
+}
+
+// shortPeriod returns the start of statistics of less than an hour, which are those in the first hour
+// of a store; else zero.
+func shortPeriod(s *wire.Stats) time.Time {
+	since := time.Time(s.SinceDateTime)
+	if time.Time(s.ServerDateTime).Sub(since) < time.Hour {
+		return since
 	}
+	return time.Time{}
 }
 
 // Announce stores the numbers of the live stream, which can be some seconds old. Those of statistics
@@ -51,12 +58,18 @@ func (q *Queues) Announce(t wire.Troubles, now time.Time) {
 	}
 }
 
-// PeriodLabel returns the period of the statistics, which is shorter in the first hour of a store.
-func (q *Queues) PeriodLabel(c *Clock) string {
-	if q.since.IsZero() {
+// PeriodLabel returns the period of the statistics.
+func (q *Queues) PeriodLabel(c *Clock) string { return periodLabel(c, q.since) }
+
+// PeriodLabel returns the period of statistics.
+func PeriodLabel(c *Clock, s *wire.Stats) string { return periodLabel(c, shortPeriod(s)) }
+
+// periodLabel names a period of an hour, or one that started less than an hour ago.
+func periodLabel(c *Clock, since time.Time) string {
+	if since.IsZero() {
 		return "Last hour"
 	}
-	return "Since " + c.TimeOfDay(q.since)[:len("15:04")]
+	return "Since " + c.TimeOfDay(since)[:len("15:04")]
 }
 
 // Get returns the statistics of a subscription, false if unknown. They are zero for a

@@ -51,15 +51,6 @@ func (c chart) minutesShown() int {
 	return min(len(c.stats.Minutes.Delivered), (c.width-c.labelWidth()-1)/c.barWidth())
 }
 
-// heading returns the period, which is shorter in the first hour of a store.
-func (c chart) heading() string {
-	since, now := time.Time(c.stats.SinceDateTime), time.Time(c.stats.ServerDateTime)
-	if !since.IsZero() && now.Sub(since) < time.Hour {
-		return "Since " + c.session.TimeOfDay(since)[:len("15:04")]
-	}
-	return "Last hour"
-}
-
 // totals draws the numbers of the hour.
 func (c chart) totals() string {
 	t, totals := c.session.Theme, c.stats.Totals

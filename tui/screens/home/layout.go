@@ -149,7 +149,7 @@ func (l layout) hourBlock(p plan, width int) block {
 		rows:    p[chartBars],
 		short:   !l.isWide(),
 	}
-	b := newBlock(c.heading(), width)
+	b := newBlock(ui.PeriodLabel(&l.session.Clock, l.Stats), width)
 	b.addText(c.totals())
 	if c.rows == 0 {
 		return b
