@@ -80,10 +80,11 @@ func (f *Frame) body() []string {
 		completions = input.Suggestions(width, s.Rows)
 	}
 
-	view := f.untitled()
+	draw := f.untitled
 	if s.Frames {
-		view = f.panels()
+		draw = f.panels
 	}
+	view := draw()
 	if overlay != nil || completions != nil || f.Stream.Conn.IsOffline(s.Now) {
 		view = strings.Split(f.dimmed(strings.Join(view, "\n")), "\n")
 	}
