@@ -27,7 +27,7 @@ const (
 	longLabelCells  = len(" 4.5k a minute ") + 1 // on a short chart with some room
 )
 
-// labelWidth returns the width of the labels. Those of a short chart take what the bars leave, so that
+// labelWidth returns the width of the labels. Those of a short chart take the rest of the line, so that
 // the bars end at the frame of a screen with 80 columns.
 func (c chart) labelWidth() int {
 	if !c.short {

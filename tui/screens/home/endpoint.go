@@ -89,7 +89,7 @@ func lastFailure(q wire.Queue) time.Time {
 	return time.Time(q.LastFailure.At)
 }
 
-// deliveries are counts of what was sent to endpoints.
+// deliveries are counts of messages and attempts to endpoints.
 type deliveries struct {
 	delivered int64 // messages
 	retried   int64 // attempts that failed, and are followed by another one

@@ -67,7 +67,7 @@ func endpointNames(queues []wire.Queue) (names map[string]string, host string) {
 	return names, host
 }
 
-// title says how many endpoints there are, and how many are in trouble.
+// title has the number of endpoints, and of those in trouble.
 func (e endpointList) title() string {
 	total := display.Thousands(e.overview.Stats.Subscriptions)
 	if len(e.troubled) == 0 {

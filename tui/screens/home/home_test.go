@@ -156,8 +156,8 @@ func TestChartShowsFewFailures(t *testing.T) {
 	d.Respond(h, nil, func(error) tea.Cmd {
 		return h.OnFetched(home.Overview{Stats: &stats}, nil)
 	})
-	d.WantText("4.0k/min +"+strings.Repeat("#", 60),
-		"x +."+strings.Repeat(".", 19)+"#"+strings.Repeat(".", 39))
+	d.WantText("4.0k a minute +"+strings.Repeat("#", 60),
+		"x failed +."+strings.Repeat(".", 19)+"#"+strings.Repeat(".", 39))
 }
 
 // Key i opens the subscription of the selected endpoint or failure.

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// part is a part of the screen that grows with the room.
-type part uint8
+// section is a part of the screen that grows with the room.
+type section uint8
 
 // The parts, from the top to the bottom.
 const (
-	chartBars part = iota // height of the bars of the last hour
-	chartAxis             // 1 for the times below the bars
+	chartBars section = iota // height of the bars of the last hour
+	chartAxis                // 1 for the times below the bars
 	troubledEndpoints
 	lateCaptures
 	failureGroups
 	savedViews
 	recentFailures
-	partCount
+	sectionCount
 )
 
 // plan has the size of each part: the lines of the chart, and how many entries the others show.
-type plan [partCount]int
+type plan [sectionCount]int
 
 // minimum has the sizes that parts have in any room, if there is so much to show.
 var minimum = plan{chartBars: 1, lateCaptures: 1, failureGroups: 1}
@@ -29,11 +29,11 @@ var minimum = plan{chartBars: 1, lateCaptures: 1, failureGroups: 1}
 // unlimited is the size of a part that shows all it has.
 const unlimited = math.MaxInt
 
-// growth has the sizes that parts should reach, the most important first: what is wrong, then how the
+// growth has the sizes that parts should reach, the most important first: troubles, then how the
 // hour went, then more of both. A step that does not fit is cut short, and the next ones may still fit.
 var growth = [...]struct {
-	part part
-	size int
+	section section
+	size    int
 }{
 	{troubledEndpoints, 1},
 	{failureGroups, 2},
@@ -49,6 +49,7 @@ var growth = [...]struct {
 	{troubledEndpoints, unlimited},
 	{savedViews, unlimited},
 	{failureGroups, unlimited},
+	{chartBars, minBars + 1},
 }
 
 // Sizes of the screen and its parts.
@@ -89,10 +90,10 @@ func (l layout) plan() plan {
 		p[i] = min(minimum[i], limits[i])
 	}
 	for _, step := range growth {
-		l.grow(&p, step.part, min(step.size, limits[step.part]))
+		l.grow(&p, step.section, min(step.size, limits[step.section]))
 	}
 
-	// What is left is for the newest failures, and a third of it for the chart.
+	// The rest is for the newest failures, and a third of it for the chart.
 	spare := l.height - l.used(p)
 	if spare > minRecent {
 		forChart := min(limits[chartBars]-p[chartBars], spare/3)
@@ -121,7 +122,7 @@ func (l layout) maxBars(p, limits plan) int {
 }
 
 // grow increases a part until it has a size, or the screen is full.
-func (l layout) grow(p *plan, growing part, size int) {
+func (l layout) grow(p *plan, growing section, size int) {
 	for p[growing] < size {
 		p[growing]++
 		if l.used(*p) > l.height {
