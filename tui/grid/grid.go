@@ -22,8 +22,8 @@ type Grid struct {
 	id        string // ID of the selected row; empty while it is loading
 	top       int    // first visible row
 	following bool   // new rows at the top are shown
-	// KeepsRow reports what following does with the selection: it stays on its row, which moves down
-	// as rows are added above it. By default it stays on the first row.
+	// KeepsRow makes the selection stay on its row while the grid follows new rows: the row moves
+	// down. By default the selection stays on the first row.
 	KeepsRow bool
 	// Empty returns the text in place of the rows if there are none: the reason, and the key that
 	// changes it. It is nil for no text.

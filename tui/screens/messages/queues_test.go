@@ -82,7 +82,7 @@ func TestRateLimitIsShown(t *testing.T) {
 	d.Press("j")
 	d.WantText("  rate limit  ", "rate limit, next in 3s")
 	d.Press("enter")
-	d.WantText("[rate limit]", "in 3s", "delayed by the rate limit")
+	d.WantText("[rate limit]", "delayed by the rate limit")
 }
 
 // The list and the screen of a message show that its endpoint requested a wait.

@@ -212,7 +212,7 @@ func (r *rows) rateText() string {
 	return ui.RateLimitText(r.session.TimeUntil(rateUntil(m, r.session)))
 }
 
-// maxFollowed is the number of new messages that are shown at once. Nobody can read more, and the
+// maxFollowed is the number of new messages that are shown at once. A user cannot read more, and the
 // selected one must stay among the loaded messages.
 const maxFollowed = grid.PageRows / 2
 

@@ -107,7 +107,7 @@ func TestNewFailureIsListed(t *testing.T) {
 }
 
 // While the list follows new failures, the selection stays on its message, so that a key that
-// changes data acts on what the user has read. The status line counts the failures above it.
+// changes data acts on the message that the user has read. The status line counts the failures above it.
 func TestSelectionStaysWhileFollowing(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	s.Subscribe(t, "creditor.created", "http://127.0.0.1:9/closed")
