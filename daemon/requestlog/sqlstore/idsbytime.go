@@ -35,7 +35,7 @@ func newIDsByTime(conn *sqlite.Conn) (b *idsByTime, err error) {
 func (b *idsByTime) search(at time.Time) (int64, error) {
 	s := timeSearch{
 		conn:   b.conn,
-		time:   appdb.Timestamp(at),
+		time:   searchText(at),
 		before: b.first - 1,
 		from:   b.last + 1,
 	}
@@ -53,6 +53,20 @@ func (b *idsByTime) search(at time.Time) (int64, error) {
 	}
 	return s.from, nil
 }
+
+// searchText returns the text of a time, which stored times are compared with. That of a year with
+// five digits, which the lag after the last time of a filter has, would be before all of them.
+func searchText(at time.Time) string {
+	if at.Year() > maxYear {
+		return afterTimes
+	}
+	return appdb.Timestamp(at)
+}
+
+const (
+	maxYear    = 9999
+	afterTimes = "~" // sorts after all digits
+)
 
 // timeSearch is a search for a time between two IDs.
 type timeSearch struct {

@@ -103,6 +103,9 @@ var (
 	skips = []int64{0, 0, 3, 500}
 )
 
+// extremes are the first and the last time that a condition can have.
+var extremes = []string{"0001-01-01T00:00:00.0000000", "9999-12-31T23:59:59.9999999"}
+
 // drawList returns the plan of a random list.
 func drawList(random *rand.Rand) *query.Plan {
 	kind, _ := record.System().Lookup("RequestLog")
@@ -121,6 +124,9 @@ func drawList(random *rand.Rand) *query.Plan {
 	}
 	for range random.IntN(3) {
 		operand := func() wire.Value {
+			if i := random.IntN(10 * len(extremes)); i < len(extremes) {
+				return wire.Value{Text: extremes[i]}
+			}
 			logged := listStart.Add(time.Duration(random.IntN(130_000)-5_000) * time.Millisecond)
 			return wire.Value{Text: logged.Format(wire.DateLayout)}
 		}
