@@ -251,10 +251,8 @@ func (f *File) pageKeys(
 ) (*query.Fragment, error) {
 	rows := l.plan.Skip + l.plan.Take
 	if place := l.plan.Place; place != nil {
-		parts, _ := place.Parts(l.plan)
 		rows++ // the first one of the next page
-		// The last part has all rows but those at the time of the row before the page.
-		l = newList(&parts[len(parts)-1])
+		l = newList(lastPart(place, l.plan))
 		l.plan.Count = false
 		l.hint = rowBefore(place, l.plan.Kind.KeyField())
 		if err := f.read(ctx, l.findPeriod); err != nil {
@@ -277,6 +275,21 @@ func (f *File) pageKeys(
 		SQL:  "SELECT Id FROM WH_RequestLog WHERE Id >= ? AND Id < ?",
 		Args: []query.Arg{idArg(ids.first), idArg(ids.end)},
 	}, nil
+}
+
+// lastPart returns the part of a page by time that has all rows but those at the time of the row
+// before the page. In descending order, a part with the rows without a time follows, which do not
+// exist.
+func lastPart(place *query.Place, plan query.Plan) *query.Plan {
+	parts, _ := place.Parts(plan)
+	hasTime := func(part query.Plan) bool {
+		conditions := part.Where
+		return len(conditions) == 0 || conditions[len(conditions)-1].Operator != record.IsNull
+	}
+	for len(parts) > 1 && !hasTime(parts[len(parts)-1]) {
+		parts = parts[:len(parts)-1]
+	}
+	return &parts[len(parts)-1]
 }
 
 // rowBefore returns the ID of the row before a page; 0 for the first page.
