@@ -37,6 +37,9 @@ type SubscriberStore interface {
 type MessageStore interface {
 	AllocateIDs(ctx context.Context, n int) (first int64, err error)
 	IdempotencyKey(ctx context.Context, hash [32]byte) (*delivery.Key, error)
+	// MarkImported is called before messages up to an ID are written, since their GUIDs do not start
+	// with their time.
+	MarkImported(ctx context.Context, last int64) error
 	Write(ctx context.Context, b delivery.Batch) error
 	Now(ctx context.Context) (time.Time, error)
 }
@@ -400,6 +403,10 @@ func (r *run) write(ctx context.Context, b delivery.Batch) error {
 		m.Event.ID = id
 		m.ID = id + 1
 		id += 2
+	}
+	err = r.Store.Messages.MarkImported(ctx, id-1)
+	if err != nil {
+		return err
 	}
 	return r.Store.Messages.Write(ctx, b)
 }

@@ -34,7 +34,7 @@ type Event struct {
 // has then. The message keeps the URL of its last attempt.
 type Message struct {
 	ID           int64  // ascending with time; it is also the ItemNo
-	GUID         string // starts with GUIDTime of the event's AddedAt
+	GUID         string // starts with GUIDTime of the event's AddedAt, unless it was imported
 	Event        *Event
 	Partition    int64 // sent by the daemon that holds its lease
 	Subscription int64

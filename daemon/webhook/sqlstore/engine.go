@@ -53,6 +53,20 @@ func (e *Engine) AllocateIDs(ctx context.Context, n int) (int64, error) {
 	return first, err
 }
 
+// MarkImported stores that messages up to an ID may have GUIDs that do not start with their time. It
+// is called before these are written.
+func (e *Engine) MarkImported(ctx context.Context, last int64) error {
+	const doing = "marking imported messages"
+	args := []any{sql.Named("Name", importedMessage), sql.Named("Last", last)}
+	_, err := e.db.Exec(ctx, `INSERT INTO whd.WH_Number (Name, Next)
+SELECT @Name, 0 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Number n WHERE n.Name = @Name)`, args[:1]...)
+	if err != nil {
+		return e.fault(err, doing)
+	}
+	_, err = e.db.Exec(ctx, `UPDATE whd.WH_Number SET Next = @Last WHERE Name = @Name AND Next < @Last`, args...)
+	return e.fault(err, doing)
+}
+
 // SetDefaultRetries stores how many retries messages have if their subscription has
 // no schedule. The number is only displayed.
 func (e *Engine) SetDefaultRetries(ctx context.Context, n int) error {

@@ -337,8 +337,7 @@ func (l *messageList) count() *query.Fragment {
 		countAll = dialect.TSQL().CountAll
 	}
 	if l.isPeriod() {
-		counted := l.fromMessages(countAll, byGUID, l.messages.with(l.period))
-		return &counted
+		return l.countOfPeriod(countAll)
 	}
 	if l.event != nil {
 		return l.countOfEvent()

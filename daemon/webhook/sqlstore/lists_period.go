@@ -109,6 +109,41 @@ func (l *messageList) indexed(index string) string {
 	return index + " "
 }
 
+// importedMessage is the name of the highest ID of a message that was imported from another service,
+// in WH_Number. Imported messages keep their GUIDs, which do not start with the time. Those up to this
+// ID are therefore found by their IDs: an import is the first thing that a store gets, so that they
+// are few, and the retention removes them.
+const importedMessage = "ImportedMessage"
+
+// lastImported returns the SQL of that ID.
+func (l *messageList) lastImported() string {
+	otherwise := "COALESCE"
+	if l.db.IsServer() { // which would evaluate the subquery of COALESCE twice
+		otherwise = "ISNULL"
+	}
+	return otherwise + "((SELECT i.Next FROM whd.WH_Number i WHERE i.Name = '" + importedMessage + "'), 0)"
+}
+
+// isNotImported is the condition that the GUID of a message starts with its time. The addition keeps
+// the databases from using the index on the IDs.
+func (l *messageList) isNotImported() string { return "m.ID + 0 > " + l.lastImported() }
+
+// imported selects from the messages that may be imported. A server gets a second bound, without
+// which it estimates that the first one excludes few messages.
+func (l *messageList) imported(selected string) query.Fragment {
+	return l.fromMessages(selected, byID, l.messages.and("m.ID <= "+l.lastImported()+" AND m.ID >= 0"))
+}
+
+// countOfPeriod counts the messages of a period.
+func (l *messageList) countOfPeriod(countAll string) *query.Fragment {
+	counted := l.fromMessages(countAll, byGUID, l.messages.with(l.period).and(l.isNotImported()))
+	imported := l.imported(countAll)
+	return &query.Fragment{
+		SQL:  "SELECT (" + counted.SQL + ") + (" + imported.SQL + ")",
+		Args: slices.Concat(counted.Args, imported.Args),
+	}
+}
+
 // isPageByTime reports whether a plan lists a page of messages by time, of which the index on the
 // GUIDs finds the first ones.
 func (l *messageList) isPageByTime(p *query.Plan) bool {
@@ -127,7 +162,7 @@ const allMessages = "(SELECT n.Next FROM whd.WH_Number n WHERE n.Name = '" + las
 // keysByTime selects the IDs of the first messages by time, and of all others of the millisecond of
 // the last one.
 func (l *messageList) keysByTime(rows int64, desc bool) *query.Fragment {
-	where := l.messages.with(l.period)
+	where := l.messages.with(l.period).and(l.isNotImported())
 	order := " ORDER BY m.RecID"
 	if desc {
 		order += " DESC"
@@ -140,7 +175,11 @@ func (l *messageList) keysByTime(rows int64, desc bool) *query.Fragment {
 		keys.SQL = "SELECT k.ID FROM (" + keys.SQL + order + " OFFSET 0 ROWS FETCH NEXT " +
 			l.db.InSchema(allMessages) + " ROWS ONLY) k"
 	}
-	return &keys
+	imported := l.imported("m.ID")
+	return &query.Fragment{
+		SQL:  keys.SQL + " UNION ALL " + imported.SQL,
+		Args: slices.Concat(keys.Args, imported.Args),
+	}
 }
 
 // guidBound is the condition for GUIDs up to the last one of some, and for all others of its
@@ -196,9 +235,10 @@ func (l *messageList) keysOfPeriod(p *query.Plan) *query.Fragment {
 		short.SQL = fmt.Sprintf("SELECT k.ID FROM (%s ORDER BY m.RecID OFFSET 0 ROWS FETCH NEXT %d ROWS ONLY) k",
 			short.SQL, maxPeriod)
 	}
+	imported := l.imported("m.ID")
 	return &query.Fragment{
-		SQL:  short.SQL + " UNION ALL " + long.SQL,
-		Args: slices.Concat(short.Args, long.Args),
+		SQL:  short.SQL + " UNION ALL " + long.SQL + " UNION ALL " + imported.SQL,
+		Args: slices.Concat(short.Args, long.Args, imported.Args),
 	}
 }
 

@@ -331,14 +331,26 @@ SELECT [MessageItemNo] FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] 
 SELECT COUNT_BIG(*) FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] = @p1;
 
 -- by time, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.RecID >= substr(COALESCE((SELECT m.RecID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.RecID DESC LIMIT 1 OFFSET ?1), ''), 1, 13)) ORDER BY "AddedDateTime" DESC, "ItemNo" DESC LIMIT +?2;
+SELECT "ItemNo" FROM WH_MessageView WHERE "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.ID + 0 > COALESCE((SELECT i.Next FROM WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.RecID >= substr(COALESCE((SELECT m.RecID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.ID + 0 > COALESCE((SELECT i.Next FROM WH_Number i WHERE i.Name = 'ImportedMessage'), 0) ORDER BY m.RecID DESC LIMIT 1 OFFSET ?1), ''), 1, 13) UNION ALL SELECT m.ID FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.ID <= COALESCE((SELECT i.Next FROM WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.ID >= 0) ORDER BY "AddedDateTime" DESC, "ItemNo" DESC LIMIT +?2;
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
---     LIST SUBQUERY 2
+--     LIST SUBQUERY 6
+--     COMPOUND QUERY
+--     LEFT-MOST SUBQUERY
 --     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>?)
---     SCALAR SUBQUERY 1
+--     SCALAR SUBQUERY 3
 --     SCAN m USING INDEX UQ_SY_WebhookMessage_RecID
+--     SCALAR SUBQUERY 2
+--     SEARCH i USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 1
+--     SEARCH i USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     UNION ALL
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SCALAR SUBQUERY 5
+--     SEARCH i USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
@@ -359,14 +371,14 @@ SELECT (SELECT COALESCE(SUM(m.Messages), 0) FROM WH_MessageCount m JOIN SY_Webho
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 -- by time, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.RecID >= SUBSTRING(ISNULL((SELECT m.RecID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.RecID DESC OFFSET @p1 ROWS FETCH NEXT 1 ROWS ONLY), ''), 1, 13) AND m.RecID < '~' ORDER BY m.RecID DESC OFFSET 0 ROWS FETCH NEXT (SELECT n.Next FROM [whd].WH_Number n WHERE n.Name = 'ID') ROWS ONLY) k) ORDER BY [AddedDateTime] DESC, [ItemNo] + 0 DESC OFFSET @p2 ROWS FETCH NEXT @p3 ROWS ONLY OPTION (OPTIMIZE FOR (@p2 = 0, @p3 = 100));
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.ID + 0 > ISNULL((SELECT i.Next FROM [whd].WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.RecID >= SUBSTRING(ISNULL((SELECT m.RecID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.ID + 0 > ISNULL((SELECT i.Next FROM [whd].WH_Number i WHERE i.Name = 'ImportedMessage'), 0) ORDER BY m.RecID DESC OFFSET @p1 ROWS FETCH NEXT 1 ROWS ONLY), ''), 1, 13) AND m.RecID < '~' ORDER BY m.RecID DESC OFFSET 0 ROWS FETCH NEXT (SELECT n.Next FROM [whd].WH_Number n WHERE n.Name = 'ID') ROWS ONLY) k UNION ALL SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.ID <= ISNULL((SELECT i.Next FROM [whd].WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.ID >= 0) ORDER BY [AddedDateTime] DESC, [ItemNo] + 0 DESC OFFSET @p2 ROWS FETCH NEXT @p3 ROWS ONLY OPTION (OPTIMIZE FOR (@p2 = 0, @p3 = 100));
 -- by time, tsql
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
 
 -- of a period, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "AddedDateTime" >= ?1 AND "AddedDateTime" < ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?3 AND m.AddedDateTime < ?4 AND m.RecID >= ?5 AND m.RecID < ?6 AND m.RecID < CASE WHEN (SELECT COUNT(*) FROM (SELECT 1 AS one FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID WHERE 1 = 1 AND m.RecID >= ?7 AND m.RecID < ?8 LIMIT 1001) q) <= 1000 THEN '~' ELSE '' END UNION ALL SELECT k.ID FROM (SELECT m.ID FROM WH_MessageBlock k CROSS JOIN SY_WebhookMessage m NOT INDEXED CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.ID >= k.FirstID AND m.ID <= k.LastID AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND k.FirstID <= CASE WHEN (SELECT COUNT(*) FROM (SELECT 1 AS one FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID WHERE 1 = 1 AND m.RecID >= ?9 AND m.RecID < ?10 LIMIT 1001) q) <= 1000 THEN 0 ELSE CAST(9223372036854775807 AS bigint) END AND k.AddedUntil >= ?11 AND k.AddedSince <= ?12 AND m.AddedDateTime >= ?13 AND m.AddedDateTime < ?14 ORDER BY k.FirstID DESC, m.ID DESC LIMIT ?15) k) ORDER BY "ItemNo" DESC LIMIT +?16;
+SELECT "ItemNo" FROM WH_MessageView WHERE "AddedDateTime" >= ?1 AND "AddedDateTime" < ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?3 AND m.AddedDateTime < ?4 AND m.RecID >= ?5 AND m.RecID < ?6 AND m.RecID < CASE WHEN (SELECT COUNT(*) FROM (SELECT 1 AS one FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID WHERE 1 = 1 AND m.RecID >= ?7 AND m.RecID < ?8 LIMIT 1001) q) <= 1000 THEN '~' ELSE '' END UNION ALL SELECT k.ID FROM (SELECT m.ID FROM WH_MessageBlock k CROSS JOIN SY_WebhookMessage m NOT INDEXED CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.ID >= k.FirstID AND m.ID <= k.LastID AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND k.FirstID <= CASE WHEN (SELECT COUNT(*) FROM (SELECT 1 AS one FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID WHERE 1 = 1 AND m.RecID >= ?9 AND m.RecID < ?10 LIMIT 1001) q) <= 1000 THEN 0 ELSE CAST(9223372036854775807 AS bigint) END AND k.AddedUntil >= ?11 AND k.AddedSince <= ?12 AND m.AddedDateTime >= ?13 AND m.AddedDateTime < ?14 ORDER BY k.FirstID DESC, m.ID DESC LIMIT ?15) k UNION ALL SELECT m.ID FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?16 AND m.AddedDateTime < ?17 AND m.ID <= COALESCE((SELECT i.Next FROM WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.ID >= 0) ORDER BY "ItemNo" DESC LIMIT +?18;
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
---     LIST SUBQUERY 7
+--     LIST SUBQUERY 9
 --     COMPOUND QUERY
 --     LEFT-MOST SUBQUERY
 --     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
@@ -387,28 +399,56 @@ SELECT "ItemNo" FROM WH_MessageView WHERE "AddedDateTime" >= ?1 AND "AddedDateTi
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN k
+--     UNION ALL
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SCALAR SUBQUERY 8
+--     SEARCH i USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
 -- of a period, sqlite
-SELECT COUNT(*) FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?1 AND m.AddedDateTime < ?2 AND m.RecID >= ?3 AND m.RecID < ?4;
---     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
---     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
---     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
--- of a period, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7)) AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p3 AS datetime2(7)) AND m.AddedDateTime < CAST(@p4 AS datetime2(7)) AND m.RecID >= @p5 AND m.RecID < @p6 AND m.RecID < CASE WHEN (SELECT COUNT(*) FROM (SELECT TOP 1001 1 AS one FROM [whd].SY_WebhookMessage m WHERE 1 = 1 AND m.RecID >= @p7 AND m.RecID < @p8) q) <= 1000 THEN '~' ELSE '' END ORDER BY m.RecID OFFSET 0 ROWS FETCH NEXT 1000 ROWS ONLY) k UNION ALL SELECT k.ID FROM (SELECT m.ID FROM [whd].WH_MessageBlock k CROSS APPLY (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.ID >= k.FirstID AND m.ID <= k.LastID AND m.AddedDateTime >= CAST(@p9 AS datetime2(7)) AND m.AddedDateTime < CAST(@p10 AS datetime2(7)) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p11 ROWS ONLY) m WHERE 1 = 1 AND k.FirstID <= CASE WHEN (SELECT COUNT(*) FROM (SELECT TOP 1001 1 AS one FROM [whd].SY_WebhookMessage m WHERE 1 = 1 AND m.RecID >= @p12 AND m.RecID < @p13) q) <= 1000 THEN 0 ELSE CAST(9223372036854775807 AS bigint) END AND k.AddedUntil >= CAST(@p14 AS datetime2(7)) AND k.AddedSince <= CAST(@p15 AS datetime2(7)) AND k.FirstID >= ISNULL((SELECT k.FirstID FROM [whd].WH_MessageBlock k CROSS APPLY (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.ID >= k.FirstID AND m.ID <= k.LastID AND m.AddedDateTime >= CAST(@p16 AS datetime2(7)) AND m.AddedDateTime < CAST(@p17 AS datetime2(7)) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p18 ROWS ONLY) m WHERE 1 = 1 AND k.FirstID <= CASE WHEN (SELECT COUNT(*) FROM (SELECT TOP 1001 1 AS one FROM [whd].SY_WebhookMessage m WHERE 1 = 1 AND m.RecID >= @p19 AND m.RecID < @p20) q) <= 1000 THEN 0 ELSE CAST(9223372036854775807 AS bigint) END AND k.AddedUntil >= CAST(@p21 AS datetime2(7)) AND k.AddedSince <= CAST(@p22 AS datetime2(7)) ORDER BY k.FirstID DESC OFFSET @p23 ROWS FETCH NEXT 1 ROWS ONLY), 0) AND k.FirstID <= CAST(9223372036854775807 AS bigint) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p24 ROWS ONLY) k) ORDER BY [ItemNo] + 0 DESC OFFSET @p25 ROWS FETCH NEXT @p26 ROWS ONLY OPTION (OPTIMIZE FOR (@p25 = 0, @p26 = 100));
--- of a period, tsql
-SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p1 AS datetime2(7)) AND m.AddedDateTime < CAST(@p2 AS datetime2(7)) AND m.RecID >= @p3 AND m.RecID < @p4;
-
--- of a period by time, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "AddedDateTime" >= ?1 AND "AddedDateTime" < ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?3 AND m.AddedDateTime < ?4 AND m.RecID >= ?5 AND m.RecID < ?6 AND m.RecID >= substr(COALESCE((SELECT m.RecID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?7 AND m.AddedDateTime < ?8 AND m.RecID >= ?9 AND m.RecID < ?10 ORDER BY m.RecID DESC LIMIT 1 OFFSET ?11), ''), 1, 13)) ORDER BY "AddedDateTime" DESC, "ItemNo" DESC LIMIT +?12;
---     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
---     LIST SUBQUERY 2
+SELECT (SELECT COUNT(*) FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?1 AND m.AddedDateTime < ?2 AND m.RecID >= ?3 AND m.RecID < ?4 AND m.ID + 0 > COALESCE((SELECT i.Next FROM WH_Number i WHERE i.Name = 'ImportedMessage'), 0)) + (SELECT COUNT(*) FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?5 AND m.AddedDateTime < ?6 AND m.ID <= COALESCE((SELECT i.Next FROM WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.ID >= 0);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 2
 --     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
 --     SCALAR SUBQUERY 1
---     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
+--     SEARCH i USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 4
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SCALAR SUBQUERY 3
+--     SEARCH i USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+-- of a period, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7)) AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p3 AS datetime2(7)) AND m.AddedDateTime < CAST(@p4 AS datetime2(7)) AND m.RecID >= @p5 AND m.RecID < @p6 AND m.RecID < CASE WHEN (SELECT COUNT(*) FROM (SELECT TOP 1001 1 AS one FROM [whd].SY_WebhookMessage m WHERE 1 = 1 AND m.RecID >= @p7 AND m.RecID < @p8) q) <= 1000 THEN '~' ELSE '' END ORDER BY m.RecID OFFSET 0 ROWS FETCH NEXT 1000 ROWS ONLY) k UNION ALL SELECT k.ID FROM (SELECT m.ID FROM [whd].WH_MessageBlock k CROSS APPLY (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.ID >= k.FirstID AND m.ID <= k.LastID AND m.AddedDateTime >= CAST(@p9 AS datetime2(7)) AND m.AddedDateTime < CAST(@p10 AS datetime2(7)) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p11 ROWS ONLY) m WHERE 1 = 1 AND k.FirstID <= CASE WHEN (SELECT COUNT(*) FROM (SELECT TOP 1001 1 AS one FROM [whd].SY_WebhookMessage m WHERE 1 = 1 AND m.RecID >= @p12 AND m.RecID < @p13) q) <= 1000 THEN 0 ELSE CAST(9223372036854775807 AS bigint) END AND k.AddedUntil >= CAST(@p14 AS datetime2(7)) AND k.AddedSince <= CAST(@p15 AS datetime2(7)) AND k.FirstID >= ISNULL((SELECT k.FirstID FROM [whd].WH_MessageBlock k CROSS APPLY (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.ID >= k.FirstID AND m.ID <= k.LastID AND m.AddedDateTime >= CAST(@p16 AS datetime2(7)) AND m.AddedDateTime < CAST(@p17 AS datetime2(7)) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p18 ROWS ONLY) m WHERE 1 = 1 AND k.FirstID <= CASE WHEN (SELECT COUNT(*) FROM (SELECT TOP 1001 1 AS one FROM [whd].SY_WebhookMessage m WHERE 1 = 1 AND m.RecID >= @p19 AND m.RecID < @p20) q) <= 1000 THEN 0 ELSE CAST(9223372036854775807 AS bigint) END AND k.AddedUntil >= CAST(@p21 AS datetime2(7)) AND k.AddedSince <= CAST(@p22 AS datetime2(7)) ORDER BY k.FirstID DESC OFFSET @p23 ROWS FETCH NEXT 1 ROWS ONLY), 0) AND k.FirstID <= CAST(9223372036854775807 AS bigint) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p24 ROWS ONLY) k UNION ALL SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p25 AS datetime2(7)) AND m.AddedDateTime < CAST(@p26 AS datetime2(7)) AND m.ID <= ISNULL((SELECT i.Next FROM [whd].WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.ID >= 0) ORDER BY [ItemNo] + 0 DESC OFFSET @p27 ROWS FETCH NEXT @p28 ROWS ONLY OPTION (OPTIMIZE FOR (@p27 = 0, @p28 = 100));
+-- of a period, tsql
+SELECT (SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p1 AS datetime2(7)) AND m.AddedDateTime < CAST(@p2 AS datetime2(7)) AND m.RecID >= @p3 AND m.RecID < @p4 AND m.ID + 0 > ISNULL((SELECT i.Next FROM [whd].WH_Number i WHERE i.Name = 'ImportedMessage'), 0)) + (SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p5 AS datetime2(7)) AND m.AddedDateTime < CAST(@p6 AS datetime2(7)) AND m.ID <= ISNULL((SELECT i.Next FROM [whd].WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.ID >= 0);
+
+-- of a period by time, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "AddedDateTime" >= ?1 AND "AddedDateTime" < ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?3 AND m.AddedDateTime < ?4 AND m.RecID >= ?5 AND m.RecID < ?6 AND m.ID + 0 > COALESCE((SELECT i.Next FROM WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.RecID >= substr(COALESCE((SELECT m.RecID FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?7 AND m.AddedDateTime < ?8 AND m.RecID >= ?9 AND m.RecID < ?10 AND m.ID + 0 > COALESCE((SELECT i.Next FROM WH_Number i WHERE i.Name = 'ImportedMessage'), 0) ORDER BY m.RecID DESC LIMIT 1 OFFSET ?11), ''), 1, 13) UNION ALL SELECT m.ID FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?12 AND m.AddedDateTime < ?13 AND m.ID <= COALESCE((SELECT i.Next FROM WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.ID >= 0) ORDER BY "AddedDateTime" DESC, "ItemNo" DESC LIMIT +?14;
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 6
+--     COMPOUND QUERY
+--     LEFT-MOST SUBQUERY
+--     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
+--     SCALAR SUBQUERY 1
+--     SEARCH i USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SCALAR SUBQUERY 3
+--     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
+--     SCALAR SUBQUERY 2
+--     SEARCH i USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     UNION ALL
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SCALAR SUBQUERY 5
+--     SEARCH i USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
@@ -416,14 +456,24 @@ SELECT "ItemNo" FROM WH_MessageView WHERE "AddedDateTime" >= ?1 AND "AddedDateTi
 --     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
 --     USE TEMP B-TREE FOR ORDER BY
 -- of a period by time, sqlite
-SELECT COUNT(*) FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?1 AND m.AddedDateTime < ?2 AND m.RecID >= ?3 AND m.RecID < ?4;
+SELECT (SELECT COUNT(*) FROM SY_WebhookMessage m INDEXED BY UQ_SY_WebhookMessage_RecID CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?1 AND m.AddedDateTime < ?2 AND m.RecID >= ?3 AND m.RecID < ?4 AND m.ID + 0 > COALESCE((SELECT i.Next FROM WH_Number i WHERE i.Name = 'ImportedMessage'), 0)) + (SELECT COUNT(*) FROM SY_WebhookMessage m NOT INDEXED CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= ?5 AND m.AddedDateTime < ?6 AND m.ID <= COALESCE((SELECT i.Next FROM WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.ID >= 0);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 2
 --     SEARCH m USING INDEX UQ_SY_WebhookMessage_RecID (RecID>? AND RecID<?)
+--     SCALAR SUBQUERY 1
+--     SEARCH i USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 4
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SCALAR SUBQUERY 3
+--     SEARCH i USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 -- of a period by time, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7)) AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p3 AS datetime2(7)) AND m.AddedDateTime < CAST(@p4 AS datetime2(7)) AND m.RecID >= @p5 AND m.RecID < @p6 AND m.RecID >= SUBSTRING(ISNULL((SELECT m.RecID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p7 AS datetime2(7)) AND m.AddedDateTime < CAST(@p8 AS datetime2(7)) AND m.RecID >= @p9 AND m.RecID < @p10 ORDER BY m.RecID DESC OFFSET @p11 ROWS FETCH NEXT 1 ROWS ONLY), ''), 1, 13) AND m.RecID < '~' ORDER BY m.RecID DESC OFFSET 0 ROWS FETCH NEXT (SELECT n.Next FROM [whd].WH_Number n WHERE n.Name = 'ID') ROWS ONLY) k) ORDER BY [AddedDateTime] DESC, [ItemNo] + 0 DESC OFFSET @p12 ROWS FETCH NEXT @p13 ROWS ONLY OPTION (OPTIMIZE FOR (@p12 = 0, @p13 = 100));
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [AddedDateTime] >= CAST(@p1 AS datetime2(7)) AND [AddedDateTime] < CAST(@p2 AS datetime2(7)) AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p3 AS datetime2(7)) AND m.AddedDateTime < CAST(@p4 AS datetime2(7)) AND m.RecID >= @p5 AND m.RecID < @p6 AND m.ID + 0 > ISNULL((SELECT i.Next FROM [whd].WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.RecID >= SUBSTRING(ISNULL((SELECT m.RecID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p7 AS datetime2(7)) AND m.AddedDateTime < CAST(@p8 AS datetime2(7)) AND m.RecID >= @p9 AND m.RecID < @p10 AND m.ID + 0 > ISNULL((SELECT i.Next FROM [whd].WH_Number i WHERE i.Name = 'ImportedMessage'), 0) ORDER BY m.RecID DESC OFFSET @p11 ROWS FETCH NEXT 1 ROWS ONLY), ''), 1, 13) AND m.RecID < '~' ORDER BY m.RecID DESC OFFSET 0 ROWS FETCH NEXT (SELECT n.Next FROM [whd].WH_Number n WHERE n.Name = 'ID') ROWS ONLY) k UNION ALL SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p12 AS datetime2(7)) AND m.AddedDateTime < CAST(@p13 AS datetime2(7)) AND m.ID <= ISNULL((SELECT i.Next FROM [whd].WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.ID >= 0) ORDER BY [AddedDateTime] DESC, [ItemNo] + 0 DESC OFFSET @p14 ROWS FETCH NEXT @p15 ROWS ONLY OPTION (OPTIMIZE FOR (@p14 = 0, @p15 = 100));
 -- of a period by time, tsql
-SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p1 AS datetime2(7)) AND m.AddedDateTime < CAST(@p2 AS datetime2(7)) AND m.RecID >= @p3 AND m.RecID < @p4;
+SELECT (SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p1 AS datetime2(7)) AND m.AddedDateTime < CAST(@p2 AS datetime2(7)) AND m.RecID >= @p3 AND m.RecID < @p4 AND m.ID + 0 > ISNULL((SELECT i.Next FROM [whd].WH_Number i WHERE i.Name = 'ImportedMessage'), 0)) + (SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE s.ID = m.SubscriptionID AND b.ID = s.SubscriberID AND m.AddedDateTime >= CAST(@p5 AS datetime2(7)) AND m.AddedDateTime < CAST(@p6 AS datetime2(7)) AND m.ID <= ISNULL((SELECT i.Next FROM [whd].WH_Number i WHERE i.Name = 'ImportedMessage'), 0) AND m.ID >= 0);
 
 -- failed of a subscriber since a time, sqlite
 SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "AddedDateTime" >= ?3 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?4 AND m.AddedDateTime >= ?5 AND m.Status = 3 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.AddedDateTime >= ?6 AND m.Status = 3 ORDER BY m.ID DESC LIMIT 1 OFFSET ?7), 0) ORDER BY m.ID DESC LIMIT ?8) k) ORDER BY "ItemNo" DESC LIMIT +?9;

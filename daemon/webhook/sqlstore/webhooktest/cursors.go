@@ -3,6 +3,8 @@ package webhooktest
 import (
 	"slices"
 
+	"pgregory.net/rapid"
+
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/executor"
@@ -105,4 +107,25 @@ func (ls *lists) readKeys(plan *query.Plan, rows *executor.Result) (keys []strin
 	tail, err := rows.Tail(int64(len(keys)))
 	ls.h.check(err)
 	return keys, tail.Next
+}
+
+// drawnPages compares generated lists in pages by cursor with whole ones.
+func (ls *lists) drawnPages() {
+	rapid.Check(ls.h.t, func(t *rapid.T) {
+		drawn := ls.draw(t)
+		order := drawn.Order
+		key := drawn.Kind.KeyFields()
+		for _, field := range key {
+			isOrdered := func(o query.Order) bool { return o.Field == field }
+			if !slices.ContainsFunc(order, isOrdered) {
+				order = append(order, query.Order{Field: field, Desc: order[len(order)-1].Desc})
+			}
+		}
+		want := ls.wholeList(drawn.Kind, drawn.Where, order)
+		got := ls.cursorPages(drawn.Kind, drawn.Where, order)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s with the conditions %+v in the order %+v: by cursor the rows\n%v, want\n%v",
+				drawn.Kind.Name, drawn.Where, order, got, want)
+		}
+	})
 }

@@ -50,6 +50,9 @@ func messageLists(h hooks) {
 	ls.shortPages()
 	ls.hiddenBodies()
 	ls.pagesByCursor()
+	ls.importSome()
+	ls.compare("after an import")
+	ls.drawnPages()
 
 	ls.changeFailed()
 	ls.sendAll()
@@ -132,6 +135,22 @@ func (ls *lists) sendAll() {
 			ls.h.record(ls.lease, attempt(m, 200, webhook.Successful, time.Time{}))
 		}
 	}
+}
+
+// importSome writes messages that keep the GUIDs of another service: these are before or after those
+// of all other messages.
+func (ls *lists) importSome() {
+	b := ls.h.batch(ls.lease)
+	for n := range 20 {
+		m := ls.h.publish(&b, noon, "{}", ls.subs[n%2].ID)[0]
+		m.Event.AddedAt = addedAt(n)
+		if n%4 < 2 {
+			m.GUID = "f" + m.GUID[1:]
+		}
+	}
+	ctx := ls.h.t.Context()
+	ls.h.check(ls.h.Engine.MarkImported(ctx, b.Messages[len(b.Messages)-1].ID))
+	ls.h.check(ls.h.Engine.Write(ctx, b))
 }
 
 // addedAt returns the time of the nth event: up to three are added in the same millisecond, and the
