@@ -29,6 +29,7 @@ func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
 	if p.Place != nil { // the first keys are not those of the page, but of each of its parts
 		listed := *p
 		listed.FasterPart = a.partPlan
+		listed.Matches = a.matches(p)
 		return &listed
 	}
 	l := newMessageList(p, a.db)
@@ -41,6 +42,19 @@ func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
 		listed.Matches = l.count()
 	}
 	return &listed
+}
+
+// matches counts all messages of a page by cursor, if the plan counts them, in a way that is faster
+// than the general one; nil if there is none.
+func (a *Admin) matches(p *query.Plan) *query.Fragment {
+	if !p.Count {
+		return nil
+	}
+	l := newMessageList(p, a.db)
+	if l == nil || l.attempts {
+		return nil
+	}
+	return l.count()
 }
 
 // partPlan returns the plan of a part of a page by cursor that does not read or sort the whole
