@@ -164,9 +164,10 @@ func (c *Cursors) Continue(r *Request, path []Condition) error {
 }
 
 // fits reports whether a request, with the conditions of its path, repeats the query of a place.
-// It may leave out conditions, order or fields.
+// It may leave out conditions, order or fields. Of the conditions of the path, some are of members
+// such as Since, and may be left out as well; those that are given must be the same.
 func (p *Place) fits(r *Request, path []Condition) bool {
-	if !repeats(r.Where, p.Where) || !repeats(path, p.Path) {
+	if !repeats(r.Where, p.Where) || !includes(p.Path, path) {
 		return false
 	}
 	sameOrder := len(r.Order) == 0 || slices.Equal(r.Order, p.Requested)
@@ -176,14 +177,25 @@ func (p *Place) fits(r *Request, path []Condition) bool {
 
 // repeats reports whether conditions are none or the same as before, in any order.
 func repeats(conditions, before []Condition) bool {
-	sorted := func(conditions []Condition) []string {
-		var texts []string
-		for _, c := range conditions {
-			texts = append(texts, string(encoded(c)))
-		}
-		return slices.Sorted(slices.Values(texts))
+	return len(conditions) == 0 || slices.Equal(sortedTexts(conditions), sortedTexts(before))
+}
+
+// includes reports whether conditions are among those before.
+func includes(before, conditions []Condition) bool {
+	texts := sortedTexts(before)
+	return !slices.ContainsFunc(sortedTexts(conditions), func(text string) bool {
+		_, isIncluded := slices.BinarySearch(texts, text)
+		return !isIncluded
+	})
+}
+
+// sortedTexts returns the texts of conditions in a fixed order.
+func sortedTexts(conditions []Condition) []string {
+	var texts []string
+	for _, c := range conditions {
+		texts = append(texts, string(encoded(c)))
 	}
-	return len(conditions) == 0 || slices.Equal(sorted(conditions), sorted(before))
+	return slices.Sorted(slices.Values(texts))
 }
 
 // Next returns the cursor of the page after a row.

@@ -521,6 +521,27 @@ func TestPageOfAPeriod(t *testing.T) {
 	}
 }
 
+// TestCursorOfAPeriod checks that a page of a period can be continued with and without the period, by
+// the path of a subscriber, too.
+func TestCursorOfAPeriod(t *testing.T) {
+	m := newMessagesFixture(t)
+	since := "&Since=" + hoursLater(6, "/Date/")
+	for _, path := range []string{
+		"/Webhooks/Messages?Take=2&SubscriberID=" + m.shops[1].Subscriber,
+		"/Webhooks/Subscribers/" + m.shops[1].Subscriber + "/Messages?Take=2",
+	} {
+		next := m.admin.do("GET "+path+since+"&Cursor=", "").want(t, 200).envelope(t).Meta["Next"]
+		for _, members := range []string{"&Cursor=" + next, since + "&Cursor=" + next} {
+			rows := m.admin.do("GET "+path+members, "").want(t, 200).envelope(t).Results
+			if len(rows) != 2 {
+				t.Errorf("GET %s%s: got %d messages, want 2", path, members, len(rows))
+			}
+		}
+		other := "&Since=" + hoursLater(5, "/Date/") + "&Cursor=" + next
+		m.admin.do("GET "+path+other, "").want(t, 400).wantMessage(t, "another query")
+	}
+}
+
 // TestSampleOfRetrySelectsMessages sends the sample of the operation, which counts the failed
 // messages.
 func TestSampleOfRetrySelectsMessages(t *testing.T) {
