@@ -51,7 +51,8 @@ func (c *Client) RemoveMessage(ctx context.Context, subscriber, subscription, id
 
 // RetryMessages makes all matching messages that have failed or are waiting for a retry
 // due immediately. Delivered messages are sent again if Status or StatusIn names their status.
-// The members are filters of messages, Since, Until, Take, DryRun and All.
+// The members are filters of messages, Since, Until, Take, DryRun, Counted and All. Counted of an
+// earlier dry run restricts the request to messages that were counted and have not changed since.
 func (c *Client) RetryMessages(ctx context.Context, members url.Values) (*wire.MessagesRetried, error) {
 	var retried *wire.MessagesRetried
 	err := c.do(ctx, bulkChange(messagesPath+"/Retry", members), &retried)

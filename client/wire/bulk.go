@@ -12,6 +12,10 @@ type MessagesRetried struct {
 	Warning string `json:",omitempty"`
 
 	DryRun bool `json:",omitempty"`
+
+	// Counted is the text for the member Counted of a later request, which then changes only
+	// messages of this dry run. It is empty for other requests, and if no message matched.
+	Counted string `json:",omitempty"`
 }
 
 // MessagesDeleted is the reply to a request to delete matching messages. After a dry run
@@ -20,6 +24,9 @@ type MessagesDeleted struct {
 	Matched int64
 	Deleted int64
 	DryRun  bool `json:",omitempty"`
+
+	// Counted is the text for the member Counted of a later request, as in MessagesRetried.
+	Counted string `json:",omitempty"`
 }
 
 // SecretRequest replaces the secret of a subscription.

@@ -12,44 +12,72 @@ import (
 	"testing"
 )
 
-// TestBulkChangesNoMoreThanCounted deletes messages by a filter that more messages match after
-// the count: only as many as were counted are deleted, and they are the oldest.
+// TestBulkChangesNoMoreThanCounted deletes messages by a filter that other messages match after
+// the count: the change is bounded to the messages that were counted, and to their number.
 func TestBulkChangesNoMoreThanCounted(t *testing.T) {
-	const counted = 3
-	takes := make(chan string, 10) // Take of each change
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	for _, tt := range []struct {
+		name   string
+		extent string // as the service returns it; an older one does not
+		args   []string
+		take   string
+	}{
+		{name: "a filter", extent: "2026-07-01T00:00:00.0000000/60", take: "3"},
+		{name: "a number", extent: "2026-07-01T00:00:00.0000000/60", args: []string{"--take", "2"}, take: "2"},
+		{name: "an older service", take: "3"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			service := countingService(t, tt.extent)
+			args := append([]string{"messages", "delete", "--yes", "--status", "failed"}, tt.args...)
+			out, err := adminProcess(t, service.URL, args...).CombinedOutput()
+			if err != nil {
+				t.Errorf("whctl %q: %v\n%s", args, err, out)
+			}
+			want := []bounds{{take: tt.take, extent: tt.extent}}
+			if got := service.changes(); !slices.Equal(got, want) {
+				t.Errorf("whctl %q sent changes with the bounds %+v, want %+v\n%s", args, got, want, out)
+			}
+		})
+	}
+}
+
+// bounds are the members of a change that bound it.
+type bounds struct{ take, extent string }
+
+// bulkService is a service with three messages that match any filter.
+type bulkService struct {
+	*httptest.Server
+	received chan bounds // of changes
+}
+
+// countingService starts a service that returns a text for Counted in a dry run.
+func countingService(t *testing.T, extent string) bulkService {
+	s := bulkService{received: make(chan bounds, 10)}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if !strings.HasSuffix(r.URL.Path, "/Messages/Delete") {
 			http.NotFound(w, r)
 			return
 		}
-		var members map[string]any
+		var members map[string]string
 		if err := json.NewDecoder(r.Body).Decode(&members); err != nil {
 			t.Error(err)
 		}
-		if fmt.Sprint(members["DryRun"]) != "true" {
-			takes <- fmt.Sprint(members["Take"])
+		if members["DryRun"] == "true" {
+			fmt.Fprintf(w, `{"Matched":3,"Deleted":3,"DryRun":true,"Counted":%q}`, extent)
+			return
 		}
-		fmt.Fprintf(w, `{"Matched":%d,"Deleted":%[1]d}`, counted)
+		s.received <- bounds{take: members["Take"], extent: members["Counted"]}
+		fmt.Fprint(w, `{"Matched":3,"Deleted":3}`)
 	}))
-	defer service.Close()
+	t.Cleanup(s.Server.Close)
+	return s
+}
 
-	for _, tt := range []struct {
-		args []string
-		want string // Take
-	}{
-		{args: []string{"--status", "failed"}, want: fmt.Sprint(counted)},
-		{args: []string{"--status", "failed", "--take", "2"}, want: "2"},
-	} {
-		cmd := adminProcess(t, service.URL, append([]string{"messages", "delete", "--yes"}, tt.args...)...)
-		out, err := cmd.CombinedOutput()
-		var sent []string
-		for len(takes) > 0 {
-			sent = append(sent, <-takes)
-		}
-		if err != nil || !slices.Equal(sent, []string{tt.want}) {
-			t.Errorf("whctl messages delete %q: sent changes with Take %q, error %v; want one with %s\n%s",
-				tt.args, sent, err, tt.want, out)
-		}
+// changes returns the bounds of the changes so far.
+func (s bulkService) changes() []bounds {
+	var changes []bounds
+	for len(s.received) > 0 {
+		changes = append(changes, <-s.received)
 	}
+	return changes
 }

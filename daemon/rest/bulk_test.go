@@ -191,6 +191,7 @@ func TestInvalidBulkRequests(t *testing.T) {
 		{"Format=json&v=1&Strict=false", ``, "", "All=true"},
 		{"", `{"Statuss":3}`, "Statuss", "did you mean Status"},
 		{"", `{"Status":3,"Bogus":1,"Strict":false}`, "Bogus", "unknown"},
+		{"", `{"Status":3,"ſince":"2026-07-01"}`, "***", "unknown"},
 		{"", `{"Status":3,"DryRum":true}`, "DryRum", "did you mean DryRun?"},
 		{"", `{"Status":"three"}`, "Status", ""},
 		{"", `{"Status":{"is":3}}`, "Status", ""},
@@ -205,6 +206,11 @@ func TestInvalidBulkRequests(t *testing.T) {
 		{"SubscriptionID=shop-1", ``, "SubscriptionID", "must be a whole ID"},
 		{"", `{"MessageIDIn":["` + numberedGUID(1) + `","01a1..7fa4"]}`, "MessageIDIn", "must be a whole ID"},
 		{"All=perhaps", ``, "All", ""},
+		{"Status=3&Counted=", ``, "Counted", "no value"},
+		{"Status=3&Counted=5", ``, "Counted", "DryRun=true"},
+		{"Status=3&Counted=2026-07-01/5", ``, "Counted", "DryRun=true"},
+		{"Status=3&Counted=2026-07-01T00:00:00.0000000/", ``, "Counted", "DryRun=true"},
+		{"Counted=2026-07-01T00:00:00.0000000/5", ``, "", "All=true"},
 		{"All=true&Take=", ``, "Take", "no value"},
 		{"All=true&Take=-1", ``, "Take", "whole number"},
 		{"All=true&Take=1,2", ``, "Take", "whole number"},
@@ -266,6 +272,7 @@ func (m *messagesFixture) auditTrail(t *testing.T) []auditEntry {
 func (m *messagesFixture) wantRetried(t *testing.T, query, body string, want wire.MessagesRetried) {
 	t.Helper()
 	got := read[wire.MessagesRetried](t, m.admin.do("POST /Webhooks/Messages/Retry"+query, body).want(t, 200))
+	got.Counted = "" // TestOnlyCountedMessages checks it
 	if got != want {
 		t.Errorf("POST /Webhooks/Messages/Retry%s %s returned %+v, want %+v", query, body, got, want)
 	}
@@ -385,7 +392,9 @@ func TestBulkDelete(t *testing.T) {
 		},
 	} {
 		a := m.admin.do("POST /Webhooks/Messages/Delete"+step.query, step.body, formType).want(t, 200)
-		if got := read[wire.MessagesDeleted](t, a); got != step.want {
+		got := read[wire.MessagesDeleted](t, a)
+		got.Counted = ""
+		if got != step.want {
 			t.Errorf("POST /Webhooks/Messages/Delete%s %s returned %+v, want %+v",
 				step.query, step.body, got, step.want)
 		}
@@ -408,6 +417,44 @@ func TestBulkDelete(t *testing.T) {
 
 	if got := m.auditTrail(t); !slices.Equal(got, want) {
 		t.Errorf("the audit trail is %+v, want %+v", got, want)
+	}
+}
+
+// TestOnlyCountedMessages deletes open messages that a dry run has counted, after others have begun to
+// match the filter, older and newer ones, and after one of them has changed.
+func TestOnlyCountedMessages(t *testing.T) {
+	m := newMessagesFixture(t)
+	shop := m.shops[0]
+	path := "/Webhooks/Subscribers/" + shop.Subscriber + "/Subscriptions/" + shop.GUID
+	m.admin.do("PATCH "+path, `{"IsEnabled":false}`).want(t, 200) // messages that are due wait
+	remove := func(members string) wire.MessagesDeleted {
+		t.Helper()
+		path := "/Webhooks/Messages/Delete?StatusIn=0,2&SubscriptionID=" + shop.GUID + members
+		return read[wire.MessagesDeleted](t, m.admin.do("POST "+path, "").want(t, 200))
+	}
+	counted := remove("&DryRun=true")
+	if counted.Matched != 2 || counted.Counted == "" {
+		t.Fatalf("counting the open messages returned %+v, want two, and Counted", counted)
+	}
+
+	// The retry of the others also makes the third message due, which waits for its retry.
+	for status, n := range map[string]int64{"1": 1, "3": 2} {
+		query := "?Status=" + status + "&SubscriptionID=" + shop.GUID
+		m.wantRetried(t, query, "", wire.MessagesRetried{Matched: n, Retried: n})
+	}
+	m.wantStatuses(t, 0, "02222")
+
+	bound := "&Counted=" + url.QueryEscape(counted.Counted)
+	if got := remove(bound + "&DryRun=true"); got.Deleted != 1 {
+		t.Errorf("counting the counted messages returned %+v, want 1 deleted", got)
+	}
+	want := wire.MessagesDeleted{Matched: 1, Deleted: 1}
+	if got := remove(bound); got != want {
+		t.Errorf("deleting the counted messages returned %+v, want %+v", got, want)
+	}
+	m.wantStatuses(t, 0, "2222")
+	if got := remove(bound); got != (wire.MessagesDeleted{}) {
+		t.Errorf("deleting the counted messages again returned %+v, want none", got)
 	}
 }
 

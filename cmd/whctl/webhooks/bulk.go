@@ -22,34 +22,53 @@ import (
 type bulk struct {
 	verb     string // such as "retry"
 	done     string // state of a changed message, such as "deleted"
+	skipped  string // why a matching message was not changed
 	sweeping bool   // requires confirmation even if a single message is named
 
 	one  func(*cli.Context, *client.Client, messageRef) (string, error)
 	many func(context.Context, *client.Client, url.Values) (tally, error)
+
+	// hintForNone returns a notice for the case that no message matches the flags, empty for none.
+	// It can be nil.
+	hintForNone func(*cli.Context) string
 }
 
 // tally counts the messages that matched and those that were changed.
 type tally struct {
 	matched, done int64
 	warning       string // empty for none
+	extent        string // bounds a change to the messages of a count; empty if it cannot be bounded
 }
 
 var (
 	retrying = bulk{
-		verb: "retry",
-		done: "due now",
-		one:  retryOne,
+		verb:    "retry",
+		done:    "due now",
+		skipped: "already received, or deleted",
+		one:     retryOne,
 		many: func(ctx context.Context, service *client.Client, members url.Values) (tally, error) {
 			r, err := service.RetryMessages(ctx, members)
 			if err != nil {
 				return tally{}, err
 			}
-			return tally{matched: r.Matched, done: r.Retried, warning: r.Warning}, nil
+			return tally{
+				matched: r.Matched,
+				done:    r.Retried,
+				warning: r.Warning,
+				extent:  r.Counted,
+			}, nil
+		},
+		hintForNone: func(c *cli.Context) string {
+			if c.String("status") != "failed" {
+				return ""
+			}
+			return records.NoneGivenUp
 		},
 	}
 	deleting = bulk{
 		verb:     "delete",
 		done:     "deleted",
+		skipped:  "deleted by another request, or changed while they were deleted",
 		sweeping: true,
 		one: func(c *cli.Context, service *client.Client, ref messageRef) (string, error) {
 			err := service.RemoveMessage(c.Context, ref.subscriber, ref.subscription, ref.id)
@@ -60,7 +79,7 @@ var (
 			if err != nil {
 				return tally{}, err
 			}
-			return tally{matched: r.Matched, done: r.Deleted}, nil
+			return tally{matched: r.Matched, done: r.Deleted, extent: r.Counted}, nil
 		},
 	}
 )
@@ -90,10 +109,9 @@ func sendAgain(c *cli.Context, service *client.Client, ref messageRef) (string, 
 		return "", err
 	}
 	if retried.Retried == 0 {
-		return "", &client.Error{
-			Kind:    client.Failed,
-			Message: fmt.Sprintf("message %s no longer has the status delivered; show its state with whctl messages show %s", ref.id, ref.id),
-		}
+		const text = "message %[1]s no longer has the status delivered; " +
+			"show its state with whctl messages show %[1]s"
+		return "", &client.Error{Kind: client.Failed, Message: fmt.Sprintf(text, ref.id)}
 	}
 	text := fmt.Sprintf("message %s was delivered before and is sent again", ref.id)
 	if retried.Warning != "" {
@@ -140,9 +158,9 @@ func (b bulk) changeMatching(c *cli.Context, s *command.Session) error {
 	}
 	readOnly := settings.Bool("read_only")
 
-	// The client may send changes before the confirmation: the count is a request like that of the
-	// change. In a dry run, standard output has the count only.
+	// The count is sent in a dry run, too: it changes nothing, although it is a POST like the change.
 	s.DryRunReads = true
+	// Standard output has nothing but the count, so that a script can read it.
 	s.DryRunTo = s.Stderr
 	service, err := s.Client(c, readOnly)
 	if err != nil {
@@ -153,8 +171,11 @@ func (b bulk) changeMatching(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool(profile.DryRunFlag) || expected.done == 0 {
+	if c.Bool(profile.DryRunFlag) {
 		return b.printExpected(c, s, service, members, expected)
+	}
+	if expected.done == 0 {
+		return b.printNone(c, s, expected)
 	}
 
 	if !readOnly { // the read-only client refuses in any case
@@ -179,8 +200,10 @@ func (b bulk) count(
 	if err != nil {
 		return tally{}, err
 	}
-	if expected.matched == 0 && b.verb == "retry" && c.String("status") == "failed" {
-		s.Notice(c, "%s", records.NoneGivenUp)
+	if expected.matched == 0 && b.hintForNone != nil {
+		if hint := b.hintForNone(c); hint != "" {
+			s.Notice(c, "%s", hint)
+		}
 	}
 	if expected.warning != "" {
 		s.Notice(c, "%s", expected.warning)
@@ -188,36 +211,45 @@ func (b bulk) count(
 	return expected, nil
 }
 
-// printExpected prints the number of messages that a change would affect, and in a dry run its
-// request.
+// printExpected prints the number of messages that a change would affect, and its request. It is
+// for dry runs.
 func (b bulk) printExpected(
 	c *cli.Context, s *command.Session, service *client.Client, members url.Values, expected tally,
 ) error {
-	matches := display.Count(expected.matched, "message matches", "messages match")
-	s.Notice(c, "%s, of which %s would be %s", matches, display.Thousands(expected.done), b.done)
-	if _, err := fmt.Fprintln(s.Stdout, expected.done); err != nil || expected.done == 0 {
+	s.Notice(c, "%s, of which %s would be %s",
+		matches(expected), display.Thousands(expected.done), b.done)
+	_, err := fmt.Fprintln(s.Stdout, expected.done)
+	if err != nil || expected.done == 0 {
 		return err
 	}
-	_, err := b.many(c.Context, service, members)
+	_, err = b.many(c.Context, service, members)
 	return err
+}
+
+// printNone prints that there is no message to change.
+func (b bulk) printNone(c *cli.Context, s *command.Session, expected tally) error {
+	s.Notice(c, "nothing to %s: %s", b.verb, matches(expected))
+	_, err := fmt.Fprintln(s.Stdout, 0)
+	return err
+}
+
+// matches describes how many messages match.
+func matches(t tally) string {
+	return display.Count(t.matched, "message matches", "messages match")
 }
 
 // change changes the messages. It returns a PartialError if they are fewer than expected.
 func (b bulk) change(
 	c *cli.Context, s *command.Session, service *client.Client, members url.Values, expected tally,
 ) error {
-	if members.Get("Take") == "" {
-		// Messages that match since the count are newer, and were not confirmed.
-		members.Set("Take", fmt.Sprint(expected.matched))
-	}
+	bound(members, expected)
 	changed, err := b.many(c.Context, service, members)
 	if err != nil {
 		return err
 	}
 	skipped := ""
-	if changed.matched != changed.done {
-		skipped = fmt.Sprintf(", %s skipped: already received, or deleted",
-			display.Thousands(changed.matched-changed.done))
+	if n := changed.matched - changed.done; n > 0 {
+		skipped = fmt.Sprintf(", %s skipped: %s", display.Thousands(n), b.skipped)
 	}
 	s.Notice(c, "%s %s%s", display.Count(changed.done, "message is", "messages are"), b.done, skipped)
 	if _, err := fmt.Fprintln(s.Stdout, changed.done); err != nil {
@@ -225,10 +257,22 @@ func (b bulk) change(
 	}
 	if changed.done < expected.done {
 		return &command.PartialError{Message: fmt.Sprintf(
-			"%s of %s: the others were deleted or received in the meantime",
+			"%s of %s: the others have changed or were deleted since the count",
 			display.Thousands(changed.done), display.Count(expected.done, "message", "messages"))}
 	}
 	return nil
+}
+
+// bound restricts a change to the messages that were counted, which the user has confirmed. While
+// the prompt waited, others may have begun to match: new messages, and older ones with a new status.
+func bound(members url.Values, expected tally) {
+	if expected.extent != "" {
+		members.Set("Counted", expected.extent)
+	}
+	// The number is a bound as well. It is the only one with a service that is older than Counted.
+	if members.Get("Take") == "" {
+		members.Set("Take", fmt.Sprint(expected.matched))
+	}
 }
 
 // selectedMembers returns the conditions on messages as members of the request.

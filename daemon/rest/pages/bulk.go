@@ -21,6 +21,7 @@ import (
 const (
 	memberExpected = "Expected" // the number that the user has confirmed
 	memberBounded  = "Bounded"  // Until is of the page, not of the user
+	memberCounted  = "Counted"  // of the dry run with the number that the user has confirmed
 	pathBulk       = Root + "/AllMessages/{Action}"
 )
 
@@ -187,6 +188,9 @@ func (a bulkAction) confirmation(x *edge.Context, filters url.Values, n tally, i
 		Danger:  a.danger,
 		Back:    with(pathMessages, filters),
 	}
+	if n.Counted != "" {
+		c.Hidden = append(c.Hidden, encode.Pair{Name: memberCounted, Value: n.Counted})
+	}
 	if isBounded {
 		c.Hidden = append(c.Hidden, encode.Pair{Name: memberBounded, Value: "true"})
 		c.Back = with(pathMessages, without(filters, queries.MemberUntil))
@@ -228,7 +232,7 @@ func (h bulk) act(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	filters, err := messageFilters(memberExpected, memberBounded).read(values)
+	filters, err := messageFilters(memberExpected, memberBounded, memberCounted).read(values)
 	if err != nil {
 		return err
 	}
@@ -236,7 +240,11 @@ func (h bulk) act(x *edge.Context) error {
 	if filters.Get(queries.MemberUntil) == "" {
 		return fault.New(fault.Invalid, "the form has no %s; start again from the list of messages", queries.MemberUntil)
 	}
-	n, err := h.count(x, a, filters)
+	selected := without(filters)
+	if counted := values.Get(memberCounted); counted != "" {
+		selected.Set(memberCounted, counted)
+	}
+	n, err := h.count(x, a, selected)
 	if err != nil {
 		return err
 	}
@@ -247,7 +255,7 @@ func (h bulk) act(x *edge.Context) error {
 		}
 		return c.show(x, http.StatusConflict)
 	}
-	done, err := h.carryOut(x, a, filters)
+	done, err := h.carryOut(x, a, selected)
 	if err != nil {
 		return a.confirmation(x, filters, n, isBounded).retry(x, err)
 	}

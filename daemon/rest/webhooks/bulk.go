@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -26,9 +27,10 @@ import (
 // Members of a bulk operation, in addition to the filters of a message query and
 // those of period.
 const (
-	memberDryRun = "DryRun" // count the messages without changing them
-	memberAll    = "All"    // all messages: no filter is required
-	memberStatus = "Status"
+	memberDryRun  = "DryRun"  // count the messages without changing them
+	memberCounted = "Counted" // only messages of an earlier dry run, which returned this text
+	memberAll     = "All"     // all messages: no filter is required
+	memberStatus  = "Status"
 )
 
 // bulk has the handlers of operations on many messages.
@@ -44,7 +46,7 @@ func (h *bulk) Retry(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	tally, err := h.admin.RetryMessages(x.Request.Context(), selection, accounts.Actor(x))
+	tally, err := h.admin.RetryMessages(x.Request.Context(), selection.Selection, accounts.Actor(x))
 	if err != nil {
 		return err
 	}
@@ -55,6 +57,7 @@ func (h *bulk) Retry(x *edge.Context) error {
 		InOrder: tally.Ordered,
 		Warning: orderWarning(tally.Ordered),
 		DryRun:  selection.DryRun,
+		Counted: selection.counted(),
 	}, nil)
 }
 
@@ -74,7 +77,7 @@ func (h *bulk) Remove(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	tally, err := h.admin.RemoveMessages(x.Request.Context(), selection, accounts.Actor(x))
+	tally, err := h.admin.RemoveMessages(x.Request.Context(), selection.Selection, accounts.Actor(x))
 	if err != nil {
 		return err
 	}
@@ -82,38 +85,103 @@ func (h *bulk) Remove(x *edge.Context) error {
 		Matched: tally.Matched,
 		Deleted: tally.Done,
 		DryRun:  selection.DryRun,
+		Counted: selection.counted(),
 	}, nil)
+}
+
+// selection is the selection of a bulk operation, with the extent of the messages that have been
+// selected so far.
+type selection struct {
+	admin.Selection
+	seen *extent
+}
+
+// counted returns the text that bounds a change to the messages of this dry run. It is empty for
+// a change, and if no message matched.
+func (s selection) counted() string {
+	if !s.DryRun || s.seen.lastID == 0 {
+		return ""
+	}
+	return s.seen.String()
 }
 
 // selection reads the filter of a bulk operation. It is stricter than a query: an
 // ignored or misread filter could select too many messages, and they would be lost.
-func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
+func (h *bulk) selection(x *edge.Context) (selection, error) {
 	kind, _ := h.queries.System.Lookup(queries.MessageKind)
 	b := &bulkForm{Form: form.Read(x), kind: kind}
 	if b.Err != nil {
-		return admin.Selection{}, b.Err
+		return selection{}, b.Err
 	}
 
 	b.read()
 	take := form.Value(b.Form, query.Take, form.Count)
 	dryRun := form.Value(b.Form, memberDryRun, form.Bool)
+	counted := form.Value(b.Form, memberCounted, parseExtent)
 	selectAll := form.Value(b.Form, memberAll, form.Bool)
 	if err := form.Invalid(b.Wrong); err != nil {
-		return admin.Selection{}, err
+		return selection{}, err
 	}
 	if len(b.where) == 0 && !form.Or(selectAll, false) {
-		return admin.Selection{}, fault.New(fault.Invalid,
+		return selection{}, fault.New(fault.Invalid,
 			"a filter is required: add one, such as SubscriptionID or Status=3, or use %s=true to select all messages",
 			memberAll)
 	}
 
-	return admin.Selection{
-		Select: h.picker(kind, b.where),
-		Filter: b.detail,
-		Max:    form.Or(take, admin.Unlimited),
-		DryRun: form.Or(dryRun, false),
-		Replay: b.delivered,
+	where := b.where
+	if counted != nil {
+		where = append(where, counted.conditions(kind)...)
+	}
+	seen := new(extent)
+	return selection{
+		Selection: admin.Selection{
+			Select: h.picker(kind, where, seen),
+			Filter: b.detail,
+			Max:    form.Or(take, admin.Unlimited),
+			DryRun: form.Or(dryRun, false),
+			Replay: b.delivered,
+		},
+		seen: seen,
 	}, nil
+}
+
+// extent bounds a set of messages: those that have been counted are within it, and a message that
+// matches a filter only later is not. A new message has a higher ID. An older one that changes has a
+// later time. The times are those of the messages, so that the clock need not be right.
+type extent struct {
+	lastID  int64
+	savedAt string // the latest LastSavedDateTime, in wire.DateLayout
+}
+
+// add extends e to a message.
+func (e *extent) add(id int64, savedAt string) {
+	e.lastID = max(e.lastID, id)
+	e.savedAt = max(e.savedAt, savedAt) // the layout has the order of the times
+}
+
+// String returns the text that parseExtent reads.
+func (e *extent) String() string { return e.savedAt + "/" + strconv.FormatInt(e.lastID, 10) }
+
+// parseExtent reads the text of a dry run.
+func parseExtent(text string) (extent, error) {
+	savedAt, id, _ := strings.Cut(text, "/")
+	_, timeErr := time.Parse(wire.DateLayout, savedAt)
+	lastID, idErr := strconv.ParseInt(id, 10, 64)
+	if timeErr != nil || idErr != nil {
+		return extent{}, fmt.Errorf("must be the text that a request with %s=true has returned",
+			memberDryRun)
+	}
+	return extent{lastID: lastID, savedAt: savedAt}, nil
+}
+
+// conditions returns the conditions on messages within e.
+func (e *extent) conditions(kind *record.Kind) []query.Condition {
+	id := wire.Value{Int: e.lastID}
+	savedAt := wire.Value{Text: e.savedAt}
+	return []query.Condition{
+		queries.Condition(kind, "ItemNo", record.LessThanOrEqualTo, id),
+		queries.Condition(kind, "LastSavedDateTime", record.LessThanOrEqualTo, savedAt),
+	}
 }
 
 // bulkForm reads the members of a bulk operation.
@@ -126,7 +194,9 @@ type bulkForm struct {
 }
 
 // bulkMembers are the members that are not filters.
-var bulkMembers = []string{queries.MemberSince, queries.MemberUntil, query.Take, memberDryRun, memberAll}
+var bulkMembers = []string{
+	queries.MemberSince, queries.MemberUntil, query.Take, memberDryRun, memberCounted, memberAll,
+}
 
 // bulkControls are members that do not affect the selection.
 var bulkControls = []string{query.Format, query.Callback, query.BOM, query.Strict, query.Meta, "v", query.JSConfig}
@@ -232,15 +302,21 @@ var SelectionMembers = append([]metadata.Member{
 	{Name: memberStatus, Type: "int", Help: "a filter, like StatusIn, EventNameStartsWith and the others of MessageQuery"},
 	{Name: query.Take, Type: "int", Help: "maximum number of messages, oldest first"},
 	{Name: memberDryRun, Type: "bool", Help: "true: count the messages without changing them"},
+	{
+		Name: memberCounted,
+		Type: "string",
+		Help: "the text that an earlier request with DryRun=true has returned: select only messages " +
+			"that were counted then and have not changed since",
+	},
 	{Name: memberAll, Type: "bool", Help: "true: select all messages if there is no filter"},
 }, PeriodMembers...)
 
 // candidateColumns are the columns that readCandidates reads. The first one orders the pages.
-var candidateColumns = []string{"ItemNo", "Status", "Retries"}
+var candidateColumns = []string{"ItemNo", "Status", "Retries", "LastSavedDateTime"}
 
-// picker returns a function that finds matching messages page by page. It locks
-// nothing.
-func (h *bulk) picker(kind *record.Kind, where []query.Condition) admin.Selector {
+// picker returns a function that finds matching messages page by page, and extends seen to them.
+// It locks nothing.
+func (h *bulk) picker(kind *record.Kind, where []query.Condition, seen *extent) admin.Selector {
 	columns := make([]int, len(candidateColumns))
 	for i, name := range candidateColumns {
 		columns[i], _ = kind.Column(name)
@@ -260,12 +336,12 @@ func (h *bulk) picker(kind *record.Kind, where []query.Condition) admin.Selector
 			return nil, err
 		}
 		defer rows.Close()
-		return readCandidates(rows)
+		return readCandidates(rows, seen)
 	}
 }
 
-// readCandidates reads all rows with the columns candidateColumns.
-func readCandidates(rows row.Source) ([]admin.Candidate, error) {
+// readCandidates reads all rows with the columns candidateColumns, and extends seen to them.
+func readCandidates(rows row.Source, seen *extent) ([]admin.Candidate, error) {
 	var candidates []admin.Candidate
 	for {
 		cells, err := rows.Next()
@@ -275,6 +351,7 @@ func readCandidates(rows row.Source) ([]admin.Candidate, error) {
 		if cells == nil {
 			return candidates, nil
 		}
+		seen.add(cells[0].Int, cells[3].Text(record.DateTime))
 		candidates = append(candidates, admin.Candidate{
 			ID:      cells[0].Int,
 			Status:  webhook.Status(cells[1].Int),
