@@ -1,7 +1,9 @@
 package webhooks
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,21 +25,8 @@ func TriggerCommands() []*cli.Command {
 		ArgsUsage: "[EVENT]",
 		Usage:     "send a test message to one subscription or publish an event to all, and print its ID",
 		Action:    trigger,
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{
-				Name: "body",
-				Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input; " +
-					"default: a sample",
-			},
-			&cli.StringSliceFlag{
-				Name: "set",
-				Usage: "set a member of the body: `NAME=VALUE`, repeatable; " +
-					"VALUE is parsed as JSON if it is valid JSON",
-			},
-			&cli.StringFlag{Name: "subscription", Usage: "send a test message to this `SUBSCRIPTION`, by ID"},
-			&cli.BoolFlag{Name: "all-subscribers", Usage: "publish the event to all matching subscriptions"},
+		Flags: slices.Concat(sendingFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "list", Usage: "list the events with their number of subscriptions and a sample body"},
-			subscriberFlag(),
 		}, output.Flags(), command.ChangeFlags()),
 		Description: `whctl trigger --list
 whctl trigger salesorder.created --subscription 1f0c..9ab2
@@ -49,12 +38,50 @@ whctl trigger salesorder.created --all-subscribers --yes`,
 // trigger runs whctl trigger. A single subscription receives a message marked
 // as a test; --all-subscribers publishes the event itself.
 func trigger(c *cli.Context) error {
-	if c.Bool("list") {
-		return command.Reads(listTriggers)(c)
+	if !c.Bool("list") {
+		return command.Changes(planTrigger)(c)
 	}
-	return command.Changes(planTrigger)(c)
+	if err := checkTriggerList(c); err != nil {
+		return err
+	}
+	return command.Reads(listTriggers)(c)
 }
 
+// checkTriggerList checks the arguments and flags of whctl trigger --list. A list does not send
+// anything, so that a command which looks as if it did is a mistake.
+func checkTriggerList(c *cli.Context) error {
+	if c.Args().Len() > 0 {
+		return cmdline.Usagef("--list lists all events and sends none; leave out %s or --list",
+			c.Args().First())
+	}
+	for _, f := range append(sendingFlags(), command.ChangeFlags()...) {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return cmdline.Usagef("--list cannot be combined with --%s: it sends nothing", name)
+		}
+	}
+	return nil
+}
+
+// sendingFlags are the flags of whctl trigger without --list, apart from those of every change.
+func sendingFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{
+			Name: "body",
+			Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input; " +
+				"default: a sample",
+		},
+		&cli.StringSliceFlag{
+			Name: "set",
+			Usage: "set a member of the body: `NAME=VALUE`, repeatable; " +
+				"VALUE is parsed as JSON if it is valid JSON",
+		},
+		&cli.StringFlag{Name: "subscription", Usage: "send a test message to this `SUBSCRIPTION`, by ID"},
+		&cli.BoolFlag{Name: "all-subscribers", Usage: "publish the event to all matching subscriptions"},
+		subscriberFlag(),
+	}
+}
+
+// planTrigger plans the change of whctl trigger without --list.
 func planTrigger(c *cli.Context, s *command.Session) (command.Change, error) {
 	if err := checkTrigger(c); err != nil {
 		return command.Change{}, err
@@ -155,62 +182,92 @@ func triggerBody(c *cli.Context, s *command.Session, event string) (string, erro
 	if c.IsSet("body") && body == "" { // the service would replace it with a sample
 		return "", cmdline.Usagef("--body is empty; leave it out to send a sample")
 	}
-	if !c.IsSet("body") {
-		body = record.SampleBody(event)
-	}
 	sets := c.StringSlice("set")
+	if c.IsSet("body") {
+		return setMembers("--body", body, sets)
+	}
+	return setMembers("the sample of "+event, record.SampleBody(event), sets)
+}
+
+// bodyMember is a member of a JSON object.
+type bodyMember struct {
+	name  string
+	value []byte // JSON
+}
+
+// setMembers sets members of a JSON object, which an error calls name. The values of the other
+// members keep their exact text, all members keep their order, and new ones are appended. Without
+// any to set, it returns the body unchanged, which then need not be an object.
+func setMembers(name, body string, sets []string) (string, error) {
 	if len(sets) == 0 {
 		return body, nil
 	}
-	return setMembers(body, sets)
-}
-
-// bodyMember is a member of a JSON object. The value is nil for null.
-type bodyMember struct {
-	name  string
-	value []byte
-}
-
-// setMembers sets members of a JSON object. The other members keep their exact
-// text, all keep their order, and new ones are appended.
-func setMembers(body string, sets []string) (string, error) {
-	object, err := client.ParseRow([]byte(body))
+	members, err := membersOf(body)
 	if err != nil {
-		return "", cmdline.Usagef("--set requires a body that is a JSON object")
-	}
-	var members []bodyMember
-	for name, value := range object.All() {
-		members = append(members, bodyMember{name, value})
+		return "", cmdline.Usagef("--set requires a body that is a JSON object, and %s is none", name)
 	}
 	for _, set := range sets {
-		name, text, ok := strings.Cut(set, "=")
-		if !ok || name == "" {
+		member, text, ok := strings.Cut(set, "=")
+		if !ok || member == "" {
 			return "", cmdline.Usagef("--set %q must have the form NAME=VALUE", set)
 		}
 		value := []byte(text)
 		if !json.Valid(value) {
-			value, _ = output.DocumentText(text) // strings can always be encoded
+			value = encodeString(text)
 		}
-		i := slices.IndexFunc(members, func(m bodyMember) bool { return m.name == name })
-		if i < 0 {
-			members = append(members, bodyMember{name, value})
-		} else {
-			members[i].value = value
+		members, err = setMember(members, member, value)
+		if err != nil {
+			return "", cmdline.Usagef("--set %s: %s has %s", member, name, err)
 		}
 	}
 	return encodeMembers(members), nil
 }
 
-// encodeMembers returns a JSON object with the text of its members unchanged.
+// membersOf returns the members of a JSON object.
+func membersOf(body string) ([]bodyMember, error) {
+	object, err := client.ParseRow([]byte(body))
+	if err != nil {
+		return nil, err
+	}
+	var members []bodyMember
+	for name, value := range object.All() {
+		if value.Null() {
+			value = client.Value("null")
+		}
+		members = append(members, bodyMember{name, value})
+	}
+	return members, nil
+}
+
+// setMember replaces the value of the member with a name, or appends one.
+func setMember(members []bodyMember, name string, value []byte) ([]bodyMember, error) {
+	hasName := func(m bodyMember) bool { return m.name == name }
+	i := slices.IndexFunc(members, hasName)
+	if i < 0 {
+		return append(members, bodyMember{name, value}), nil
+	}
+	// Some parsers take the first of several members, others the last one.
+	if slices.ContainsFunc(members[i+1:], hasName) {
+		return nil, errors.New("several members with this name; remove all but one")
+	}
+	members[i].value = value
+	return members, nil
+}
+
+// encodeMembers returns a JSON object with the text of its values unchanged.
 func encodeMembers(members []bodyMember) string {
 	var texts []string
 	for _, m := range members {
-		name, _ := output.DocumentText(m.name) // strings can always be encoded
-		value := m.value
-		if value == nil {
-			value = []byte("null")
-		}
-		texts = append(texts, fmt.Sprintf("%s:%s", name, value))
+		texts = append(texts, fmt.Sprintf("%s:%s", encodeString(m.name), m.value))
 	}
 	return "{" + strings.Join(texts, ",") + "}"
+}
+
+// encodeString returns a text as a JSON string, without escapes for HTML.
+func encodeString(text string) []byte {
+	var encoded bytes.Buffer
+	encoder := json.NewEncoder(&encoded)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // fails for no string
+	return bytes.TrimSuffix(encoded.Bytes(), []byte("\n"))
 }
