@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,69 @@ func TestRequestLogSizeOnDisk(t *testing.T) {
 	log.record(100, lowered)
 	if log.peak > lowered+lowered/10 {
 		t.Errorf("with the lowered maximum of %d bytes the files took up to %d", lowered, log.peak)
+	}
+}
+
+// TestWriteAfterClose checks that a write which waits while the file is closed does not open it again.
+func TestWriteAfterClose(t *testing.T) {
+	file := openLog(t, filepath.Join(t.TempDir(), appdb.LogFileName))
+	if _, err := file.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	file.writing.Lock()
+	written := make(chan error)
+	go func() { written <- file.Append(context.Background(), entriesOf("ann", 1)) }()
+	time.Sleep(100 * time.Millisecond) // until the write waits
+	if err := file.Close(); err == nil {
+		t.Error("closing the file during a write: got no error, want one")
+	}
+	file.writing.Unlock()
+	if err := <-written; !errors.Is(err, sqlite.ErrPoolClosed) {
+		t.Errorf("a write after Close: got error %v, want %v", err, sqlite.ErrPoolClosed)
+	}
+	if file.conn != nil {
+		t.Error("a write after Close has opened the file")
+	}
+}
+
+// TestCloseDuringWrite checks that a write which is running while the file is closed closes its
+// connection.
+func TestCloseDuringWrite(t *testing.T) {
+	file := openLog(t, filepath.Join(t.TempDir(), appdb.LogFileName))
+	err := file.write(t.Context(), func(*sqlite.Conn) error {
+		if err := file.Close(); err == nil {
+			t.Error("closing the file during a write: got no error, want one")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file.conn != nil {
+		t.Error("the connection of the write is open")
+	}
+}
+
+// TestFailedWritesLeaveNoStatements checks that writes to a damaged log use up no statements.
+func TestFailedWritesLeaveNoStatements(t *testing.T) {
+	file := openLog(t, filepath.Join(t.TempDir(), appdb.LogFileName))
+	appendEntries(t, file, entriesOf("ann", 1))
+	err := file.write(t.Context(), func(conn *sqlite.Conn) error {
+		file.lags = lags{} // as after a restart
+		return conn.Exec("UPDATE WH_RequestLog SET DateTime = 'damaged'")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	statements := func() int { return reflect.ValueOf(file.conn).Elem().FieldByName("cache").Len() }
+	before := statements()
+	for range 10 {
+		if err := file.Append(t.Context(), entriesOf("ann", 1)); err == nil {
+			t.Fatal("a write to a log with a damaged time: got no error, want one")
+		}
+	}
+	if n := statements() - before; n > 3 {
+		t.Errorf("10 failed writes have left %d statements, want those of one write", n)
 	}
 }
 

@@ -100,15 +100,14 @@ func (l *restartedLog) prune(before time.Time) {
 func (l *restartedLog) deleteFirst(rows int64) {
 	l.t.Helper()
 	err := l.file.write(l.t.Context(), func(conn *sqlite.Conn) error {
-		deleted, err := newMissing(conn)
+		d, err := newDeletions(conn, &l.file.anonymous)
 		if err != nil {
 			return err
 		}
-		l.file.anonymous.missing = deleted
-		if _, _, err := l.file.anonymous.remove(conn, deleteOldest, rows); err != nil {
+		if _, _, err := d.remove(deleteOldest, rows); err != nil {
 			return err
 		}
-		if err := l.file.anonymous.missing.store(conn); err != nil {
+		if err := d.missing.store(conn); err != nil {
 			return err
 		}
 		return l.file.lags.forget(conn)

@@ -94,10 +94,17 @@ func controlToSpace(r rune) rune {
 	return r
 }
 
-// pruneRowsOnServer deletes those of the oldest rows that are too old, or all of them if the
-// log is too large.
-const pruneRowsOnServer = `DELETE FROM whd.WH_RequestLog
-WHERE Id IN (SELECT TOP (@Batch) Id FROM whd.WH_RequestLog ORDER BY Id) AND (DateTime < CAST(@Before AS datetime2(7)) OR @TooMany > 0)`
+// Statements that delete a few rows: those that are too old, found with the index on their times,
+// or the first ones if the log is too large. If the clock was ahead for some time, the first rows
+// are not the oldest ones.
+const (
+	pruneOldOnServer = `DELETE FROM whd.WH_RequestLog WHERE Id IN (
+	SELECT TOP (@Batch) Id FROM whd.WH_RequestLog
+	WHERE DateTime < CAST(@Before AS datetime2(7)) ORDER BY DateTime)`
+
+	pruneFirstOnServer = `DELETE FROM whd.WH_RequestLog WHERE Id IN (
+	SELECT TOP (@Batch) Id FROM whd.WH_RequestLog ORDER BY Id)`
+)
 
 // lastAnonymousRow selects the last of the anonymous rows to delete.
 const lastAnonymousRow = `SELECT COALESCE(MAX(r.Id), 0) FROM (
@@ -123,10 +130,13 @@ func (l *serverLog) Prune(ctx context.Context, before time.Time, maxBytes int64)
 		}
 		l.anonymous = 0 // other daemons have deleted them
 	}
-	n, err := l.db.Exec(ctx, pruneRowsOnServer,
-		sql.Named("Batch", pruneBatch),
-		sql.Named("Before", appdb.Timestamp(before)),
-		sql.Named("TooMany", l.excess))
+	statement := pruneOldOnServer
+	args := []any{sql.Named("Batch", pruneBatch), sql.Named("Before", appdb.Timestamp(before))}
+	if l.excess > 0 {
+		statement = pruneFirstOnServer
+		args = args[:1]
+	}
+	n, err := l.db.Exec(ctx, statement, args...)
 	l.excess = max(0, l.excess-n)
 	return n == pruneBatch, l.db.Fault(err, "pruning the request log")
 }

@@ -43,7 +43,8 @@ func TestRequestLogStatements(t *testing.T) {
 		string(rows),
 		db.Qualify(measureRows),
 		db.Qualify(measureAnonymousRows),
-		db.Qualify(pruneRowsOnServer),
+		db.Qualify(pruneOldOnServer),
+		db.Qualify(pruneFirstOnServer),
 		db.Qualify(lastAnonymousRow),
 		db.Qualify(pruneAnonymousOnServer),
 	}

@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(*testing.T) *storage.Store) {
 		{"Pages", logPages},
 		{"Batches", logBatches},
 		{"PruneByAge", logPruneByAge},
+		{"PruneByAgeAfterClockWasAhead", logPruneAfterClockWasAhead},
 		{"PruneBySize", logPruneBySize},
 		{"PruneAnonymous", logPruneAnonymous},
 	} {
@@ -259,6 +260,28 @@ func logPruneByAge(t *testing.T, s *logSuite) {
 	s.add(t, logEntry(0))
 	if got := s.values(t, "Id"); got[0] != "601" {
 		t.Errorf("the next entry has the ID %s, want 601", got[0])
+	}
+}
+
+// logPruneAfterClockWasAhead prunes old entries that have been added after many with a time in the
+// next year, when the clock was ahead.
+func logPruneAfterClockWasAhead(t *testing.T, s *logSuite) {
+	const ahead, right = 600, 300
+	entries := make([]requestlog.Entry, 0, ahead+right)
+	for n := range ahead + right {
+		e := logEntry(n)
+		if n < ahead {
+			e.At = e.At.AddDate(1, 0, 0)
+		}
+		entries = append(entries, e)
+	}
+	s.add(t, entries...)
+	const old = 290
+	s.pruned(t, logStart.Add((ahead+old)*time.Second), 0)
+	remain := s.values(t, "PathInfo", executortest.Member(query.OrderBy, "-Id"))
+	if len(remain) != ahead+right-old || remain[right-old-1] != strconv.Itoa(ahead+old) {
+		t.Errorf("after pruning %d old entries behind %d of the next year: got %d entries %.100s, want %d",
+			old, ahead, len(remain), strings.Join(remain, " "), ahead+right-old)
 	}
 }
 

@@ -2,8 +2,8 @@
 
 INSERT INTO WH_RequestLog (StatusDescription, HttpMethod, AbsoluteUri, PathInfo, RequestBody, RequestDto, UserAuthId, SessionId, IpAddress, ForwardedFor, Referer, Headers, FormData, Items, Session, ResponseDto, ErrorResponse, ExceptionSource, ExceptionData, DateTime, StatusCode, RequestDuration) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
 
-DELETE FROM WH_RequestLog WHERE Id IN (SELECT Id FROM WH_RequestLog ORDER BY Id LIMIT ?1)
-AND Id < (SELECT MAX(Id) FROM WH_RequestLog) AND DateTime < ?2 RETURNING Id, UserAuthId IS NULL, 64 + COALESCE(octet_length(StatusDescription), 0) + COALESCE(octet_length(HttpMethod), 0) + COALESCE(octet_length(AbsoluteUri), 0) + COALESCE(octet_length(PathInfo), 0) + COALESCE(octet_length(RequestBody), 0) + COALESCE(octet_length(RequestDto), 0) + COALESCE(octet_length(UserAuthId), 0) + COALESCE(octet_length(SessionId), 0) + COALESCE(octet_length(IpAddress), 0) + COALESCE(octet_length(ForwardedFor), 0) + COALESCE(octet_length(Referer), 0) + COALESCE(octet_length(Headers), 0) + COALESCE(octet_length(FormData), 0) + COALESCE(octet_length(Items), 0) + COALESCE(octet_length(Session), 0) + COALESCE(octet_length(ResponseDto), 0) + COALESCE(octet_length(ErrorResponse), 0) + COALESCE(octet_length(ExceptionSource), 0) + COALESCE(octet_length(ExceptionData), 0)
+DELETE FROM WH_RequestLog WHERE Id IN (SELECT Id FROM WH_RequestLog WHERE DateTime < ?2 AND Id >= ?3 AND Id < ?4 ORDER BY Id LIMIT ?1)
+AND Id < (SELECT MAX(Id) FROM WH_RequestLog) RETURNING Id, UserAuthId IS NULL, 64 + COALESCE(octet_length(StatusDescription), 0) + COALESCE(octet_length(HttpMethod), 0) + COALESCE(octet_length(AbsoluteUri), 0) + COALESCE(octet_length(PathInfo), 0) + COALESCE(octet_length(RequestBody), 0) + COALESCE(octet_length(RequestDto), 0) + COALESCE(octet_length(UserAuthId), 0) + COALESCE(octet_length(SessionId), 0) + COALESCE(octet_length(IpAddress), 0) + COALESCE(octet_length(ForwardedFor), 0) + COALESCE(octet_length(Referer), 0) + COALESCE(octet_length(Headers), 0) + COALESCE(octet_length(FormData), 0) + COALESCE(octet_length(Items), 0) + COALESCE(octet_length(Session), 0) + COALESCE(octet_length(ResponseDto), 0) + COALESCE(octet_length(ErrorResponse), 0) + COALESCE(octet_length(ExceptionSource), 0) + COALESCE(octet_length(ExceptionData), 0)
 
 DELETE FROM WH_RequestLog WHERE Id IN (SELECT Id FROM WH_RequestLog ORDER BY Id LIMIT ?1)
 AND Id < (SELECT MAX(Id) FROM WH_RequestLog) RETURNING Id, UserAuthId IS NULL, 64 + COALESCE(octet_length(StatusDescription), 0) + COALESCE(octet_length(HttpMethod), 0) + COALESCE(octet_length(AbsoluteUri), 0) + COALESCE(octet_length(PathInfo), 0) + COALESCE(octet_length(RequestBody), 0) + COALESCE(octet_length(RequestDto), 0) + COALESCE(octet_length(UserAuthId), 0) + COALESCE(octet_length(SessionId), 0) + COALESCE(octet_length(IpAddress), 0) + COALESCE(octet_length(ForwardedFor), 0) + COALESCE(octet_length(Referer), 0) + COALESCE(octet_length(Headers), 0) + COALESCE(octet_length(FormData), 0) + COALESCE(octet_length(Items), 0) + COALESCE(octet_length(Session), 0) + COALESCE(octet_length(ResponseDto), 0) + COALESCE(octet_length(ErrorResponse), 0) + COALESCE(octet_length(ExceptionSource), 0) + COALESCE(octet_length(ExceptionData), 0)
@@ -41,8 +41,12 @@ SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM [own tables].W
 
 SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM [own tables].WH_RequestLog WHERE UserAuthId IS NULL
 
-DELETE FROM [own tables].WH_RequestLog
-WHERE Id IN (SELECT TOP (@Batch) Id FROM [own tables].WH_RequestLog ORDER BY Id) AND (DateTime < CAST(@Before AS datetime2(7)) OR @TooMany > 0)
+DELETE FROM [own tables].WH_RequestLog WHERE Id IN (
+	SELECT TOP (@Batch) Id FROM [own tables].WH_RequestLog
+	WHERE DateTime < CAST(@Before AS datetime2(7)) ORDER BY DateTime)
+
+DELETE FROM [own tables].WH_RequestLog WHERE Id IN (
+	SELECT TOP (@Batch) Id FROM [own tables].WH_RequestLog ORDER BY Id)
 
 SELECT COALESCE(MAX(r.Id), 0) FROM (
 	SELECT TOP (@Batch) Id FROM [own tables].WH_RequestLog WHERE UserAuthId IS NULL AND Id >= @First ORDER BY Id) r
