@@ -35,6 +35,8 @@ func (b *EntryBuilder) entry() Entry {
 	b.Entry = Entry{}
 	b.spans = [Texts]span{}
 	b.buf = b.buf[:0]
+	// Most entries need less than a body and its response. A pooled buffer for the largest ones would
+	// occupy their memory forever.
 	if cap(b.buf) <= 2*MaxBody {
 		builders.Put(b)
 	}
@@ -54,7 +56,7 @@ func (b *EntryBuilder) SetText(text int, parts ...string) {
 func (b *EntryBuilder) CopyText(text, from int) { b.spans[text] = b.spans[from] }
 
 // Object writes a JSON object of bounded size: members that do not fit are left out
-// and marked by cutMark. Only one Object of a builder may be open at a time.
+// and marked by cutMark. Until it is closed, nothing else may be written to the builder.
 type Object struct {
 	builder   *EntryBuilder
 	text      int
@@ -89,7 +91,7 @@ func (o *Object) AddMember(path, name string, values ...string) {
 	for i, value := range values {
 		switch {
 		case len(o.builder.buf)-o.from > maxJSON:
-			continue // beyond the limit, end removes it
+			continue // beyond the limit; the member still needs its end, and end removes it
 		case w != nil:
 			value = w.mask(value)
 		case IsSensitive(value):
@@ -196,11 +198,22 @@ var headerIndex = func() map[string]int {
 	return indexes
 }()
 
-// UserAgent returns the member of the logged headers with the User-Agent of a request.
+// AnyUserAgent is the start of the member of the logged headers with a User-Agent.
+const AnyUserAgent = `"User-Agent":`
+
+// UserAgent returns the member of the logged headers with the User-Agent of a request. It is empty
+// for a request without a User-Agent, of which Headers writes no such member.
 func UserAgent(r *http.Request) string {
-	value := truncate(r.Header.Get("User-Agent"), maxHeader)
-	member := append(appendText(nil, "User-Agent"), ':')
-	return string(appendText(member, value))
+	values := r.Header["User-Agent"]
+	if len(values) == 0 {
+		return ""
+	}
+	return string(appendText([]byte(AnyUserAgent), headerValue(values)))
+}
+
+// headerValue returns the logged value of a header that may be repeated.
+func headerValue(values []string) string {
+	return truncate(strings.Join(values, ", "), maxHeader)
 }
 
 // maxHeader bounds a header's value, in bytes.
@@ -220,7 +233,7 @@ func (b *EntryBuilder) Headers(r *http.Request) {
 	}
 	for index, values := range found {
 		if len(values) > 0 {
-			o.Set(loggedHeaders[index], truncate(strings.Join(values, ", "), maxHeader))
+			o.Set(loggedHeaders[index], headerValue(values))
 		}
 	}
 	o.Close()

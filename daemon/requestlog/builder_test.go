@@ -86,6 +86,27 @@ func TestOnlyAllowedHeadersAreLogged(t *testing.T) {
 	}
 }
 
+// TestUserAgentIsThatOfTheHeaders checks that the logged headers contain the member that UserAgent
+// returns for the same request.
+func TestUserAgentIsThatOfTheHeaders(t *testing.T) {
+	for _, agents := range [][]string{nil, {""}, {"shop/1"}, {"a", "b"}, {strings.Repeat("x", 2*maxHeader)}} {
+		r := &http.Request{Host: "erp", Header: http.Header{}}
+		if agents != nil {
+			r.Header["User-Agent"] = agents
+		}
+		b := NewEntryBuilder()
+		b.Headers(r)
+		logged := b.entry().Texts[Headers]
+		member := UserAgent(r)
+		if !strings.Contains(logged, member) {
+			t.Errorf("User-Agent %.20q: the headers are %s, want the member %s", agents, logged, member)
+		}
+		if isLogged := strings.Contains(logged, AnyUserAgent); isLogged != (member != "") {
+			t.Errorf("User-Agent %.20q: the headers are %s, and UserAgent returns %q", agents, logged, member)
+		}
+	}
+}
+
 // TestBuildersAreReset checks that a pooled builder starts empty.
 func TestBuildersAreReset(t *testing.T) {
 	for range 100 {

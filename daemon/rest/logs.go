@@ -116,12 +116,22 @@ func ownRequests(x *edge.Context) query.Condition {
 		}
 		return queries.Condition(x.Kind, field, record.Equal, wire.Value{Text: text})
 	}
-	agent := wire.Value{Text: requestlog.UserAgent(x.Request)}
 	return query.Condition{Join: query.And, Parts: []query.Condition{
 		equalTo("UserAuthId", x.Identity.Name),
 		equalTo("SessionId", sessionTag(x)),
-		queries.Condition(x.Kind, "Headers", record.Contains, agent),
+		sameAgent(x),
 	}}
+}
+
+// sameAgent returns the condition of the requests with the same User-Agent, or without one.
+func sameAgent(x *edge.Context) query.Condition {
+	hasAgent := func(text string) query.Condition {
+		return queries.Condition(x.Kind, "Headers", record.Contains, wire.Value{Text: text})
+	}
+	if agent := requestlog.UserAgent(x.Request); agent != "" {
+		return hasAgent(agent)
+	}
+	return query.Not(hasAgent(requestlog.AnyUserAgent))
 }
 
 // parseRequestedDay returns the start of the requested day from the path or else from a member,

@@ -593,3 +593,19 @@ func TestLogsWithoutOwnRequests(t *testing.T) {
 	}
 	terminal.do("GET /Logs?WithoutOwn=maybe", "").want(t, 400)
 }
+
+// TestLogsWithoutOwnRequestsOfOddAgents checks WithoutOwn for programs that send no User-Agent: they
+// see those with one, and not their own requests.
+func TestLogsWithoutOwnRequestsOfOddAgents(t *testing.T) {
+	i := daemontest.Start(t)
+	silent := asAdmin(t, i).with("User-Agent: ") // the client omits it
+	program := asAdmin(t, i).with("User-Agent: whctl/1")
+	silent.do("GET /json/reply/DB_ClassQuery?Take=1", "").want(t, 200)
+	program.do("GET /json/reply/DB_ClassQuery?Take=2", "").want(t, 200)
+
+	const path = "/Logs?PathInfo=/json/reply/DB_ClassQuery&Fields=AbsoluteUri&WithoutOwn=true"
+	logged := silent.logs(path)
+	if len(logged) != 1 || !strings.HasSuffix(logged[0].AbsoluteURI, "Take=2") {
+		t.Errorf("%s without a User-Agent returned %+v, want the request of the other program", path, logged)
+	}
+}
