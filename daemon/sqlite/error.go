@@ -43,6 +43,10 @@ func (e *Error) Duplicate() bool {
 		e.Code == sqlite3.SQLITE_CONSTRAINT_ROWID
 }
 
+// InvalidStatement reports whether the statement is wrong for this file, for example because a table
+// or function of it does not exist.
+func (e *Error) InvalidStatement() bool { return e.primary() == sqlite3.SQLITE_ERROR }
+
 // NoTable reports whether a table does not exist. SQLite has no code for this error, only
 // a message.
 func (e *Error) NoTable() bool {

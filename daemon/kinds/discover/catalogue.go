@@ -23,7 +23,7 @@ type Object struct {
 	View         bool
 	Columns      []Column
 	Unique       []mssql.KeyColumn // columns of the primary key, then of unique indexes
-	Problem      string            // why it cannot be read; empty if it can, or for lack of rights
+	Problem      string            // why it cannot be read; empty if some of its columns can be read
 }
 
 // Column is a column in the catalogue.
@@ -39,7 +39,7 @@ type Column struct {
 // a right on.
 func Read(ctx context.Context, c erp.Config) ([]Object, error) {
 	if c.DSN == "" {
-		return readFile(c.Path)
+		return readFile(ctx, c.Path)
 	}
 	server, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: 1})
 	if err != nil {
@@ -72,6 +72,7 @@ WHERE key_ordinal > 0 ORDER BY object_id, index_id, key_ordinal`
 	numbersSQL = "SELECT object_id, column_id, name, CAST(is_nullable AS int) FROM sys.columns"
 )
 
+// readServer reads the catalogue of a server.
 func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
 	objects, byID, err := readObjects(ctx, db)
 	if err != nil {
@@ -94,19 +95,20 @@ func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
 }
 
 // readObjects reads the tables and views without their columns.
-func readObjects(ctx context.Context, db *sql.DB) (objects []*Object, byID map[int64]*Object, err error) {
+func readObjects(
+	ctx context.Context, db *sql.DB,
+) (objects []*Object, byID map[int64]*Object, err error) {
 	byID = make(map[int64]*Object)
-	var row struct {
-		schema, name string
-		isView       bool
-		id           int64
-	}
-	add := func() {
-		o := &Object{Schema: row.schema, Name: row.name, View: row.isView}
+	err = query(ctx, db, objectsSQL, func(rows *sql.Rows) error {
+		o := new(Object)
+		var id int64
+		if err := rows.Scan(&o.Schema, &o.Name, &o.View, &id); err != nil {
+			return err
+		}
 		objects = append(objects, o)
-		byID[row.id] = o
-	}
-	err = query(ctx, db, objectsSQL, add, &row.schema, &row.name, &row.isView, &row.id)
+		byID[id] = o
+		return nil
+	})
 	return objects, byID, err
 }
 
@@ -117,46 +119,71 @@ func readColumns(ctx context.Context, db *sql.DB, objects []*Object) error {
 	for _, o := range objects {
 		byName[name{o.Schema, o.Name}] = o
 	}
-	var object name
-	var column Column
-	add := func() {
-		if o := byName[object]; o != nil {
-			o.Columns = append(o.Columns, column)
+	return query(ctx, db, columnsSQL, func(rows *sql.Rows) error {
+		var object name
+		var c Column
+		err := rows.Scan(&object.schema, &object.object, &c.Name, &c.Type, &c.Nullable)
+		if err != nil {
+			return err
 		}
-	}
-	return query(ctx, db, columnsSQL, add, &object.schema, &object.object, &column.Name, &column.Type, &column.Nullable)
+		if o := byName[object]; o != nil {
+			o.Columns = append(o.Columns, c)
+		}
+		return nil
+	})
 }
 
-// readUnique reads the columns of the unique indexes of objects, which are known by numbers.
-func readUnique(ctx context.Context, db *sql.DB, objects map[int64]*Object) error {
-	type part struct{ object, number int64 } // a column or an index of an object
-	var id, columnNumber, indexNumber int64
+// partID identifies a column or an index of an object by its number.
+type partID struct{ object, number int64 }
 
-	var column mssql.KeyColumn
-	columns := make(map[part]mssql.KeyColumn)
-	addColumn := func() { columns[part{id, columnNumber}] = column }
-	err := query(ctx, db, numbersSQL, addColumn, &id, &columnNumber, &column.Name, &column.Nullable)
+// readUnique reads the columns of the unique indexes of objects, which the catalogue identifies by
+// numbers.
+func readUnique(ctx context.Context, db *sql.DB, objects map[int64]*Object) error {
+	keys, err := readKeys(ctx, db)
 	if err != nil {
 		return err
 	}
-
-	keys := make(map[part][]mssql.KeyColumn)
-	addKey := func() {
-		index := part{id, indexNumber}
-		key := columns[part{id, columnNumber}]
-		key.Index = indexNumber
-		keys[index] = append(keys[index], key)
-	}
-	if err := query(ctx, db, keysSQL, addKey, &id, &indexNumber, &columnNumber); err != nil {
-		return err
-	}
-
-	addIndex := func() {
-		if o := objects[id]; o != nil {
-			o.Unique = append(o.Unique, keys[part{id, indexNumber}]...)
+	return query(ctx, db, indexesSQL, func(rows *sql.Rows) error {
+		var index partID
+		if err := rows.Scan(&index.object, &index.number); err != nil {
+			return err
 		}
+		if o := objects[index.object]; o != nil {
+			o.Unique = append(o.Unique, keys[index]...)
+		}
+		return nil
+	})
+}
+
+// readKeys reads the columns of all indexes.
+func readKeys(ctx context.Context, db *sql.DB) (map[partID][]mssql.KeyColumn, error) {
+	columns := make(map[partID]mssql.KeyColumn)
+	err := query(ctx, db, numbersSQL, func(rows *sql.Rows) error {
+		var id partID
+		var c mssql.KeyColumn
+		if err := rows.Scan(&id.object, &id.number, &c.Name, &c.Nullable); err != nil {
+			return err
+		}
+		columns[id] = c
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return query(ctx, db, indexesSQL, addIndex, &id, &indexNumber)
+
+	keys := make(map[partID][]mssql.KeyColumn)
+	err = query(ctx, db, keysSQL, func(rows *sql.Rows) error {
+		var object, index, column int64
+		if err := rows.Scan(&object, &index, &column); err != nil {
+			return err
+		}
+		c := columns[partID{object, column}]
+		c.Index = index
+		id := partID{object, index}
+		keys[id] = append(keys[id], c)
+		return nil
+	})
+	return keys, err
 }
 
 // probe reads no rows of all columns. If the right on a column is missing, it tries them one
@@ -181,7 +208,9 @@ func (o *Object) probe(ctx context.Context, db *sql.DB) error {
 }
 
 // read reads no rows of columns. problem is the reason if that fails.
-func (o *Object) read(ctx context.Context, db *sql.DB, columns string) (problem string, forbidden bool, err error) {
+func (o *Object) read(
+	ctx context.Context, db *sql.DB, columns string,
+) (problem string, forbidden bool, err error) {
 	table := mssql.Table{Schema: o.Schema, Name: o.Name}
 	err = query(ctx, db, "SELECT TOP 0 "+columns+" FROM "+table.Quoted(), nil)
 	if refused, ok := errors.AsType[*mssql.Error](err); ok && !refused.Unavailable() && !refused.Busy() {
@@ -190,33 +219,35 @@ func (o *Object) read(ctx context.Context, db *sql.DB, columns string) (problem 
 	return "", false, err
 }
 
-// query scans each row of a statement into targets, and calls each after it.
-func query(ctx context.Context, db *sql.DB, text string, each func(), targets ...any) error {
+// query executes a statement and calls scan for each row. scan is nil for a statement without rows.
+func query(ctx context.Context, db *sql.DB, text string, scan func(*sql.Rows) error) error {
 	rows, err := db.QueryContext(ctx, text)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := rows.Scan(targets...); err != nil {
+		if err := scan(rows); err != nil {
 			return err
 		}
-		each()
 	}
 	return rows.Err()
 }
 
+// fileObjects selects the tables and views of an embedded file, without those of SQLite itself.
+const fileObjects = `SELECT name, type FROM sqlite_schema
+WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*' ORDER BY name`
+
 // readFile reads the schema of an embedded file.
-func readFile(path string) ([]Object, error) {
+func readFile(ctx context.Context, path string) ([]Object, error) {
 	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	const tables = `SELECT name, type FROM sqlite_schema
-WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite[_]%' ORDER BY name`
+	defer conn.InterruptOn(ctx)()
 	var objects []Object
-	err = conn.Query(tables, func(s *sqlite.Stmt) error {
+	err = conn.Query(fileObjects, func(s *sqlite.Stmt) error {
 		objects = append(objects, Object{Name: s.Text(0), View: s.Text(1) == "view"})
 		return nil
 	})
@@ -224,11 +255,29 @@ WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite[_]%' ORDER BY name`
 		return nil, err
 	}
 	for i := range objects {
-		if err := objects[i].describe(conn); err != nil {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		o := &objects[i]
+		err := o.describe(conn)
+		if err != nil && o.View {
+			o.Problem = viewProblem(conn, o.Name)
+		}
+		if err != nil && o.Problem == "" {
 			return nil, err
 		}
 	}
 	return objects, nil
+}
+
+// viewProblem returns why a view cannot be read, such as a table that does not exist any more. It
+// is empty for other causes: these concern the whole file.
+func viewProblem(conn *sqlite.Conn, name string) string {
+	err := conn.Query("SELECT * FROM "+sqlite.Quote(name)+" LIMIT 0", nil)
+	if refused, ok := errors.AsType[*sqlite.Error](err); ok && refused.InvalidStatement() {
+		return refused.Message
+	}
+	return ""
 }
 
 // describe reads the columns and unique indexes of a table.
@@ -240,25 +289,36 @@ func (o *Object) describe(conn *sqlite.Conn) error {
 	o.Unique = unique
 	columns, err := conn.Columns(o.Name)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", o.Name, err)
 	}
 	for _, declared := range columns {
-		name, _, _ := strings.Cut(strings.ToLower(declared.Type), "(")
-		isRowID := slices.Contains(o.Unique, mssql.KeyColumn{Index: executor.RowID, Name: declared.Name})
-		c := Column{
-			Name:     declared.Name,
-			Type:     strings.TrimSpace(name),
-			Nullable: declared.Nullable && !isRowID,
-		}
-		if f, _ := c.field(false); f.Type == record.Guid && !o.View {
-			c.Blobs, err = o.hasBlobs(conn, c.Name)
-			if err != nil {
-				return fmt.Errorf("%s, column %s: %w", o.Name, c.Name, err)
-			}
+		c, err := o.fileColumn(conn, declared)
+		if err != nil {
+			return fmt.Errorf("%s, column %s: %w", o.Name, declared.Name, err)
 		}
 		o.Columns = append(o.Columns, c)
 	}
 	return nil
+}
+
+// fileColumn returns a column of an embedded file.
+func (o *Object) fileColumn(conn *sqlite.Conn, declared sqlite.Column) (Column, error) {
+	typeName, _, _ := strings.Cut(strings.ToLower(declared.Type), "(")
+	rowID := mssql.KeyColumn{Index: executor.RowID, Name: declared.Name}
+	isRowID := slices.Contains(o.Unique, rowID)
+	c := Column{
+		Name:     declared.Name,
+		Type:     strings.TrimSpace(typeName),
+		Nullable: declared.Nullable && !isRowID, // SQLite declares it nullable, but sets it in any case
+	}
+	f, _ := c.field(false)
+	mayHaveBlobs := f.Type == record.Guid && !o.View
+	if !mayHaveBlobs {
+		return c, nil
+	}
+	var err error
+	c.Blobs, err = o.hasBlobs(conn, c.Name)
+	return c, err
 }
 
 // sampledRows is the number of rows that are read to learn how a table stores GUIDs.
@@ -266,7 +326,9 @@ const sampledRows = 1000
 
 // hasBlobs reports whether a column has blobs of the size of a GUID in the first rows.
 func (o *Object) hasBlobs(conn *sqlite.Conn, column string) (bool, error) {
-	sample := fmt.Sprintf("SELECT %s AS g FROM %s LIMIT %d", sqlite.Quote(column), sqlite.Quote(o.Name), sampledRows)
-	n, _, err := conn.QueryInt("SELECT COUNT(*) FROM (" + sample + ") WHERE typeof(g) = 'blob' AND length(g) = 16")
+	sample := fmt.Sprintf("SELECT %s AS g FROM %s LIMIT %d",
+		sqlite.Quote(column), sqlite.Quote(o.Name), sampledRows)
+	n, _, err := conn.QueryInt("SELECT COUNT(*) FROM (" + sample + ")" +
+		" WHERE typeof(g) = 'blob' AND length(g) = 16")
 	return n > 0, err
 }

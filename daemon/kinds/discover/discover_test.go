@@ -2,8 +2,10 @@ package discover
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -514,5 +516,57 @@ func TestRights(t *testing.T) {
 	want := []string{first.Name + ".ID: the login has no permission to read the column ID"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got differences %q, want %q", got, want)
+	}
+}
+
+// TestBrokenViewsOfFile checks that views which cannot be read do not prevent kinds of the other
+// objects of an embedded file.
+func TestBrokenViewsOfFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.db")
+	conn, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	err = conn.Exec(`CREATE TABLE Shown (ID INTEGER NOT NULL PRIMARY KEY, Class TEXT NOT NULL);
+CREATE TABLE Gone (ID INTEGER NOT NULL PRIMARY KEY);
+CREATE VIEW Broken AS SELECT ID FROM Gone;
+CREATE VIEW Classes AS SELECT Class FROM Shown;
+CREATE VIEW NoFunction AS SELECT gone(ID) AS ID FROM Shown;
+DROP TABLE Gone`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := Read(t.Context(), erp.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems := make(map[string]string)
+	for _, o := range objects {
+		problems[o.Name] = o.Problem
+	}
+	want := map[string]string{
+		"Shown":      "",
+		"Broken":     "no such table: main.Gone",
+		"Classes":    "",
+		"NoFunction": "no such function: gone",
+	}
+	if !maps.Equal(problems, want) {
+		t.Errorf("got objects with problems %q, want %q", problems, want)
+	}
+	p := Propose(objects, Options{Views: true})
+	if len(p.Kinds) != 2 {
+		t.Errorf("got %d kinds, want those of Shown and Classes; left out: %q", len(p.Kinds), p.Skipped)
+	}
+}
+
+// TestReadOfFileIsCancelled checks that a cancelled context ends the reading of an embedded file.
+func TestReadOfFileIsCancelled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.db")
+	kindstest.LoadFile(t, path, kindstest.Objects())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Read(ctx, erp.Config{Path: path}); err == nil {
+		t.Error("reading a file with a cancelled context: got no error")
 	}
 }
