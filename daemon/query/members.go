@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,6 +32,10 @@ func (m Member) hasNoValue() bool {
 	return m.Empty || (len(m.Texts) == 0 && !m.Other)
 }
 
+// isNull reports whether a member is a JSON null, which is as if it was not given: typed clients send
+// nulls for members that are not set.
+func (m Member) isNull() bool { return m.Raw == "null" }
+
 // Members are a request's members. Names are unique, ignoring letter case.
 type Members []Member
 
@@ -43,15 +48,16 @@ func (m Members) Get(name string) (Member, bool) {
 }
 
 func (m Members) index(name string) int {
-	dotted := strings.Contains(name, "İ")
-	for i := range m {
-		// EqualFold is cheaper than foldName, but distinguishes i from İ.
-		mayMatch := strings.EqualFold(m[i].Name, name) || dotted || strings.Contains(m[i].Name, "İ")
-		if mayMatch && foldName(m[i].Name) == foldName(name) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(m, func(member Member) bool { return SameName(member.Name, name) })
+}
+
+// SameName reports whether two names of members are the same, ignoring letter case. All code that
+// looks for members by name must use this rule or Members.Get: with another one, a member could be
+// accepted as known and then not be found.
+func SameName(a, b string) bool {
+	// EqualFold is cheaper than foldName, but it distinguishes i from İ, and not s from ſ.
+	mayMatch := strings.EqualFold(a, b) || strings.Contains(a, "İ") || strings.Contains(b, "İ")
+	return mayMatch && foldName(a) == foldName(b)
 }
 
 // Text returns a member's single text, empty if it is not given.

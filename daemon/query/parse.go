@@ -42,9 +42,11 @@ func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
 		p.member(m)
 	}
 	p.strict(members)
-	p.group()
+	isGrouped := p.group()
 	p.aliases()
-	p.order(members)
+	if isGrouped || !p.groupGiven { // otherwise it is unknown which columns OrderBy can refer to
+		p.order(members)
+	}
 	p.pages()
 	if o.MaxTake > 0 && p.req.Take > o.MaxTake {
 		p.req.Take = o.MaxTake
@@ -63,6 +65,7 @@ type parser struct {
 	wrong    []fault.Field
 
 	totalGiven bool // by Include=Total
+	groupGiven bool // by GroupBy, possibly a wrong one
 }
 
 // fail records an error of a member, at most one for each member.
@@ -114,11 +117,11 @@ func Opposite(o record.Operator) record.Operator {
 // null is not given, as typed clients send members that are not set.
 func IgnoresValue(kind *record.Kind, m Member) bool {
 	target, ok := kind.Member(m.Name)
-	return ok && target.Operator.Arity() == record.None && m.Raw != "null"
+	return ok && target.Operator.Arity() == record.None && !m.isNull()
 }
 
 func isParameter(name string) bool {
-	return slices.ContainsFunc(parameters, func(p Parameter) bool { return strings.EqualFold(p.Name, name) })
+	return slices.ContainsFunc(parameters, func(p Parameter) bool { return SameName(p.Name, name) })
 }
 
 var parameters = Parameters()
@@ -151,7 +154,7 @@ func Filter(
 	if !field.Filter.Allows(o) {
 		return c, false, notFilter(field)
 	}
-	if o.Arity() == record.None && m.Raw != "null" {
+	if o.Arity() == record.None && !m.isNull() {
 		return c, true, nil
 	}
 	hasNoBytes := field.Type == record.Bytes && slices.Equal(m.Texts, []string{""})
@@ -228,22 +231,22 @@ func operandTexts(m Member, t record.Type, arity record.Arity) ([]string, error)
 func (p *parser) common(m Member) bool {
 	var read func(Member)
 	switch {
-	case strings.EqualFold(m.Name, Skip):
+	case SameName(m.Name, Skip):
 		read = func(m Member) {
 			p.req.Skip = p.page(m)
 			p.req.SkipSet = true
 		}
-	case strings.EqualFold(m.Name, Take):
+	case SameName(m.Name, Take):
 		read = func(m Member) { p.req.Take = p.page(m) }
-	case strings.EqualFold(m.Name, Fields):
+	case SameName(m.Name, Fields):
 		read = p.fields
-	case strings.EqualFold(m.Name, Include):
+	case SameName(m.Name, Include):
 		read = p.include
-	case strings.EqualFold(m.Name, GroupBy):
+	case SameName(m.Name, GroupBy):
 		read = p.groupBy
-	case strings.EqualFold(m.Name, ForCopy):
+	case SameName(m.Name, ForCopy):
 		read = func(m Member) { p.req.ForCopy = p.text(m) }
-	case strings.EqualFold(m.Name, Cursor):
+	case SameName(m.Name, Cursor):
 		p.cursor(m)
 		return true
 	default:
@@ -258,7 +261,7 @@ func (p *parser) common(m Member) bool {
 // cursor reads the cursor, which is empty for the first page. A JSON null is not given, and
 // neither is NoCursor.
 func (p *parser) cursor(m Member) {
-	if m.Raw == "null" {
+	if m.isNull() {
 		return
 	}
 	text := p.text(m)
@@ -340,13 +343,14 @@ func (p *parser) strict(members Members) {
 	if !ok || m.Empty {
 		return
 	}
-	if len(m.Texts) != 1 {
+	if len(m.Texts) != 1 || m.List {
 		p.fail(Strict, "must be true or false")
 		return
 	}
 	on, err := wire.ParseBool(m.Texts[0])
 	if err != nil {
 		p.fail(Strict, "%s", err)
+		return
 	}
 	if on == 0 {
 		return
@@ -382,11 +386,14 @@ func suggestion(name string, names []string) string {
 
 // groupBy reads the field of GroupBy.
 func (p *parser) groupBy(m Member) {
+	p.groupGiven = true
 	if len(m.Texts) != 1 || m.Other {
 		p.fail(m.Name, "takes one field")
 		return
 	}
-	name, period, divided := strings.Cut(strings.TrimSpace(m.Texts[0]), ":")
+	name, period, divided := strings.Cut(m.Texts[0], ":")
+	name = strings.TrimSpace(name)
+	period = strings.TrimSpace(period)
 	field, ok := p.req.Kind.Column(name)
 	if !ok {
 		p.unknownField(m.Name, name)
@@ -423,15 +430,16 @@ func wrongColumn(columns []record.Field) string {
 	return "has names of columns that are not possible together; choose others after AS"
 }
 
-// group makes the kind of the result the kind of the request, so that Order refers to it.
-func (p *parser) group() {
+// group makes the kind of the groups the kind of the request, so that OrderBy refers to their columns.
+// It reports whether it has done so.
+func (p *parser) group() bool {
 	g := p.req.Group
 	if g == nil || len(p.wrong) > 0 {
-		return
+		return false
 	}
 	if len(p.req.Fields) > 0 || p.req.Distinct {
 		p.fail(Fields, "cannot be combined with %s: its rows have the group and the functions of %s", GroupBy, Include)
-		return
+		return false
 	}
 	if p.req.Total == TotalOn && !p.totalGiven { // COUNT(*) is a column
 		p.req.Total = TotalDefault
@@ -446,9 +454,10 @@ func (p *parser) group() {
 	registry, err := record.NewRegistry(result)
 	if err != nil {
 		p.fail(Include, "%s", wrongColumn(result.Fields))
-		return
+		return false
 	}
 	p.req.Kind = registry.Kinds()[0]
+	return true
 }
 
 // resultKind returns the kind of the groups: the field that rows are grouped by, and the aggregates.

@@ -72,6 +72,75 @@ func TestAllMembers(t *testing.T) {
 	}
 }
 
+// TestOnlyWrongMembersAreReported checks that a mistake in one member of a request with groups is
+// not reported as one of OrderBy, which refers to the columns of the groups.
+func TestOnlyWrongMembersAreReported(t *testing.T) {
+	kind, _ := registry.Lookup("DB_Class")
+	for text, want := range map[string]string{
+		"GroupBy=Class&OrderBy=-Count&Skip=x":              "Skip",
+		"GroupBy=Class&OrderBy=-Count&Strict=true&Bogus=1": "Bogus",
+		"GroupBy=Bogus&OrderBy=-Count":                     "GroupBy",
+		"Skip=x&OrderBy=Bogus":                             "Skip OrderBy",
+		"Strict=maybe":                                     "Strict",
+	} {
+		members, err := ReadForm(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Parse(kind, members, inUTC)
+		var names []string
+		if err != nil {
+			for _, f := range fault.From(err).Fields {
+				names = append(names, f.Name)
+			}
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s: got errors of the members %q (%v), want %q", text, got, err, want)
+		}
+	}
+}
+
+// TestNamesOfParameters checks that a parameter has its name in any letter case, by the one rule of
+// all members: ſ is another letter than s.
+func TestNamesOfParameters(t *testing.T) {
+	kind, _ := registry.Lookup("DB_Class")
+	for _, tt := range []struct {
+		text    string
+		skip    int64
+		ignored string
+	}{
+		{text: "sKIP=5", skip: 5},
+		{text: "ſkip=3", ignored: "?kip"},
+		{text: "Skip=5&ſkip=3", skip: 5, ignored: "?kip"},
+		{text: "ſtrict=true", ignored: "?trict"},
+	} {
+		members, err := ReadForm(tt.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := Parse(kind, members, inUTC)
+		if err != nil {
+			t.Errorf("%s: %v", tt.text, err)
+			continue
+		}
+		if got := strings.Join(req.Ignored, " "); got != tt.ignored || req.Skip != tt.skip {
+			t.Errorf("%s: got Skip %d and the ignored members %q, want %d and %q",
+				tt.text, req.Skip, got, tt.skip, tt.ignored)
+		}
+	}
+}
+
+// TestPeriodOfGroups checks that blanks around a field and its period have no effect.
+func TestPeriodOfGroups(t *testing.T) {
+	kind, _ := registry.Lookup("IN_KitStockTakeMain")
+	for _, text := range []string{"KitStockTakeDate:month", "KitStockTakeDate: month", " KitStockTakeDate : month "} {
+		req, err := Parse(kind, Members{{Name: GroupBy, Texts: []string{text}}}, inUTC)
+		if err != nil || req.Group == nil || req.Group.Period == 0 {
+			t.Errorf("GroupBy=%q: got %+v (%v), want groups by month", text, req, err)
+		}
+	}
+}
+
 // TestSameInEveryFormat checks that a request means the same in every format.
 func TestSameInEveryFormat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
