@@ -6,7 +6,8 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// dialectOf returns the dialect of a table. That of another program's table has its columns.
+// dialectOf returns the dialect of a table. For the table of another program, it knows the
+// affinities of the columns, and which decimals it must convert to compare them.
 func (f *File) dialectOf(conn *sqlite.Conn, table *fileTable) (*dialect.Dialect, error) {
 	isOwn, err := f.owns(conn, table)
 	if err != nil {
@@ -36,7 +37,7 @@ func (f *File) dialectOf(conn *sqlite.Conn, table *fileTable) (*dialect.Dialect,
 			affinity = "none" // nothing is converted, either
 		}
 		d.Columns[field].Affinity = affinity
-		if kind.Fields[field].Type == record.Decimal && c.Type != sqlite.DecimalType {
+		if kind.Fields[field].Type == record.Decimal && !facts.decimal[c.Name] {
 			d.Columns[field].Compared = comparedDecimal[affinity]
 		}
 	}

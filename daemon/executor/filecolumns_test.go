@@ -64,6 +64,18 @@ func TestOtherColumns(t *testing.T) {
 			"10 9 9.00",
 		},
 		{
+			"our type without our collation",
+			"CREATE TABLE T (N TEXT_DECIMAL); " + decimalTexts,
+			where(record.GreaterThan, "5"),
+			"10 9 9.00",
+		},
+		{
+			"order of our type without our collation",
+			"CREATE TABLE T (N TEXT_DECIMAL); INSERT INTO T VALUES ('10'), ('9'), ('-2')",
+			query.Request{Order: order},
+			"-2 9 10",
+		},
+		{
 			"numeric",
 			"CREATE TABLE T (N DECIMAL(18,4)); INSERT INTO T VALUES (10), (9.5), (-2)",
 			where(record.GreaterThan, "5"),

@@ -10,6 +10,7 @@ import (
 type tableFacts struct {
 	schema  int64 // the version of the schema; SQLite increments it whenever the schema changes
 	columns []sqlite.Column
+	decimal map[string]bool // the columns that are compared with the collation DEC
 	keys    []mssql.KeyColumn
 	leading []string // see FileLeading
 }
@@ -33,6 +34,10 @@ func (t *fileTable) read(conn *sqlite.Conn) (*tableFacts, error) {
 	if err != nil {
 		return nil, err
 	}
+	facts.decimal, err = decimalColumns(conn, t.name, facts.columns)
+	if err != nil {
+		return nil, err
+	}
 	facts.keys, err = FileKeys(conn, t.name)
 	if err != nil {
 		return nil, err
@@ -43,4 +48,21 @@ func (t *fileTable) read(conn *sqlite.Conn) (*tableFacts, error) {
 	}
 	t.facts.Store(facts)
 	return facts, nil
+}
+
+// decimalColumns returns the columns of a table that are compared with the collation DEC. The
+// declared type does not prove it: other programs may copy the type without the collation.
+func decimalColumns(conn *sqlite.Conn, table string, columns []sqlite.Column) (map[string]bool, error) {
+	decimal := make(map[string]bool)
+	for _, c := range columns {
+		if c.Type != sqlite.DecimalType {
+			continue
+		}
+		collation, err := conn.Collation(table, c.Name)
+		if err != nil {
+			return nil, err
+		}
+		decimal[c.Name] = collation == "DEC"
+	}
+	return decimal, nil
 }
