@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -10,13 +9,13 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// After the first look at fields, this number of rows is read again in this interval.
+// After the first look at fields, this number of rows is read again at this interval.
 const (
 	proofRows     = 10
 	proofInterval = 100 * time.Millisecond
 )
 
-// prove stops the capture if the same fields of all of some rows differ in each of three
+// prove stops the capture if the same fields of the first rows differ in each of three
 // reads, as the time of reading does in a view: every sweep would change all rows.
 func (s *sweep) prove(ctx context.Context) error {
 	k := s.capture
@@ -44,15 +43,27 @@ func (s *sweep) prove(ctx context.Context) error {
 			}
 		}
 	}
-	fields := cmp.Or(strings.Join(p.fields, ", "), "a field")
-	return &stopped{reason: fields + " differs in every read; name it in ignore"}
+	return &stopped{reason: p.reason()}
 }
 
 // proof compares repeated reads of the same rows.
 type proof struct {
-	rows   *rows
-	last   map[string]*Entry // the last reads, by key
-	fields []string          // fields that differ in all rows and reads; nil if unknown
+	rows *rows
+	last map[string]*Entry // the last reads, by key
+
+	hasFields bool     // fields is known
+	fields    []string // fields that differ in all rows and reads so far
+}
+
+// reason returns why the capture stops if no row was steady.
+func (p *proof) reason() string {
+	switch len(p.fields) {
+	case 0:
+		return "a field differs in every read; name it in ignore"
+	case 1:
+		return p.fields[0] + " differs in every read; name it in ignore"
+	}
+	return strings.Join(p.fields, ", ") + " differ in every read; name them in ignore"
 }
 
 // isSteady compares a row with its last read. It reports whether the row is the same, or differs in
@@ -61,13 +72,18 @@ func (p *proof) isSteady(key []byte, cells []row.Cell) bool {
 	entry := p.rows.entry(key, cells)
 	difference := p.rows.compare(p.last[string(key)], &entry, cells)
 	p.last[string(key)] = &entry
-	if p.fields == nil {
-		p.fields = difference.changed
+	if difference.same {
+		return true
+	}
+	if difference.changed == nil { // it is unknown which fields differ
+		return false
+	}
+	if !p.hasFields {
+		p.hasFields = true
+		p.fields = slices.Clone(difference.changed)
 	}
 	p.fields = slices.DeleteFunc(p.fields, func(name string) bool {
 		return !slices.Contains(difference.changed, name)
 	})
-	isKnown := difference.changed != nil
-	hasCommonFields := len(p.fields) > 0
-	return difference.same || (isKnown && !hasCommonFields)
+	return len(p.fields) == 0
 }
