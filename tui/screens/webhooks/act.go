@@ -210,7 +210,11 @@ func (i impact) lines() []string {
 	subscriptions := display.Count(i.subscriptions, "subscription", "subscriptions")
 	switch {
 	case i.err != nil:
-		return []string{"Its messages and responses are deleted too, and queued messages are not sent. " +
+		owned := "Its messages and responses"
+		if i.subscription == nil {
+			owned = "Its subscriptions with their messages and responses"
+		}
+		return []string{owned + " are deleted too, and queued messages are not sent. " +
 			"They could not be counted: " + ui.Describe(i.err)}
 	case i.subscription != nil && i.messages == 0:
 		return []string{"It has no messages."}

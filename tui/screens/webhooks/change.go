@@ -86,7 +86,11 @@ func ChangeSubscription(
 				return
 			}
 			f.Finish()
-			startTest(h, *changed, accepted, name+": done; ", nil)
+			prefix := name + ": done; "
+			if changed.Notice != "" { // a notification of its own would be replaced by those of the test
+				prefix += changed.Notice + "; "
+			}
+			startTest(h, *changed, accepted, prefix, nil)
 		},
 		Then: func(error) tea.Cmd {
 			if changed != nil {
