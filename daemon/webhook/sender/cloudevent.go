@@ -12,14 +12,15 @@ import (
 // id is a GUID.
 const eventSource = "/Webhooks/Events"
 
-// eventTime has the precision that the store keeps, so that the time is the same in each attempt.
+// eventTime has milliseconds, as many digits as the libraries of consumers read. The store keeps
+// more.
 const eventTime = "2006-01-02T15:04:05.000Z07:00"
 
 // addCloudEvent adds the attributes of an event as headers, in the binary mode of the HTTP protocol
 // binding of CloudEvents 1.0. The attribute datacontenttype is the Content-Type. All messages of an
 // event have the same attributes.
 func addCloudEvent(h http.Header, e *webhook.Event) {
-	name, _ := record.SentEvent(e.Name)
+	name, _ := record.SentEvent(e.Name) // that of a test is the event that it imitates
 	h["Ce-Specversion"] = []string{"1.0"}
 	h["Ce-Id"] = []string{e.GUID}
 	h["Ce-Source"] = []string{eventSource}
@@ -31,7 +32,7 @@ func addCloudEvent(h http.Header, e *webhook.Event) {
 }
 
 // attributeValue encodes the value of an attribute as section 3.1.3.2 of the binding requires:
-// blanks, quotes, percent signs, and all bytes of characters that are not printable ASCII.
+// blanks, double quotes, percent signs, and all bytes of characters that are not printable ASCII.
 func attributeValue(text string) string {
 	const digits = "0123456789ABCDEF"
 	encoded := make([]byte, 0, len(text))
