@@ -102,7 +102,8 @@ func (f *follower) readState() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f.saved = strings.TrimSpace(string(text))
+	// Editors of Windows may add a byte order mark.
+	f.saved = strings.TrimSpace(strings.TrimPrefix(string(text), "\ufeff"))
 	f.token = f.saved
 	return nil
 }

@@ -157,7 +157,9 @@ func (f *Forwarder) SignWith(path string) error {
 	if err != nil {
 		return err
 	}
-	encoded, hasPrefix := strings.CutPrefix(strings.TrimSpace(string(text)), secretPrefix)
+	// Editors of Windows may add a byte order mark.
+	line := strings.TrimSpace(strings.TrimPrefix(string(text), "\ufeff"))
+	encoded, hasPrefix := strings.CutPrefix(line, secretPrefix)
 	secret, err := base64.StdEncoding.DecodeString(encoded)
 	hasLength := len(secret) >= 24 && len(secret) <= 64
 	if err != nil || !hasPrefix || !hasLength {

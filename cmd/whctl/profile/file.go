@@ -75,11 +75,10 @@ func Read(env func(string) string) (*File, error) {
 // Parse parses the text of a configuration, without the byte order mark that editors
 // of Windows may add. Unknown keys are errors.
 func Parse(path string, text []byte) (*File, error) {
-	if isUTF16(text) {
-		return nil, cmdline.Usagef("%s is in UTF-16; save it in UTF-8 "+
-			"(in Windows PowerShell with Set-Content -Encoding utf8 instead of >)", path)
+	text, err := withoutMark(path, text)
+	if err != nil {
+		return nil, err
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	f := &File{Path: path, text: text}
 	var document map[string]any
 	if err := toml.Unmarshal(text, &document); err != nil {
@@ -104,6 +103,15 @@ func Parse(path string, text []byte) (*File, error) {
 		}
 	}
 	return f, nil
+}
+
+// withoutMark removes the byte order mark of a file in UTF-8. A file in UTF-16 is an error.
+func withoutMark(path string, text []byte) ([]byte, error) {
+	if isUTF16(text) {
+		return nil, cmdline.Usagef("%s is in UTF-16; save it in UTF-8 "+
+			"(in Windows PowerShell with Set-Content -Encoding utf8 instead of >)", path)
+	}
+	return bytes.TrimPrefix(text, []byte("\ufeff")), nil
 }
 
 // isUTF16 reports whether a text is in UTF-16, with a byte order mark or by the zero byte of its

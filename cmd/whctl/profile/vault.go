@@ -135,6 +135,10 @@ func (v Vault) ReadLogins() (*Logins, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	text, err = withoutMark(l.Path, text)
+	if err != nil {
+		return nil, err
+	}
 	if err := toml.Unmarshal(text, &l.All); err != nil {
 		return nil, fmt.Errorf("%s is corrupt; delete it and run whctl login again", l.Path)
 	}
