@@ -20,17 +20,10 @@ func Quote(text string) string { return QuoteFor(runtime.GOOS, text) }
 // QuoteFor is Quote for the shell of an operating system. PowerShell before version 7.3 drops the
 // double quotes of a text when it starts a program, which no quoting prevents in all versions.
 func QuoteFor(system, text string) string {
-	isEscaped := strings.ContainsFunc(text, hidden)
 	if system == windows {
-		if isEscaped {
-			return escapedForPowerShell(text)
-		}
-		if strings.ContainsAny(text, "$`"+doubleQuotes) {
-			return quotedForPowerShell(text)
-		}
-		return `"` + text + `"` // in cmd.exe, too, where single quotes do not quote
+		return quotedForWindows(text)
 	}
-	if isEscaped {
+	if strings.ContainsFunc(text, hidden) {
 		return escapedForBash(text)
 	}
 	if strings.ContainsAny(text, "$`\\!\"") {
@@ -83,33 +76,26 @@ func escapedForBash(text string) string {
 	return string(append(out, '\''))
 }
 
-// Quotation marks that PowerShell takes for ' and for ".
-const (
-	singleQuotes = "'\u2018\u2019\u201a\u201b"
-	doubleQuotes = "\"\u201c\u201d\u201e"
-)
+// doubleQuotes are the quotation marks that PowerShell takes for ".
+const doubleQuotes = "\"\u201c\u201d\u201e"
 
-// quotedForPowerShell quotes text in single quotes, in which only those are special: they are
-// doubled.
-func quotedForPowerShell(text string) string {
-	var out strings.Builder
-	out.WriteByte('\'')
-	for _, r := range text {
-		out.WriteRune(r)
-		if strings.ContainsRune(singleQuotes, r) {
-			out.WriteRune(r)
-		}
-	}
-	out.WriteByte('\'')
-	return out.String()
-}
-
-// escapedForPowerShell quotes text in double quotes, in which a backtick escapes characters. Hidden
-// ones other than line breaks and tabs need PowerShell 6.
-func escapedForPowerShell(text string) string {
+// quotedForWindows quotes text for PowerShell so that cmd.exe does not evaluate it either, in which
+// users paste commands, too. There, a backtick is not special, and every " starts or ends a quoted
+// part, outside of which & starts another command. So a quotation mark is doubled, which both
+// understand, and everything else that PowerShell evaluates gets a backtick, which is part of the text
+// in cmd.exe. cmd.exe replaces %NAME% of variables, which no quoting prevents. Hidden characters other
+// than line breaks and tabs need PowerShell 6.
+//
+// Programs take a backslash before a quotation mark for its escape, and would divide the arguments
+// elsewhere: it is doubled, too. PowerShell from version 7.3 on passes both to the program.
+func quotedForWindows(text string) string {
 	out := []byte{'"'}
+	backslashes := 0 // at the end of out
 	for _, r := range text {
-		isSpecial := strings.ContainsRune("`$"+doubleQuotes, r)
+		isQuote := strings.ContainsRune(doubleQuotes, r)
+		if r == '"' {
+			out = appendBackslashes(out, backslashes)
+		}
 		switch {
 		case r == '\n':
 			out = append(out, "`n"...)
@@ -117,14 +103,26 @@ func escapedForPowerShell(text string) string {
 			out = append(out, "`r"...)
 		case r == '\t':
 			out = append(out, "`t"...)
-		case isSpecial:
-			out = append(out, '`')
+		case r == '`' || r == '$':
+			out = append(out, '`', byte(r))
+		case isQuote:
+			out = utf8.AppendRune(out, r)
 			out = utf8.AppendRune(out, r)
 		case hidden(r):
 			out = fmt.Appendf(out, "`u{%x}", r)
 		default:
 			out = utf8.AppendRune(out, r)
 		}
+		if r == '\\' {
+			backslashes++
+		} else {
+			backslashes = 0
+		}
 	}
+	out = appendBackslashes(out, backslashes)
 	return string(append(out, '"'))
+}
+
+func appendBackslashes(out []byte, n int) []byte {
+	return append(out, strings.Repeat(`\`, n)...)
 }
