@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
+	"syscall"
 
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -66,8 +67,17 @@ func (l *listeners) open(setting, address string) (net.Listener, error) {
 
 // listenError returns the error for the address in a setting that cannot be listened on.
 func listenError(setting string, err error) error {
+	if errors.Is(err, accessDenied) {
+		return fmt.Errorf("cannot listen: %w; Windows has reserved the port, or another program uses it alone:"+
+			" netsh int ipv4 show excludedportrange protocol=tcp lists the reserved ports;"+
+			" the setting %s selects another one", err, setting)
+	}
 	return fmt.Errorf("cannot listen: %w; the setting %s selects another address", err, setting)
 }
+
+// accessDenied is WSAEACCES of Windows, which other systems do not use. Hyper-V and WSL reserve ranges
+// of ports that differ after every restart of the machine.
+const accessDenied = syscall.Errno(10013)
 
 // serve serves on a listener in a goroutine. On shutdown, requests in flight may
 // finish within the grace period; closeStreams is called immediately.
