@@ -123,6 +123,7 @@ var edges = map[string][]string{
 	}),
 
 	// Nouns and rules.
+	"daemon/access":      nil,
 	"daemon/fault":       nil,
 	"daemon/audit":       nil,
 	"daemon/bounded":     nil,

@@ -165,8 +165,8 @@ var libraries = []library{
 	},
 	{
 		module: "golang.org/x/sys",
-		users:  []string{"cmd/whctl/command", "daemon/datadir", "daemon/service", "daemon/spill", "tui"},
-		why:    "the protocol of Windows services, the monotonic clock for systemd, locks, free space and temporary files on Windows, the session of a terminal, and whether a pipe has data",
+		users:  []string{"cmd/whctl/command", "daemon/access", "daemon/datadir", "daemon/service", "daemon/spill", "tui"},
+		why:    "the protocol of Windows services, the monotonic clock for systemd, locks, free space, permissions and temporary files on Windows, the session of a terminal, and whether a pipe has data",
 	},
 	{
 		module: "golang.org/x/term",

@@ -1,0 +1,99 @@
+//go:build unix
+
+package access
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// Privileged reports whether this process has all rights, so that the settings that it reads
+// must not be those of others.
+func Privileged() bool { return os.Geteuid() == 0 }
+
+// UserID returns the identifier of a user's account.
+func UserID(number uint32) string { return fmt.Sprintf("user %d", number) }
+
+// trusting returns the trust in root, in the user of this process and in the accounts.
+func trusting(accounts []string) (trust, error) {
+	trusted := append([]string{UserID(0), "group 0", UserID(uint32(os.Geteuid()))}, accounts...)
+	return func(id string) bool { return slices.Contains(trusted, id) }, nil
+}
+
+// chainsOf returns a file and the directories above it, and the same for the target of links in
+// the path.
+func chainsOf(path string) ([][]Object, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	var chains [][]Object
+	for _, start := range slices.Compact([]string{path, target}) {
+		chain, err := chainOf(start)
+		if err != nil {
+			return nil, err
+		}
+		chains = append(chains, chain)
+	}
+	return chains, nil
+}
+
+func chainOf(path string) (chain []Object, err error) {
+	for {
+		var s syscall.Stat_t
+		if err := syscall.Lstat(path, &s); err != nil {
+			return nil, &os.PathError{Op: "lstat", Path: path, Err: err}
+		}
+		chain = append(chain, objectOf(path, s))
+		parent := filepath.Dir(path)
+		if parent == path {
+			return chain, nil
+		}
+		path = parent
+	}
+}
+
+// objectOf describes a file by its mode. Access control lists are contained in the mode: its bits
+// for the group are the most that they allow.
+func objectOf(path string, s syscall.Stat_t) Object {
+	o := Object{Path: path, Owner: accountOf(s.Uid)}
+	kind := s.Mode & syscall.S_IFMT
+	if kind == syscall.S_IFLNK {
+		o.IsLink = true
+		return o // its mode has no meaning
+	}
+	rights := Write
+	if kind == syscall.S_IFDIR && s.Mode&syscall.S_ISVTX == 0 {
+		rights |= Replace // otherwise only the owners of files may do that
+	}
+	if s.Mode&0o020 != 0 {
+		number := strconv.FormatUint(uint64(s.Gid), 10)
+		group := Account{ID: "group " + number, Name: "the group " + number}
+		if g, err := user.LookupGroupId(number); err == nil {
+			group.Name = "the group " + g.Name
+		}
+		o.Grants = append(o.Grants, Grant{group, rights})
+	}
+	if s.Mode&0o002 != 0 {
+		o.Grants = append(o.Grants, Grant{Account{"others", "every user"}, rights})
+	}
+	return o
+}
+
+func accountOf(number uint32) Account {
+	text := strconv.FormatUint(uint64(number), 10)
+	a := Account{ID: UserID(number), Name: "the user " + text}
+	if u, err := user.LookupId(text); err == nil {
+		a.Name = "the user " + u.Username
+	}
+	return a
+}
