@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	manage "github.com/kardianos/service"
 )
@@ -77,7 +78,7 @@ func Uninstall(out io.Writer) error {
 		return nil
 	}
 	if state == Running || state == Failed {
-		if err := s.Stop(); err != nil {
+		if err := stop(s); err != nil {
 			return fmt.Errorf("stopping the service: %w", err)
 		}
 	}
@@ -98,10 +99,55 @@ func Control(action string) error {
 	if err != nil {
 		return err
 	}
-	if err := manage.Control(s, action); err != nil || action == "stop" {
-		return err
+	switch action {
+	case "stop":
+		err = stop(s)
+	case "restart":
+		err = restart(s)
+	default:
+		err = s.Start()
+	}
+	if err != nil {
+		return fmt.Errorf("cannot %s the service: %w", action, err)
+	}
+	if action == "stop" {
+		return nil
 	}
 	return awaitStart()
+}
+
+// Outcomes of an attempt to stop a service, other than a failure.
+type outcome int
+
+const (
+	failure outcome = iota
+	busy            // it is starting or stopping, and accepts no requests until then
+	ended           // it is not running
+)
+
+// stopPatiently stops a service, again while it is busy. A service that ends by itself is stopped, too.
+func stopPatiently(attempt func() error, classify func(error) outcome, interval, limit time.Duration) error {
+	deadline := time.Now().Add(limit)
+	for isFirst := true; ; isFirst = false {
+		err := attempt()
+		if err == nil {
+			return nil
+		}
+		switch classify(err) {
+		case failure:
+			return err
+		case ended:
+			if isFirst {
+				return err
+			}
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the service has been starting or stopping for %v;"+
+				" try again when it runs: %w", limit, err)
+		}
+		time.Sleep(interval)
+	}
 }
 
 // Status returns the state of the service.

@@ -78,6 +78,11 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 	return nil
 }
 
+// stop stops the service. systemd also stops a service that is starting.
+func stop(s manage.Service) error { return s.Stop() }
+
+func restart(s manage.Service) error { return s.Restart() }
+
 // awaitStart does nothing: systemctl start returns when the service is ready.
 func awaitStart() error { return nil }
 

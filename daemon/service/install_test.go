@@ -1,9 +1,11 @@
 package service
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestRemoveNewSettings checks that only a settings file with the initial content is removed.
@@ -26,6 +28,46 @@ func TestRemoveNewSettings(t *testing.T) {
 		}
 		if _, err := os.Stat(path); (err == nil) != isKept {
 			t.Errorf("with %q: the file is kept: %t, want %t", content, err == nil, isKept)
+		}
+	}
+}
+
+// TestStopPatiently stops a service that does not accept requests at first.
+func TestStopPatiently(t *testing.T) {
+	errBusy, errEnded := errors.New("busy"), errors.New("ended")
+	errOther := errors.New("other")
+	classify := func(err error) outcome {
+		switch err {
+		case errBusy:
+			return busy
+		case errEnded:
+			return ended
+		}
+		return failure
+	}
+	for _, test := range []struct {
+		name     string
+		results  []error // of the attempts; the last one repeats
+		limit    time.Duration
+		want     error
+		attempts int
+	}{
+		{"running", []error{nil}, time.Minute, nil, 1},
+		{"starting, then running", []error{errBusy, errBusy, nil}, time.Minute, nil, 3},
+		{"starting, then ended", []error{errBusy, errEnded}, time.Minute, nil, 2},
+		{"not running", []error{errEnded}, time.Minute, errEnded, 1},
+		{"starting, then another error", []error{errBusy, errOther}, time.Minute, errOther, 2},
+		{"starting for too long", []error{errBusy}, -1, errBusy, 1},
+	} {
+		attempts := 0
+		err := stopPatiently(func() error {
+			result := test.results[min(attempts, len(test.results)-1)]
+			attempts++
+			return result
+		}, classify, time.Millisecond, test.limit)
+		if !errors.Is(err, test.want) || (err == nil) != (test.want == nil) || attempts != test.attempts {
+			t.Errorf("%s: got the error %v after %d attempts, want %v after %d",
+				test.name, err, attempts, test.want, test.attempts)
 		}
 	}
 }

@@ -223,6 +223,31 @@ func awaitStart() error {
 
 func failed() bool { return false }
 
+// stopLimit bounds the attempts to stop a service that is starting, like startLimit.
+const stopLimit = startLimit
+
+// stop stops the service. Windows rejects the request while the service is starting.
+func stop(s manage.Service) error {
+	return stopPatiently(s.Stop, stopOutcome, 200*time.Millisecond, stopLimit)
+}
+
+func stopOutcome(err error) outcome {
+	if errors.Is(err, windows.ERROR_SERVICE_CANNOT_ACCEPT_CTRL) {
+		return busy
+	}
+	if errors.Is(err, windows.ERROR_SERVICE_NOT_ACTIVE) {
+		return ended
+	}
+	return failure
+}
+
+func restart(s manage.Service) error {
+	if err := stop(s); err != nil {
+		return err
+	}
+	return s.Start()
+}
+
 // SendReload requests the service to reload its settings.
 func SendReload() error {
 	return withService(func(s *mgr.Service) error {
