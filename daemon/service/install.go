@@ -150,6 +150,16 @@ func stopPatiently(attempt func() error, classify func(error) outcome, interval,
 	}
 }
 
+// settingsOf returns the path of the settings file in the arguments of the service, or an empty one.
+func settingsOf(arguments []string) string {
+	for i, argument := range arguments {
+		if argument == "--config" && i+1 < len(arguments) {
+			return arguments[i+1]
+		}
+	}
+	return ""
+}
+
 // Status returns the state of the service.
 func Status() (string, error) {
 	s, err := Installation{}.managed()

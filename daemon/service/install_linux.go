@@ -83,6 +83,9 @@ func stop(s manage.Service) error { return s.Stop() }
 
 func restart(s manage.Service) error { return s.Restart() }
 
+// Settings returns an empty path: packages replace the service, and commands use the default path.
+func Settings() (string, error) { return "", nil }
+
 // awaitStart does nothing: systemctl start returns when the service is ready.
 func awaitStart() error { return nil }
 

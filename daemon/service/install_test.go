@@ -71,3 +71,20 @@ func TestStopPatiently(t *testing.T) {
 		}
 	}
 }
+
+// TestSettingsOf finds the settings file in the arguments of a service.
+func TestSettingsOf(t *testing.T) {
+	for _, test := range []struct {
+		arguments []string
+		want      string
+	}{
+		{[]string{"whd.exe", "serve", "--config", `D:\a b\whd.toml`}, `D:\a b\whd.toml`},
+		{[]string{"whd.exe", "serve"}, ""},
+		{[]string{"whd.exe", "serve", "--config"}, ""},
+		{nil, ""},
+	} {
+		if got := settingsOf(test.arguments); got != test.want {
+			t.Errorf("the settings of %q are %q, want %q", test.arguments, got, test.want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unsafe"
 
 	manage "github.com/kardianos/service"
 	"golang.org/x/sys/windows"
@@ -246,6 +247,45 @@ func restart(s manage.Service) error {
 		return err
 	}
 	return s.Start()
+}
+
+// Settings returns the path of the settings file on the command line of the installed service.
+func Settings() (path string, err error) {
+	err = withService(func(s *mgr.Service) error {
+		line, _, err := registered(s)
+		if err != nil {
+			return err
+		}
+		arguments, err := windows.DecomposeCommandLine(line)
+		if err != nil {
+			return fmt.Errorf("the command line of the service, %s: %w", line, err)
+		}
+		path = settingsOf(arguments)
+		return nil
+	})
+	if errors.Is(err, windows.ERROR_SERVICE_DOES_NOT_EXIST) {
+		return "", nil
+	}
+	return path, err
+}
+
+// registered returns the command line and the account of a service. Config of package mgr also reads
+// levels that Wine does not have.
+func registered(s *mgr.Service) (line, account string, err error) {
+	size := uint32(1024)
+	for {
+		buffer := make([]byte, size)
+		conf := (*windows.QUERY_SERVICE_CONFIG)(unsafe.Pointer(&buffer[0]))
+		err := windows.QueryServiceConfig(s.Handle, conf, size, &size)
+		if errors.Is(err, windows.ERROR_INSUFFICIENT_BUFFER) && size > uint32(len(buffer)) {
+			continue
+		}
+		if err != nil {
+			return "", "", fmt.Errorf("reading the configuration of the service: %w", err)
+		}
+		line = windows.UTF16PtrToString(conf.BinaryPathName)
+		return line, windows.UTF16PtrToString(conf.ServiceStartName), nil
+	}
 }
 
 // SendReload requests the service to reload its settings.

@@ -29,6 +29,9 @@ func stop(manage.Service) error { return errNone }
 
 func restart(manage.Service) error { return errNone }
 
+// Settings returns an empty path: there is no service.
+func Settings() (string, error) { return "", nil }
+
 func awaitStart() error { return errNone }
 
 func closeFirewall() error { return errNone }

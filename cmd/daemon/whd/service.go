@@ -149,6 +149,9 @@ func (p services) installation(c *urfave.Context) (service.Installation, error) 
 // migrate at its start, or restores it from that backup. A store on a server is neither backed
 // up nor migrated here, since other daemons use it.
 func (p services) upgradeService(c *urfave.Context) error {
+	if err := p.useSettingsOfService(c); err != nil {
+		return err
+	}
 	conf, err := p.config()
 	if err != nil || conf.Store.OnServer() {
 		return err
@@ -179,6 +182,22 @@ func (p services) upgradeService(c *urfave.Context) error {
 		}
 	}
 	return store.backUpTo(c.Context, conf, files, file)
+}
+
+// useSettingsOfService makes the command read the settings file of the installed service, unless a
+// flag names another.
+func (p services) useSettingsOfService(c *urfave.Context) error {
+	if c.IsSet("config") {
+		return nil
+	}
+	path, err := service.Settings()
+	if err != nil || path == "" {
+		return err
+	}
+	for _, flag := range config.Flags(&p.flags, "config") {
+		flag.Set(path)
+	}
+	return nil
 }
 
 func isMissing(path string) bool {
