@@ -49,7 +49,7 @@ var edges = map[string][]string{
 	"cmd/daemon":       {"cmd/daemon/whd"},
 	"cmd/daemon/whd": {
 		"client/check", "client/display", "client/record", "cmd/internal/cli",
-		"daemon", "daemon/account", "daemon/appdb", "daemon/audit",
+		"daemon", "daemon/access", "daemon/account", "daemon/appdb", "daemon/audit",
 		"daemon/backup", "daemon/compat", "daemon/config", "daemon/datadir", "daemon/demo",
 		"daemon/erp", "daemon/fault", "daemon/importer", "daemon/kinds",
 		"daemon/kinds/discover", "daemon/preflight", "daemon/prove",
@@ -131,7 +131,7 @@ var edges = map[string][]string{
 	"daemon/datadir":     nil,
 	"daemon/descriptors": nil,
 	"daemon/spill":       {"daemon/datadir", "daemon/wake"},
-	"daemon/service":     nil,
+	"daemon/service":     {"daemon/access"},
 	"daemon/trace":       nil,
 	"daemon/tsql":        nil,
 	"daemon/wake":        nil,

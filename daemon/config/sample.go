@@ -47,9 +47,18 @@ func ServiceSample(w io.Writer, flags Layer, env []string) error {
 	return serviceSample(w, thisPlatform(), flags, env)
 }
 
+// ServiceDataDir returns the data directory in the file of ServiceSample.
+func ServiceDataDir(env []string) string {
+	return serviceDefaults(thisPlatform(), env).DataDir
+}
+
+// serviceDefaults returns the settings without any source, for a service.
+func serviceDefaults(on platform, env []string) Config {
+	return defaults(on, append(slices.Clone(on.environment(env)), "STATE_DIRECTORY=/var/lib/whd")) // of the unit
+}
+
 func serviceSample(w io.Writer, on platform, flags Layer, env []string) error {
-	env = append(slices.Clone(on.environment(env)), "STATE_DIRECTORY=/var/lib/whd") // StateDirectory= of the unit
-	c := defaults(on, env)
+	c := serviceDefaults(on, env)
 	dataDir, _ := settingNamed("data_dir")
 	set := Layer{{setting: dataDir, text: c.DataDir}}
 	for _, g := range flags {

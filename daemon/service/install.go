@@ -18,6 +18,7 @@ type Installation struct {
 	Executable string // an absolute path
 	Config     string // absolute path of the settings file
 	Settings   []byte // initial content of that file, if it does not exist
+	DataDir    string // absolute path of the data directory in that content
 	Account    string // on Windows: its account; empty for a virtual account
 	Firewall   bool   // on Windows: let other machines connect
 }

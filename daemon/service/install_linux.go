@@ -15,6 +15,8 @@ import (
 	"syscall"
 
 	manage "github.com/kardianos/service"
+
+	"github.com/bizhook/whd/daemon/access"
 )
 
 const (
@@ -85,6 +87,15 @@ func restart(s manage.Service) error { return s.Restart() }
 
 // Settings returns an empty path: packages replace the service, and commands use the default path.
 func Settings() (string, error) { return "", nil }
+
+// AccountIDs returns the identifiers of the service's account for package access.
+func AccountIDs() []string {
+	ids, err := findIDs()
+	if err != nil {
+		return nil
+	}
+	return []string{access.UserID(ids.user)}
+}
 
 // awaitStart does nothing: systemctl start returns when the service is ready.
 func awaitStart() error { return nil }
@@ -266,6 +277,9 @@ func (i Installation) makeSettings(ids accountIDs, out io.Writer) error {
 	}
 	if isNew {
 		fmt.Fprintf(out, "settings in %s\n", i.Config)
+	}
+	if err := CheckSettings(i.Config); err != nil {
+		fmt.Fprintf(out, "warning: %v\n", err)
 	}
 	return nil
 }

@@ -2,10 +2,14 @@ package service
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/daemon/access"
 )
 
 // TestRemoveNewSettings checks that only a settings file with the initial content is removed.
@@ -86,5 +90,22 @@ func TestSettingsOf(t *testing.T) {
 		if got := settingsOf(test.arguments); got != test.want {
 			t.Errorf("the settings of %q are %q, want %q", test.arguments, got, test.want)
 		}
+	}
+}
+
+// TestExplained checks that only errors about access get the remedy, by platform.
+func TestExplained(t *testing.T) {
+	exposed := fmt.Errorf("eve may change it: %w", access.ErrExposed)
+	for platform, want := range map[string]string{
+		"windows": "rename the directory",
+		"linux":   "chown root",
+	} {
+		err := explained(exposed, dataRemedy(platform))
+		if !errors.Is(err, access.ErrExposed) || !strings.Contains(err.Error(), want) {
+			t.Errorf("on %s: got the error %v, want one with %q", platform, err, want)
+		}
+	}
+	if err := explained(os.ErrPermission, "remedy"); err != os.ErrPermission {
+		t.Errorf("another error: got %v, want it unchanged", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/svc"
 	"golang.org/x/sys/windows/svc/mgr"
+
+	"github.com/bizhook/whd/daemon/access"
 )
 
 const (
@@ -90,25 +93,64 @@ func restartOnFailure() error {
 	})
 }
 
-// makeSettings writes the settings file unless it exists. Its directory, which also
-// contains the data, is accessible to the service, the system and administrators only.
+// makeSettings writes the settings file unless it exists. The service may only read it, since
+// commands of administrators read it, too.
 func (i Installation) makeSettings(id *windows.SID, out io.Writer) error {
-	dir := filepath.Dir(i.Config)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+	accounts := []string{id.String(), identity(Name)} // the second one may own data of an earlier service
+	_, err := os.Lstat(i.Config)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err := i.makeDirs(isNew, accounts); err != nil {
+		return explained(err, installRemedy)
 	}
-	if err := closeToOthers(dir, id); err != nil {
-		return fmt.Errorf("setting the permissions of %s: %w", dir, err)
-	}
-	if _, err := os.Stat(i.Config); err == nil {
+	if isNew {
+		err = writeNew(i.Config, i.Settings)
+	} else {
 		fmt.Fprintf(out, "%s exists and is kept\n", i.Config)
-		return nil
 	}
-	if err := os.WriteFile(i.Config, i.Settings, 0o600); err != nil {
+	if err := errors.Join(err, access.MakePrivateFile(i.Config, accounts...)); err != nil {
+		return explained(err, installRemedy)
+	}
+	if isNew {
+		fmt.Fprintf(out, "settings in %s\n", i.Config)
+	}
+	if err := CheckProgram(i.Executable); err != nil {
+		fmt.Fprintf(out, "warning: %v\n", err)
+	}
+	return nil
+}
+
+// makeDirs makes the directory of the settings file and that of the data accessible to the service,
+// the system and administrators only. An existing directory with another name than the service's may
+// be used by others, so it stays as it is.
+func (i Installation) makeDirs(isNew bool, accounts []string) error {
+	dir := filepath.Dir(i.Config)
+	_, err := os.Lstat(dir)
+	isDedicated := errors.Is(err, fs.ErrNotExist) || strings.EqualFold(filepath.Base(dir), Name)
+	if isDedicated {
+		err = access.MakePrivateDir(dir, accounts...)
+	} else {
+		err = access.CheckDir(dir, accounts...)
+	}
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "settings in %s\n", i.Config)
+	if isNew && i.DataDir != "" && !strings.EqualFold(i.DataDir, dir) {
+		return access.MakePrivateDir(i.DataDir, accounts...)
+	}
 	return nil
+}
+
+const installRemedy = "others could control the service with files there: rename the directory, repeat the" +
+	" installation, and copy the files that you trust into the new directory"
+
+// writeNew writes a file that must not exist.
+func writeNew(path string, content []byte) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	return errors.Join(err, file.Close())
 }
 
 // accountID returns the security identifier of the service's account.
@@ -142,28 +184,6 @@ func lookupName(account string) (string, error) {
 		return "", fmt.Errorf("finding the account %s: %w", account, err)
 	}
 	return machine + `\` + user, nil
-}
-
-// closeToOthers restricts a directory and its future contents to the system (SY),
-// administrators (BA) and the service's account, which may not change the permissions.
-func closeToOthers(dir string, account *windows.SID) error {
-	const (
-		full   = "FA"
-		modify = "0x1301bf"
-	)
-	rights, err := windows.SecurityDescriptorFromString("D:P" +
-		"(A;OICI;" + full + ";;;SY)" +
-		"(A;OICI;" + full + ";;;BA)" +
-		"(A;OICI;" + modify + ";;;" + account.String() + ")")
-	if err != nil {
-		return err
-	}
-	list, _, err := rights.DACL()
-	if err != nil {
-		return err
-	}
-	const parts = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
-	return windows.SetNamedSecurityInfo(dir, windows.SE_FILE_OBJECT, parts, nil, nil, list, nil)
 }
 
 // openFirewall adds a rule that lets other machines connect to the program, on any port that
@@ -286,6 +306,24 @@ func registered(s *mgr.Service) (line, account string, err error) {
 		line = windows.UTF16PtrToString(conf.BinaryPathName)
 		return line, windows.UTF16PtrToString(conf.ServiceStartName), nil
 	}
+}
+
+// AccountIDs returns the identifiers of the service's account, and of that which a service has by
+// default, for package access.
+func AccountIDs() []string {
+	ids := []string{identity(Name)}
+	_ = withService(func(s *mgr.Service) error { // without a service, there is no other account
+		_, name, err := registered(s)
+		if err != nil || name == "" || strings.EqualFold(name, account) {
+			return err
+		}
+		id, err := Installation{Account: name}.accountID()
+		if err == nil {
+			ids = append(ids, id.String())
+		}
+		return err
+	})
+	return ids
 }
 
 // SendReload requests the service to reload its settings.

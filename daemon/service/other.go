@@ -32,6 +32,9 @@ func restart(manage.Service) error { return errNone }
 // Settings returns an empty path: there is no service.
 func Settings() (string, error) { return "", nil }
 
+// AccountIDs returns nothing: there is no service.
+func AccountIDs() []string { return nil }
+
 func awaitStart() error { return errNone }
 
 func closeFirewall() error { return errNone }

@@ -11,6 +11,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/daemon/access"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/service"
 	"github.com/bizhook/whd/daemon/storage"
@@ -140,6 +141,7 @@ func (p services) installation(c *urfave.Context) (service.Installation, error) 
 		Executable: program,
 		Config:     path,
 		Settings:   sample.Bytes(),
+		DataDir:    config.ServiceDataDir(p.Env),
 		Account:    c.String("account"),
 		Firewall:   c.Bool("firewall"),
 	}, nil
@@ -152,7 +154,7 @@ func (p services) upgradeService(c *urfave.Context) error {
 	if err := p.useSettingsOfService(c); err != nil {
 		return err
 	}
-	conf, err := p.config()
+	conf, err := p.trustedConfig()
 	if err != nil || conf.Store.OnServer() {
 		return err
 	}
@@ -198,6 +200,31 @@ func (p services) useSettingsOfService(c *urfave.Context) error {
 		flag.Set(path)
 	}
 	return nil
+}
+
+// trustedConfig reads the settings. Installers run the command with all rights, so it fails if
+// others than administrators and the service can change the settings or the data.
+func (p services) trustedConfig() (config.Config, error) {
+	if !access.Privileged() {
+		return p.config()
+	}
+	file := config.FileOf(p.flags, p.Env)
+	if err := service.CheckSettings(file); err != nil {
+		return config.Config{}, err
+	}
+	conf, err := p.config()
+	if err != nil {
+		return conf, err
+	}
+	if conf.File != "" && conf.File != file { // named by a variable of the environment
+		if err := service.CheckSettings(conf.File); err != nil {
+			return conf, err
+		}
+	}
+	if conf.Store.OnServer() {
+		return conf, nil
+	}
+	return conf, service.CheckData(conf.DataDir)
 }
 
 func isMissing(path string) bool {

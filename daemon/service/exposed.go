@@ -1,0 +1,52 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/bizhook/whd/daemon/access"
+)
+
+// CheckSettings returns an error with a remedy if others than administrators can change a settings
+// file, which commands with all rights read. On Windows the service may change it: earlier versions
+// installed it so.
+func CheckSettings(path string) error {
+	var accounts []string
+	if runtime.GOOS == "windows" {
+		accounts = AccountIDs()
+	}
+	return explained(access.CheckFile(path, accounts...), dataRemedy(runtime.GOOS))
+}
+
+// CheckData returns an error with a remedy if others than administrators and the service can change
+// the data directory.
+func CheckData(dir string) error {
+	return explained(access.CheckDir(dir, AccountIDs()...), dataRemedy(runtime.GOOS))
+}
+
+// CheckProgram returns an error with a remedy if others than administrators can replace the program
+// of a service.
+func CheckProgram(path string) error {
+	return explained(access.CheckFile(path), programRemedy)
+}
+
+// explained adds a remedy to an error that wraps access.ErrExposed.
+func explained(err error, remedy string) error {
+	if !errors.Is(err, access.ErrExposed) {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, remedy)
+}
+
+func dataRemedy(platform string) string {
+	if platform == "windows" {
+		return "administrators run whd with these files: rename the directory, run whd service uninstall and" +
+			" whd service install, and copy the files that you trust into the new directory"
+	}
+	return "root runs whd with it: make root the owner, and remove the rights of others to write" +
+		" (chown root, chmod go-w)"
+}
+
+const programRemedy = "the service runs this program: move the programs to a directory below Program Files," +
+	" and install the service from there"
