@@ -19,6 +19,16 @@ func CheckSettings(path string) error {
 	return explained(access.CheckFile(path, accounts...), dataRemedy(runtime.GOOS))
 }
 
+// CheckOwnSettings is CheckSettings in the process of the service, which may not query the service
+// manager while it starts. It trusts the user of this process, and the default account.
+func CheckOwnSettings(path string) error {
+	var accounts []string
+	if runtime.GOOS == "windows" {
+		accounts = []string{identity(Name)}
+	}
+	return explained(access.CheckFile(path, accounts...), dataRemedy(runtime.GOOS))
+}
+
 // CheckData returns an error with a remedy if others than administrators and the service can change
 // the data directory.
 func CheckData(dir string) error {

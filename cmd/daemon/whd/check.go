@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -16,11 +19,13 @@ import (
 	"github.com/bizhook/whd/client/check"
 	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/access"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/preflight"
 	"github.com/bizhook/whd/daemon/prove"
+	"github.com/bizhook/whd/daemon/service"
 	"github.com/bizhook/whd/daemon/storage"
 )
 
@@ -80,6 +85,7 @@ func (p checking) check(c *urfave.Context) error {
 	report, err := preflight.Run(c.Context, conf, func(work func(*storage.Store) error) error {
 		return p.openStore(c.Context, conf, withoutMigration, work)
 	})
+	report.Results = append(report.Results, permissions(conf)...)
 	err = errors.Join(err, write(p.Stdout, report)) // an incomplete report is printed, too
 	if err != nil {
 		return err
@@ -88,6 +94,39 @@ func (p checking) check(c *urfave.Context) error {
 		return errIncomplete
 	}
 	return nil
+}
+
+// permissions warns about settings, data and programs that others can change. On other systems
+// than Windows, package preflight checks the data, and packages install the programs.
+func permissions(conf config.Config) (results []check.Result) {
+	var problems []error
+	isWindows := runtime.GOOS == "windows"
+	if conf.File != "" && (access.Privileged() || isWindows) {
+		problems = append(problems, service.CheckSettings(conf.File))
+	}
+	if isWindows {
+		problems = append(problems, service.CheckData(conf.DataDir), checkProgram())
+	}
+	for _, problem := range problems {
+		// Another check reports that this process has no access.
+		if problem != nil && !errors.Is(problem, fs.ErrPermission) {
+			results = append(results, check.Result{
+				Name:   "permissions",
+				Status: check.Warning,
+				Detail: problem.Error(),
+			})
+		}
+	}
+	return results
+}
+
+// checkProgram returns an error if others can replace this program.
+func checkProgram() error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return service.CheckProgram(program)
 }
 
 // reportWriter returns the function that writes a report in a format.

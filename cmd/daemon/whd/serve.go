@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/cmd/internal/cli"
 	clientdocs "github.com/bizhook/whd/cmd/whctl/docs"
 	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/access"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/service"
 )
@@ -68,10 +69,17 @@ func (p serving) serve(c *urfave.Context) (err error) {
 	log.SetOutput(libraryLog{log: slog.New(handler)})
 	defer log.SetOutput(p.Stderr)
 
+	logged := supervisor.Log(handler)
+	if conf.File != "" && access.Privileged() {
+		if err := service.CheckOwnSettings(conf.File); err != nil {
+			logged.Warn("settings", "warning", err.Error())
+		}
+	}
+
 	run := daemon.Run{
 		Config:     conf,
 		Out:        p.Stdout,
-		Log:        supervisor.Log(handler),
+		Log:        logged,
 		Supervisor: supervisor,
 		Reloads:    reloads,
 		FlushLog:   lines.Flush,
