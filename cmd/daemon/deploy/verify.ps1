@@ -110,12 +110,38 @@ Check 'removal with its data' {
     if (Test-Path $programs) { return "$programs is left" }
     $true
 }
+# Test-Refused installs, and expects a refusal whose reason in the event log names the remedy.
+function Test-Refused([string] $log) {
+    $start = Get-Date
+    $code = Install-Package '/i' $Installer $log @('LISTEN=127.0.0.1:5050', 'START=0')
+    if ($code -ne 1603) { return "msiexec returned $code, want 1603" }
+    if (Get-State) { return 'the service is left' }
+    $entries = Get-WinEvent -FilterHashtable @{ LogName = 'Application'; ProviderName = 'whd'; Id = 301; StartTime = $start }
+    if (-not ($entries | Where-Object { $_.Message -like '*rename the directory*' })) { return "the event log has: $($entries.Message)" }
+    $true
+}
+Check 'a data directory of others is refused' {
+    New-Item -ItemType Directory $data | Out-Null
+    icacls.exe $data /setowner '*S-1-5-32-545' | Out-Null
+    try { Test-Refused "$logs\owner.log" } finally { Remove-Item -Recurse $data }
+}
+Check 'a data directory with settings that others can change is refused' {
+    New-Item -ItemType Directory $data | Out-Null
+    Set-Content "$data\whd.toml" 'listen = "127.0.0.1:5050"' -Encoding ascii
+    icacls.exe "$data\whd.toml" /grant '*S-1-5-32-545:M' | Out-Null
+    try { Test-Refused "$logs\content.log" } finally { Remove-Item -Recurse $data }
+}
+Check 'a junction in place of the data directory is refused' {
+    New-Item -ItemType Directory "$logs\target" -Force | Out-Null
+    New-Item -ItemType Junction -Path $data -Target "$logs\target" | Out-Null
+    try { Test-Refused "$logs\junction.log" } finally { [IO.Directory]::Delete($data) }
+}
 Check 'an installation that fails leaves nothing' {
     # The new service cannot start, because its port is in use.
     $listener = New-Object Net.Sockets.TcpListener([Net.IPAddress]::Loopback, 5055)
     $listener.Start()
     try {
-        $code = Install-Package '/i' $Installer "$logs\first.log" @('LISTEN=127.0.0.1:5055', 'FIREWALL=1', 'ERPDSN=demo')
+        $code = Install-Package '/i' $Installer "$logs\first.log" @('LISTEN=127.0.0.1:5055', 'FIREWALL=1', 'ERPDSN="sqlserver://sa:canary-7@127.0.0.1:1?database=x"')
     } finally {
         $listener.Stop()
     }
@@ -125,6 +151,25 @@ Check 'an installation that fails leaves nothing' {
     if (Test-Path $programs) { return "$programs is left" }
     if (Get-NetFirewallRule -DisplayName whd -ErrorAction SilentlyContinue) { return 'the rule of the firewall is left' }
     if (Test-Path $data) { Remove-Item -Recurse $data }
+    $true
+}
+# MsiHiddenProperties, which Wine ignores, hides ERPDSN and the data of InstallService and
+# UndoInstallService. A failed installation logs all properties.
+Check 'no log of the installer has the connection string' {
+    $leaks = @(Select-String -Path "$logs\*.log" -SimpleMatch 'canary-7' -List)
+    if ($leaks.Count -gt 0) { return "$($leaks.Path)" }
+    foreach ($log in "$logs\secret.log", "$logs\first.log") {
+        if (-not (Select-String -Path $log -SimpleMatch 'ERPDSN = **********' -Quiet)) { return "$log does not show ERPDSN as hidden" }
+    }
+    $true
+}
+Check 'the registry and the event log do not have the connection string' {
+    reg.exe query 'HKLM\Software\whd' /s /f 'canary-7' | Out-Null
+    if ($LASTEXITCODE -eq 0) { return 'HKLM\Software\whd has it' }
+    reg.exe query 'HKLM\Software\Microsoft\Windows\CurrentVersion\Installer' /s /f 'canary-7' | Out-Null
+    if ($LASTEXITCODE -eq 0) { return 'the registry of the installer has it' }
+    $entries = @(Get-WinEvent -FilterHashtable @{ LogName = 'Application'; StartTime = (Get-Date).AddHours(-1) } | Where-Object { $_.Message -like '*canary-7*' })
+    if ($entries.Count -gt 0) { return "an entry of $($entries[0].ProviderName) has it" }
     $true
 }
 Check 'installation' {
@@ -153,7 +198,25 @@ Check 'the data is accessible to the service, the system and administrators only
     $names = @($acl.Access | ForEach-Object { $_.IdentityReference.Translate([Security.Principal.SecurityIdentifier]).Value })
     $others = @($names | Where-Object { $_ -ne 'S-1-5-18' -and $_ -ne 'S-1-5-32-544' -and $_ -notlike 'S-1-5-80-*' })
     if ($others.Count -gt 0 -or -not $acl.AreAccessRulesProtected) { return "others: $others" }
+    $owner = $acl.GetOwner([Security.Principal.SecurityIdentifier]).Value
+    if ($owner -ne 'S-1-5-32-544') { return "it belongs to $owner" }
     $true
+}
+Check 'the service can read its settings, but not change them' {
+    $acl = Get-Acl "$data\whd.toml"
+    $rule = $acl.Access | Where-Object { $_.IdentityReference.Value -eq 'NT SERVICE\whd' }
+    if ($acl.AreAccessRulesProtected -and "$($rule.FileSystemRights)" -eq 'Read, Synchronize') { $true } else { "$($rule.FileSystemRights)" }
+}
+Check 'a file in the data directory has its permissions' {
+    $acl = Get-Acl "$data\whd.db"
+    $names = @($acl.Access | ForEach-Object { $_.IdentityReference.Translate([Security.Principal.SecurityIdentifier]).Value })
+    $others = @($names | Where-Object { $_ -ne 'S-1-5-18' -and $_ -ne 'S-1-5-32-544' -and $_ -notlike 'S-1-5-80-*' })
+    if ($others.Count -gt 0) { "others: $others" } else { $true }
+}
+Check 'whd check finds no permissions of others' {
+    $report = & $whd check --format json | ConvertFrom-Json
+    $problems = @($report.Results | Where-Object { $_.Name -eq 'permissions' })
+    if ($problems.Count -gt 0) { "$($problems.Detail)" } else { $true }
 }
 Check 'a rule of the firewall for the domain and private networks' {
     $rule = Get-NetFirewallRule -DisplayName whd
