@@ -59,8 +59,8 @@
 // while a stream is open), without leases followClock; with an outbox outboxReader.
 // One for each running attempt, which continues with the next message as long as there
 // is one, and one for each subscription that may have to be disabled (disableIfFailing).
-// Timers wake queues (one for each queue) and make all queues read the store again
-// after a failed write (rewind).
+// Timers wake queues (one for each queue), make all queues read the store again after a
+// failed write (rewind), and publish events about an endpoint that had to wait.
 //
 // They wait for each other in one direction: publishers and the outboxReader for the
 // batchWriter, requests for the backlog for the backlogCounter. Channels that wake a

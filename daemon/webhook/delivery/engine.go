@@ -218,6 +218,7 @@ func (e *Engine) Stop(ctx context.Context) error {
 	e.core.pending.close()
 	e.queues.stop()
 	e.dispatcher.stop(ctx)
+	e.dispatcher.reportAll()
 
 	close(e.writer.flush)
 	keepWriting := context.AfterFunc(ctx, e.cancel)

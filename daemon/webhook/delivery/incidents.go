@@ -16,8 +16,11 @@ type incidents struct {
 	failing   bool                 // as last published
 	isUnknown bool                 // the event that an earlier process published last
 	published map[string]time.Time // by name of the event
-	unnamed   int                  // messages that failed since the last event about one
-	awaited   bool                 // the state is compared again when an event is possible
+	awaited   map[string]bool      // events that follow as soon as they are possible, by name
+
+	lastFailed  incidentBody    // about the last message that failed for good
+	unreported  int             // messages that failed for good since the last event about one
+	lastFailure webhook.Outcome // of the endpoint, while an event about it is awaited; without its text
 }
 
 // wait returns how long no event of a name is possible, 0 if one is.
@@ -66,21 +69,17 @@ func mayReport(sub *webhook.Subscription) bool {
 	return sub != nil && !record.IsServiceEvent(sub.Pattern)
 }
 
-// reportFailed publishes that a message has failed for good, unless there was such an event within
-// a minute. The lock of the queues is held.
+// reportFailed publishes that a message has failed for good. If there was such an event within a
+// minute, the message is counted, and the event at the end of that minute names the last one. The
+// lock of the queues is held.
 func (d *dispatcher) reportFailed(q *queue, m *webhook.Message, after webhook.State, o webhook.Outcome) {
 	_, isTest := record.SentEvent(m.Event.Name)
 	isAboutDelivery := record.IsServiceEvent(m.Event.Name) // of a pattern that was changed since
 	if !mayReport(q.sub) || isTest || isAboutDelivery {
 		return
 	}
-	now := d.Now()
-	if q.incidents.wait(record.MessageFailed, now) > 0 {
-		q.incidents.unnamed++
-		return
-	}
-	q.incidents.note(record.MessageFailed, now)
-	d.pending.report(incident{record.MessageFailed, incidentBody{
+	q.incidents.unreported++
+	q.incidents.lastFailed = incidentBody{
 		SubscriptionID: q.sub.GUID,
 		SubscriberName: q.sub.SubscriberInfo.Name,
 		EventName:      m.Event.Name,
@@ -90,10 +89,31 @@ func (d *dispatcher) reportFailed(q *queue, m *webhook.Message, after webhook.St
 		HTTPCode:       o.Code,
 		Reason:         o.Reason(),
 		Attempts:       after.Attempts,
-		OtherMessages:  q.incidents.unnamed,
-		At:             now.UTC(),
-	}})
-	q.incidents.unnamed = 0
+		At:             d.Now().UTC(),
+	}
+	d.reportUnreported(q)
+}
+
+// reportUnreported publishes an event about the messages that have failed for good since the last
+// one, now or at the end of the minute. The lock of the queues is held.
+func (d *dispatcher) reportUnreported(q *queue) {
+	i := &q.incidents
+	if !mayReport(q.sub) {
+		i.unreported = 0
+	}
+	if i.unreported == 0 {
+		return
+	}
+	now := d.Now()
+	if wait := i.wait(record.MessageFailed, now); wait > 0 {
+		d.reportLater(q, record.MessageFailed, wait)
+		return
+	}
+	body := i.lastFailed
+	body.OtherMessages = i.unreported - 1
+	i.unreported = 0
+	i.note(record.MessageFailed, now)
+	d.pending.report(incident{record.MessageFailed, body})
 }
 
 // reportEndpoint publishes that an endpoint fails, when its circuit breaker has opened, or that it
@@ -120,7 +140,8 @@ func (d *dispatcher) reportEndpoint(q *queue, o webhook.Outcome) {
 	}
 	now := d.Now()
 	if wait := q.incidents.wait(name, now); wait > 0 {
-		d.reportLater(q, o, wait)
+		q.incidents.lastFailure = webhook.Outcome{Code: o.Code, Cause: o.Cause}
+		d.reportLater(q, name, wait)
 		return
 	}
 	body.At = now.UTC()
@@ -130,20 +151,50 @@ func (d *dispatcher) reportEndpoint(q *queue, o webhook.Outcome) {
 	d.pending.report(incident{name, body})
 }
 
-// reportLater compares the state of an endpoint again after a while. The lock of the queues is held.
-func (d *dispatcher) reportLater(q *queue, o webhook.Outcome, wait time.Duration) {
-	if q.incidents.awaited {
+// reportLater publishes an event after a while, unless there is nothing to report then. The lock of
+// the queues is held.
+func (d *dispatcher) reportLater(q *queue, name string, wait time.Duration) {
+	i := &q.incidents
+	if i.awaited[name] {
 		return
 	}
-	q.incidents.awaited = true
+	if i.awaited == nil {
+		i.awaited = make(map[string]bool)
+	}
+	i.awaited[name] = true
 	time.AfterFunc(wait, func() {
 		d.queues.mu.Lock()
 		defer d.queues.mu.Unlock()
-		q.incidents.awaited = false
 		if !d.queues.stopped {
-			d.reportEndpoint(q, o)
+			d.reportAwaited(q, name)
 		}
 	})
+}
+
+// reportAwaited publishes an event that had to wait. The lock of the queues is held.
+func (d *dispatcher) reportAwaited(q *queue, name string) {
+	if !q.incidents.awaited[name] {
+		return
+	}
+	delete(q.incidents.awaited, name)
+	if name == record.MessageFailed {
+		d.reportUnreported(q)
+		return
+	}
+	d.reportEndpoint(q, q.incidents.lastFailure)
+}
+
+// reportAll publishes all events that wait, before their time: nothing remembers them once the
+// process has ended. No attempts are in flight.
+func (d *dispatcher) reportAll() {
+	d.queues.mu.Lock()
+	defer d.queues.mu.Unlock()
+	for _, q := range d.queues.byID {
+		q.incidents.published = nil
+		for name := range q.incidents.awaited {
+			d.reportAwaited(q, name)
+		}
+	}
 }
 
 // publication returns the event of an incident.

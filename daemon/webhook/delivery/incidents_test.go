@@ -194,3 +194,112 @@ func TestReceiversOfServiceEvents(t *testing.T) {
 		}
 	})
 }
+
+// failures returns the number of events about failed messages that watchers received, and the number
+// of messages that they are about.
+func (w *watched) failures(t *testing.T) (events, messages int) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, text := range w.bodies {
+		var body struct {
+			MessageID     string
+			OtherMessages int
+		}
+		if err := json.Unmarshal([]byte(text), &body); err != nil {
+			t.Fatal(err)
+		}
+		if body.MessageID != "" {
+			events++
+			messages += 1 + body.OtherMessages
+		}
+	}
+	return events, messages
+}
+
+// expectFailures checks the events about failed messages that watchers received.
+func (w *watched) expectFailures(t *testing.T, when string, events, messages int) {
+	t.Helper()
+	gotEvents, gotMessages := w.failures(t)
+	if gotEvents != events || gotMessages != messages {
+		t.Errorf("%s: received %d events about %d failed messages, want %d about %d",
+			when, gotEvents, gotMessages, events, messages)
+	}
+}
+
+// watchFailures lets five messages fail for good, within a second, and watches the events about them.
+func (x *simulation) watchFailures() *watched {
+	x.restartWithRules()
+	w := x.watch(func(*webhook.Message) int { return 404 })
+	x.subscribe("https://shop.example/", "debtor.*", func(s *webhook.Subscription) {
+		s.Schedule = []time.Duration{time.Second}
+	})
+	x.subscribe(watcherURL, "webhooks.message.failed", byAdmin)
+	for range 5 {
+		x.publish("debtor.updated", "x")
+	}
+	x.advance(10 * time.Second)
+	w.expectFailures(x.t, "at first", 1, 1)
+	return w
+}
+
+// TestRemainderOfMinute checks that messages that fail within a minute of an event are reported at the
+// end of the minute, although no further message fails.
+func TestRemainderOfMinute(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		w := x.watchFailures()
+		x.advance(time.Minute)
+		w.expectFailures(t, "after a minute", 2, 5)
+		x.advance(time.Hour)
+		w.expectFailures(t, "after an hour", 2, 5)
+	})
+}
+
+// TestRemainderBeforeStop checks that a process, before it ends, publishes the events that wait for the
+// end of the minute: about failed messages, and that an endpoint has recovered.
+func TestRemainderBeforeStop(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		w := x.watchFailures()
+		x.restartWithRules()
+		x.advance(time.Second)
+		w.expectFailures(t, "after a restart", 2, 5)
+		x.advance(time.Hour)
+		w.expectFailures(t, "after an hour", 2, 5)
+	})
+	simulate(t, func(x *simulation) {
+		x.restartWithRules()
+		var isDown atomic.Bool
+		w := x.watch(func(*webhook.Message) int {
+			if isDown.Load() {
+				return 503
+			}
+			return 200
+		})
+		x.subscribe("https://shop.example/", "debtor.*")
+		x.subscribe(watcherURL, "webhooks.*", byAdmin)
+		failsFor := func(d time.Duration) {
+			isDown.Store(true)
+			for range 30 {
+				x.publish("debtor.updated", "x")
+			}
+			x.advance(d)
+			isDown.Store(false)
+		}
+		const recovered = "webhooks.endpoint.recovered"
+		failsFor(20 * time.Second)
+		x.advance(20 * time.Second)
+		if n := w.count(watcherURL, recovered); n != 1 {
+			t.Fatalf("%d events said that the endpoint has recovered, want 1", n)
+		}
+		failsFor(25 * time.Second)
+		x.advance(15 * time.Second)
+		if n := w.count(watcherURL, recovered); n != 1 {
+			t.Fatalf("%d events in a minute said that the endpoint has recovered, want 1", n)
+		}
+		x.restartWithRules()
+		x.advance(time.Hour)
+		if n := w.count(watcherURL, recovered); n != 2 {
+			t.Errorf("after a restart, %d events said that the endpoint has recovered, want 2", n)
+		}
+	})
+}
