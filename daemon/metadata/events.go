@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,10 +14,14 @@ import (
 type Event struct {
 	record.Event
 	Kind *record.Kind // the kind of a captured event; nil if clients or the service publish it
+	Body any          // a sample of the body of an event of the service itself; nil for any other event
 }
 
-// Events returns the published events, without events of kinds that the reader may not read.
-func Events(published []record.Event, kinds *record.Registry, mayRead func(*record.Kind) bool) []Event {
+// Events returns the published events, without events of kinds that the reader may not read. bodies
+// has samples of the bodies of the service's own events, by name.
+func Events(
+	published []record.Event, bodies map[string]any, kinds *record.Registry, mayRead func(*record.Kind) bool,
+) []Event {
 	captured := make(map[string]*record.Kind) // by name in lower case
 	for _, kind := range kinds.Kinds() {
 		for _, e := range record.CapturedEvents(kind) {
@@ -30,7 +35,7 @@ func Events(published []record.Event, kinds *record.Registry, mayRead func(*reco
 	for _, e := range published {
 		kind := captured[strings.ToLower(e.Name)]
 		if kind == nil || mayRead(kind) {
-			events = append(events, Event{Event: e, Kind: kind})
+			events = append(events, Event{Event: e, Kind: kind, Body: bodies[e.Name]})
 		}
 	}
 	return events
@@ -82,6 +87,9 @@ func (d *description) webhooks(events []Event) object {
 		if e.Kind != nil {
 			content["schema"] = d.changeOf(e.Kind)
 		}
+		if e.Body != nil {
+			content["schema"] = d.bodyOf(e)
+		}
 		described[e.Name] = object{"post": object{
 			"summary":     e.Description,
 			"parameters":  headers,
@@ -120,8 +128,36 @@ func (d *description) changeOf(k *record.Kind) object {
 	return ref("schemas", name)
 }
 
+// bodySchema starts the names of the schemas of the bodies of the service's own events.
+const bodySchema = "Body_"
+
+// bodyOf returns the schema of the body of an event of the service itself.
+func (d *description) bodyOf(e Event) object {
+	sh := shapeOf(reflect.TypeOf(e.Body))
+	name := d.schemas.free(bodySchema + strings.TrimSuffix(sh.name, "Body"))
+	d.schemas.all[name] = d.structSchema(sh)
+	return ref("schemas", name)
+}
+
+// BodyMembers returns the members of the body of an event of the service itself.
+func (e Event) BodyMembers() []Member {
+	var members []Member
+	for _, f := range shapeOf(reflect.TypeOf(e.Body)).fields {
+		members = append(members, Member{
+			Name:     f.name,
+			Type:     f.shape.typeName(),
+			Required: !f.optional,
+			Help:     f.help,
+		})
+	}
+	return members
+}
+
 // sampleOf returns the body of an event of which the record does not exist.
 func sampleOf(e Event) any {
+	if e.Body != nil {
+		return e.Body
+	}
 	if e.Kind == nil {
 		return json.RawMessage(record.SampleBody(e.Name))
 	}

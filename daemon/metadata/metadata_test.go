@@ -42,6 +42,13 @@ type parcel struct {
 
 type parcelLine struct{ No int32 }
 
+// PostClosedBody is the body of an event of the service itself.
+type PostClosedBody struct {
+	Reason string    `help:"why it has closed"`
+	Code   int       `json:",omitempty" help:"number of the reason; left out for 0"`
+	At     time.Time `help:"when it has closed"`
+}
+
 // shop returns a small service: a query with several routes, one of them with a path
 // parameter, an update, a list and a text response.
 func shop(t *testing.T) *Service {
@@ -75,6 +82,10 @@ func shop(t *testing.T) *Service {
 			{Event: record.Event{Name: "debtor.updated", Description: "Occurs when a debtor is modified"}},
 			{Event: record.Event{Name: "parcel.updated", Description: "Occurs when a parcel is modified"}, Kind: kind},
 			{Event: record.Event{Name: "parcel.deleted", Description: "Occurs when a parcel is deleted"}, Kind: kind},
+			{
+				Event: record.Event{Name: "post.closed", Description: "The post office has closed"},
+				Body:  PostClosedBody{Reason: "holiday", At: time.Date(2024, 1, 31, 12, 0, 0, 0, time.UTC)},
+			},
 		},
 		Operations: []Operation{
 			{

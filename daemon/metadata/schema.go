@@ -53,6 +53,7 @@ var scalars = map[string]object{
 	"Guid":    {"type": "string", "format": "uuid"},
 	"date":    {"type": "string", "pattern": legacyPattern, "description": legacyHelp},
 	"object":  {},
+	"time":    {"type": "string", "format": "date-time"},
 	"DateTime": {
 		"type":        "string",
 		"pattern":     `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$`,
@@ -194,6 +195,10 @@ func (s *schemas) structSchema(sh *shape) object {
 			member = maps.Clone(member)
 			member["deprecated"] = true
 			member["description"] = "use " + f.replacement
+		}
+		if f.help != "" {
+			member = maps.Clone(member)
+			member["description"] = f.help
 		}
 		members = append(members, property{f.name, member})
 		if !f.optional {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/client/wire"
 )
@@ -23,17 +24,20 @@ type shapeField struct {
 	name        string
 	optional    bool   // the member may be missing or null
 	replacement string // for a deprecated member: the member to use instead
+	help        string
 	shape       *shape
 }
 
 // shapeOf returns the shape of a type as encoding/json writes it. The struct tag
-// deprecated:"NAME" marks a member as deprecated in favour of NAME.
+// deprecated:"NAME" marks a member as deprecated in favour of NAME, and help:"TEXT" describes it.
 func shapeOf(t reflect.Type) *shape {
 	switch t {
 	case reflect.TypeFor[wire.TimeSpan]():
 		return &shape{scalar: "TimeSpan"}
 	case reflect.TypeFor[wire.DateTime]():
 		return &shape{scalar: "DateTime"}
+	case reflect.TypeFor[time.Time]():
+		return &shape{scalar: "time"}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -98,6 +102,7 @@ func shapeOfStruct(t reflect.Type) *shape {
 			name:        name,
 			optional:    mayBeOmitted || f.Type.Kind() == reflect.Pointer,
 			replacement: f.Tag.Get("deprecated"),
+			help:        f.Tag.Get("help"),
 			shape:       shapeOf(f.Type),
 		}
 		if !mayBeOmitted && field.shape.scalar == "TimeSpan" {

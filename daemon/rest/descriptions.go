@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/metadata"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // audience is a group of callers with the same description of a service.
@@ -73,9 +74,10 @@ func (c *descriptions) of(kinds *record.Registry, events []record.Event, to audi
 	}
 	d := c.cache[to]
 	if d == nil {
+		bodies := webhook.ServiceBodies()
 		mayRead := func(k *record.Kind) bool { return account.RoleOf(k).Allows(to.role) }
 		d = newDescription(func() *metadata.Service {
-			return c.describe(kinds.Filter(mayRead), metadata.Events(events, kinds, mayRead), to)
+			return c.describe(kinds.Filter(mayRead), metadata.Events(events, bodies, kinds, mayRead), to)
 		})
 		c.cache[to] = d
 	}

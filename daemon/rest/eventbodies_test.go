@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	api "github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/daemontest/clientstest"
@@ -99,8 +100,8 @@ func TestEventSchemas(t *testing.T) {
 			t.Errorf("%s: got the description %q, want %q", e.Name, body.Description, e.Description)
 		}
 		validate(t, e.Name, body.Schema, body.Sample)
-		isCaptured := e.Source == wire.SourceCaptured
-		if hasSchema := string(body.Schema) != "{}"; hasSchema != isCaptured {
+		isDescribed := e.Source == wire.SourceCaptured || record.IsServiceEvent(e.Name)
+		if hasSchema := string(body.Schema) != "{}"; hasSchema != isDescribed {
 			t.Errorf("%s: got the schema %s", e.Name, body.Schema)
 		}
 	}
@@ -139,6 +140,11 @@ function receive(d: Delivery): string {
             const before: number | undefined = d.body.Before?.InvoiceTotal;
             return [d.body.Op, d.body.Record?.InvoiceID, typeof total, before].join();
         }
+        case 'webhooks.message.failed': {
+            const code: number | undefined = d.body.HTTPCode;
+            const others: number = d.body.OtherMessages ?? 0;
+            return [d.body.MessageID.length, code, others].join();
+        }
         case 'order.deleted':
             return d.body.KeyFields.InvoiceID ?? '';
         default:
@@ -148,6 +154,7 @@ function receive(d: Delivery): string {
 // @ts-expect-error
 const misspelt: Delivery = { event: 'order.updatd', body: {} };
 console.log(receive({ event: 'order.updated', body: JSON.parse(process.argv[2]) }));
+console.log(receive({ event: 'webhooks.message.failed', body: JSON.parse(process.argv[3]) }));
 console.log(receive({ event: 'job.created', body: { Job: 1 } }));
 `
 
@@ -170,8 +177,10 @@ func TestReceiverTypesCompileAndWork(t *testing.T) {
 		"--noEmitOnError",
 		"--types", "node",
 		"program.ts", "declared.d.ts", "global.d.ts")
-	out := runIn(t, dir, "node", "program.js", string(bodiesOf(t, i, "admin")["order.updated"].Sample))
-	if want := "updated,A,number,\njob.created\n"; out != want {
+	bodies := bodiesOf(t, i, "admin")
+	out := runIn(t, dir, "node", "program.js",
+		string(bodies["order.updated"].Sample), string(bodies[record.MessageFailed].Sample))
+	if want := "updated,A,number,\n36,503,2\njob.created\n"; out != want {
 		t.Errorf("the program prints %q, want %q", out, want)
 	}
 }

@@ -16,6 +16,11 @@ export interface WebhookChange<T> {
 export interface WebhookBodies {
 {{- range .}}
     /** {{.Description}}. */
-    '{{.Name}}': {{with .Kind}}WebhookChange<{{class .Name}}>{{else}}any{{end}};
+    '{{.Name}}': {{if .Kind}}WebhookChange<{{class .Kind.Name}}>{{else if .Body}}{
+{{- range .BodyMembers}}
+        /** {{.Help}} */
+        {{.Name}}{{if not .Required}}?{{end}}: {{type .Type}};
+{{- end}}
+    }{{else}}any{{end}};
 {{- end}}
 }

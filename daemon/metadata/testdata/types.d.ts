@@ -161,4 +161,13 @@ export interface WebhookBodies {
     'parcel.updated': WebhookChange<Parcels>;
     /** Occurs when a parcel is deleted. */
     'parcel.deleted': WebhookChange<Parcels>;
+    /** The post office has closed. */
+    'post.closed': {
+        /** why it has closed */
+        Reason: string;
+        /** number of the reason; left out for 0 */
+        Code?: number;
+        /** when it has closed */
+        At: string;
+    };
 }

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -33,15 +32,6 @@ func (b *batch) events() []*publication {
 	return slices.Concat(b.group.events, b.publications, b.notices)
 }
 
-// disabledBody is the body of the event for a disabled subscription. It contains
-// neither the SubscriberID nor the URL, since all subscribers to this event receive it.
-type disabledBody struct {
-	SubscriptionID   string
-	EventName        string // event pattern of the subscription
-	Reason           string
-	DisabledDateTime time.Time
-}
-
 // addNotices creates an event for each subscription that the batch disables, and for each incident,
 // written in the same transaction. Subscriptions that are already disabled are dropped.
 func (b *batch) addNotices(now time.Time) {
@@ -56,16 +46,13 @@ func (b *batch) addNotices(now time.Time) {
 	b.notices = nil
 	for _, d := range b.disabled {
 		sub := b.subs.Subscription(d.Subscription)
-		body, err := json.Marshal(disabledBody{
+		notice := incident{record.SubscriptionDisabled, webhook.SubscriptionDisabledBody{
 			SubscriptionID:   sub.GUID,
 			EventName:        sub.Pattern,
 			Reason:           d.Reason,
 			DisabledDateTime: d.At.UTC(),
-		})
-		if err != nil {
-			panic("webhook: " + err.Error()) // strings and times can always be encoded
-		}
-		p := newPublication(Post{Name: record.SubscriptionDisabled, Body: body}, now)
+		}}
+		p := notice.publication(now)
 		p.exclude = sub.ID
 		b.notices = append(b.notices, p)
 	}

@@ -18,9 +18,9 @@ type incidents struct {
 	published map[string]time.Time // by name of the event
 	awaited   map[string]bool      // events that follow as soon as they are possible, by name
 
-	lastFailed  incidentBody    // about the last message that failed for good
-	unreported  int             // messages that failed for good since the last event about one
-	lastFailure webhook.Outcome // of the endpoint, while an event about it is awaited; without its text
+	lastFailed  webhook.MessageFailedBody // about the last message that failed for good
+	unreported  int                       // messages that failed for good since the last event about one
+	lastFailure webhook.Outcome           // of the endpoint, while an event about it is awaited; without its text
 }
 
 // wait returns how long no event of a name is possible, 0 if one is.
@@ -43,24 +43,7 @@ func (i *incidents) note(name string, now time.Time) {
 // incident is an event about an endpoint, to be published with the next batch.
 type incident struct {
 	name string
-	body incidentBody
-}
-
-// incidentBody is the body of an event about an endpoint. It contains neither the SubscriberID nor
-// the URL, which are secrets of the subscriber.
-type incidentBody struct {
-	SubscriptionID string
-	SubscriberName string
-	EventName      string    // event pattern of the subscription; of a message its event
-	MessageID      string    `json:",omitempty"`
-	EventID        string    `json:",omitempty"`
-	Key            string    `json:",omitempty"`
-	HTTPCode       int       `json:",omitempty"` // of the last attempt; absent without a response
-	Reason         string    `json:",omitempty"` // of its failure
-	Attempts       int       `json:",omitempty"`
-	OtherMessages  int       `json:",omitempty"` // that failed for good since the last of these events
-	FailingSince   time.Time `json:",omitzero"`
-	At             time.Time
+	body any // of webhook.ServiceBodies
 }
 
 // mayReport reports whether events about the endpoint of a subscription are published: not about
@@ -79,7 +62,7 @@ func (d *dispatcher) reportFailed(q *queue, m *webhook.Message, after webhook.St
 		return
 	}
 	q.incidents.unreported++
-	q.incidents.lastFailed = incidentBody{
+	q.incidents.lastFailed = webhook.MessageFailedBody{
 		SubscriptionID: q.sub.GUID,
 		SubscriberName: q.sub.SubscriberInfo.Name,
 		EventName:      m.Event.Name,
@@ -127,16 +110,8 @@ func (d *dispatcher) reportEndpoint(q *queue, o webhook.Outcome) {
 		return
 	}
 	name := record.EndpointRecovered
-	body := incidentBody{
-		SubscriptionID: q.sub.GUID,
-		SubscriberName: q.sub.SubscriberInfo.Name,
-		EventName:      q.sub.Pattern,
-	}
 	if failing {
 		name = record.EndpointFailing
-		body.FailingSince = q.endpoint.health.since.UTC()
-		body.HTTPCode = o.Code
-		body.Reason = o.Reason()
 	}
 	now := d.Now()
 	if wait := q.incidents.wait(name, now); wait > 0 {
@@ -144,11 +119,35 @@ func (d *dispatcher) reportEndpoint(q *queue, o webhook.Outcome) {
 		d.reportLater(q, name, wait)
 		return
 	}
-	body.At = now.UTC()
 	q.incidents.note(name, now)
 	q.incidents.failing = failing
 	q.incidents.isUnknown = false
-	d.pending.report(incident{name, body})
+	if failing {
+		d.pending.report(incident{name, failingBody(q, o, now)})
+		return
+	}
+	d.pending.report(incident{name, webhook.EndpointRecoveredBody{
+		SubscriptionID: q.sub.GUID,
+		SubscriberName: q.sub.SubscriberInfo.Name,
+		EventName:      q.sub.Pattern,
+		At:             now.UTC(),
+	}})
+}
+
+// failingBody returns the body of the event that an endpoint fails. The lock of the queues is held.
+func failingBody(q *queue, o webhook.Outcome, now time.Time) webhook.EndpointFailingBody {
+	body := webhook.EndpointFailingBody{
+		SubscriptionID: q.sub.GUID,
+		SubscriberName: q.sub.SubscriberInfo.Name,
+		EventName:      q.sub.Pattern,
+		HTTPCode:       o.Code,
+		Reason:         o.Reason(),
+		At:             now.UTC(),
+	}
+	if q.endpoint.failing() {
+		body.FailingSince = q.endpoint.health.since.UTC()
+	}
+	return body
 }
 
 // reportLater publishes an event after a while, unless there is nothing to report then. The lock of
