@@ -184,7 +184,8 @@ func TestProxyAndClientCertificate(t *testing.T) {
 	checkOf(t, i.Dir, 0, "webhooks.ca_file", "ok", "cert.pem", options...)
 	checkOf(t, i.Dir, 0, "webhooks.client_cert", "ok", "valid until", options...)
 	wrong := append(options, "--webhooks-proxy", "http://user:canary-2@"+proxy)
-	checkOf(t, i.Dir, 0, "webhooks.proxy", "warning", "example.com: webhooks.proxy cannot be used: status 407", wrong...)
+	checkOf(t, i.Dir, 0, "webhooks.proxy", "warning", "example.com: webhooks.proxy cannot be used: "+proxy+
+		" refuses the user name and password: status 407", wrong...)
 	checkOf(t, i.Dir, 0, "webhooks.proxy", "ok", "accepts connections; receivers reached through it: 0;", wrong...)
 	checkOf(t, filepath.Join(dir, "none"), 3, "webhooks.proxy", "warning", "no receiver was tried", options...)
 	away := append(options, "--webhooks-proxy", "http://user:canary@127.0.0.1:1")

@@ -30,6 +30,7 @@ const (
 	TLSFailed         Cause = "TLS failed"
 	TargetForbidden   Cause = "target not allowed"
 	InvalidResponse   Cause = "invalid response"
+	ProxyRefused      Cause = "refused by the proxy" // its rules forbid the connection
 	NetworkFailed     Cause = "network error"
 )
 

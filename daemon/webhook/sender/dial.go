@@ -82,6 +82,17 @@ func (d directDialer) DialContext(ctx context.Context, network, address string) 
 // the receiver, or because the proxy refuses this service.
 var errProxyUnusable = errors.New("webhooks.proxy cannot be used")
 
+// proxyRefusal is the error of a connection that the rules of the proxy forbid.
+type proxyRefusal struct {
+	proxy  string // host and port
+	target string // host and port, or address and port
+	reason string
+}
+
+func (e *proxyRefusal) Error() string {
+	return fmt.Sprintf("webhooks.proxy %s refuses a connection to %s: %s", e.proxy, e.target, e.reason)
+}
+
 // tunnelDialer connects through a proxy. It resolves names itself and requests an address from the proxy
 // that the guard allows, so that a name cannot have another address for the proxy. Tunnels are
 // opened for http, too: a proxy that forwards requests would replace their Host header.
@@ -267,18 +278,31 @@ func (d *tunnelDialer) connect(conn net.Conn, target string) error {
 	}
 	// The body is not closed, which would read it: a response that opens a tunnel has none, even
 	// with headers about it (RFC 9110, section 9.3.6), and after any other one the connection is closed.
-	if response.StatusCode == http.StatusProxyAuthRequired {
-		return fmt.Errorf("%w: status 407: it refuses the user name and password, or there are none",
-			errProxyUnusable)
-	}
-	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("webhooks.proxy refuses CONNECT %s: status %d %s",
-			target, response.StatusCode, http.StatusText(response.StatusCode))
+	err = d.statusError(response.StatusCode, target)
+	if err != nil {
+		return err
 	}
 	if reader.Buffered() > 0 {
 		return errors.New("webhooks.proxy sent data after its response to CONNECT")
 	}
 	return nil
+}
+
+// statusError returns the error of a response to CONNECT, nil if there is a tunnel.
+func (d *tunnelDialer) statusError(code int, target string) error {
+	address := proxyAddress(d.outbound.Proxy)
+	status := fmt.Sprintf("status %d %s", code, http.StatusText(code))
+	switch {
+	case code/100 == 2:
+		return nil
+	case code == http.StatusProxyAuthRequired && d.outbound.Proxy.User != nil:
+		return fmt.Errorf("%w: %s refuses the user name and password: %s", errProxyUnusable, address, status)
+	case code == http.StatusProxyAuthRequired:
+		return fmt.Errorf("%w: %s requires a user name and password: %s", errProxyUnusable, address, status)
+	case code/100 == 4:
+		return &proxyRefusal{proxy: address, target: target, reason: status}
+	}
+	return fmt.Errorf("webhooks.proxy %s did not connect to %s: %s", address, target, status)
 }
 
 // tunnelSOCKS requests a connection from a SOCKS5 proxy.
@@ -302,11 +326,17 @@ func (d *tunnelDialer) tunnelSOCKS(ctx context.Context, target string) (net.Conn
 	if isUnusable && !errors.Is(err, errProxyUnusable) {
 		return nil, fmt.Errorf("%w: %w", errProxyUnusable, err)
 	}
+	if strings.Contains(err.Error(), forbiddenBySOCKS) {
+		return nil, &proxyRefusal{proxy: proxyAddress(d.outbound.Proxy), target: target, reason: forbiddenBySOCKS}
+	}
 	return nil, fmt.Errorf("webhooks.proxy: %w", err)
 }
 
-// notSOCKS is part of an error of package proxy, which does not export it.
-const notSOCKS = "unexpected protocol version"
+// Parts of errors of package proxy, which does not export them.
+const (
+	notSOCKS         = "unexpected protocol version"
+	forbiddenBySOCKS = "connection not allowed by ruleset"
+)
 
 // socksVersion is the first byte of the greeting and of the request, but not of the message with the
 // password, in SOCKS5 (RFC 1928, RFC 1929).

@@ -414,7 +414,7 @@ func TestProxyFailures(t *testing.T) {
 		{"no proxy", "http://user:canary@127.0.0.1:1", 0, webhook.ProxyFailed, "connection refused"},
 		{"login", "http://user:canary@" + p.address, 407, webhook.ProxyFailed, "status 407"},
 		{"not allowed", "http://user:canary@" + p.address, 403, "",
-			"refuses CONNECT " + publicAddress + ":80: status 403 Forbidden"},
+			"webhooks.proxy " + p.address + " refuses a connection to " + publicAddress + ":80: status 403 Forbidden"},
 		{"no answer", "http://user:canary@" + p.address, 504, "", "status 504 Gateway Timeout"},
 		{"mail", "http://user:canary@" + mail, 0, webhook.ProxyFailed, "not an HTTP proxy"},
 		{"TLS", "https://user:canary@" + mail, 0, webhook.ProxyFailed, "TLS"},
@@ -431,6 +431,38 @@ func TestProxyFailures(t *testing.T) {
 				t.Errorf("the detail %q has the password", o.Detail)
 			}
 		})
+	}
+}
+
+// TestProxyRefusal checks the cause and the text of an attempt that a proxy refuses: they distinguish
+// its rules, its login and a receiver that it cannot reach, and name the proxy and its status.
+func TestProxyRefusal(t *testing.T) {
+	p := newConnectProxy(t, "127.0.0.1:1")
+	const target = publicAddress + ":80"
+	for _, c := range []struct {
+		user   string
+		status int
+		cause  webhook.Cause
+		detail string
+	}{
+		{"user:canary@", 403, webhook.ProxyRefused,
+			"webhooks.proxy " + p.address + " refuses a connection to " + target + ": status 403 Forbidden"},
+		{"", 405, webhook.ProxyRefused,
+			"webhooks.proxy " + p.address + " refuses a connection to " + target + ": status 405 Method Not Allowed"},
+		{"user:canary@", 407, webhook.NetworkFailed, "webhooks.proxy cannot be used: " + p.address +
+			" refuses the user name and password: status 407 Proxy Authentication Required"},
+		{"", 407, webhook.NetworkFailed, "webhooks.proxy cannot be used: " + p.address +
+			" requires a user name and password: status 407 Proxy Authentication Required"},
+		{"", 504, webhook.NetworkFailed,
+			"webhooks.proxy " + p.address + " did not connect to " + target + ": status 504 Gateway Timeout"},
+	} {
+		p.status.Store(int64(c.status))
+		s := proxySender(t, "http://"+c.user+p.address, nil)
+		o := s.sendFor(t, "http://"+publicAddress+"/", false)
+		if o.Cause != c.cause || o.Detail != c.detail {
+			t.Errorf("status %d with the login %q: got %q with %q, want %q with %q",
+				c.status, c.user, o.Cause, o.Detail, c.cause, c.detail)
+		}
 	}
 }
 
@@ -466,6 +498,7 @@ const (
 	socksLoggedIn       = "\x01\x00"
 	socksRefusesLogin   = "\x01\x01"
 	socksUnreachable    = "\x05\x04\x00\x01\x00\x00\x00\x00\x00\x00"
+	socksForbidden      = "\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00"
 )
 
 // answering returns a proxy that answers each message with the next of some texts, which can be empty,
@@ -529,6 +562,7 @@ func TestProxyStops(t *testing.T) {
 		"reply closes":          {"socks5", answering(false, socksMethodPassword, socksLoggedIn, ""), true, webhook.ConnectionReset},
 		"reply is nonsense":     {"socks5", answering(false, socksMethodPassword, socksLoggedIn, "hello"), false, webhook.NetworkFailed},
 		"reply refuses":         {"socks5", answering(false, socksMethodPassword, socksLoggedIn, socksUnreachable), true, webhook.NetworkFailed},
+		"reply forbids":         {"socks5", answering(false, socksMethodPassword, socksLoggedIn, socksForbidden), true, webhook.ProxyRefused},
 		"reply ends in between": {"socks5", answering(false, socksMethodPassword, socksLoggedIn, "\x05\x00"), true, webhook.ConnectionReset},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -108,6 +108,8 @@ func cause(ctx context.Context, err error) webhook.Cause {
 		return webhook.ConnectionRefused
 	case isReset(err):
 		return webhook.ConnectionReset
+	case isA[*proxyRefusal](err):
+		return webhook.ProxyRefused
 	case isTLS(err):
 		return webhook.TLSFailed
 	case isProtocol(err):
