@@ -80,6 +80,9 @@ type InHand struct {
 	// service, by failure. They do not count as retries.
 	Uncharged map[string]int64 `json:",omitempty"`
 
+	// Blocked counts the subscriptions with messages that wait now because of such a failure.
+	Blocked map[string]int64 `json:",omitempty"`
+
 	Paused string `json:",omitempty"` // reason for which deliveries are paused
 }
 

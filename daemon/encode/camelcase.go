@@ -21,7 +21,7 @@ func toCamelCase(name []byte) {
 
 // dictionaries are members with objects in which the names are data: those of package wire, and of
 // cells with JSON.
-var dictionaries = []string{"Meta", "Headers", "FormData", "Items", "ExceptionData", "Uncharged", "Where"}
+var dictionaries = []string{"Meta", "Headers", "FormData", "Items", "ExceptionData", "Uncharged", "Blocked", "Where"}
 
 // CamelNames returns JSON with the names of members in camelCase, except those in
 // dictionaries. text is valid JSON, or consists of whole tokens of it.

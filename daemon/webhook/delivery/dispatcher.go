@@ -284,7 +284,7 @@ func (d *dispatcher) holdBack(a *attempt, o webhook.Outcome) {
 		return
 	}
 	hold := &a.endpoint.hold
-	if hold.begin(now) {
+	if hold.begin(o.Own, now) {
 		d.Log.Warn("the messages for an endpoint wait; no retries are used up",
 			"reason", webhook.OwnFailures[o.Own], "detail", o.Detail, "until", hold.until.UTC().Format(time.RFC3339))
 	}

@@ -233,22 +233,40 @@ func (d *durations) areLong() bool {
 // hold keeps an endpoint's attempts back after a failure of our own that concerns only this
 // endpoint, such as a lack of local ports for its address.
 type hold struct {
-	until time.Time
-	wait  backoff.Backoff
+	until   time.Time
+	wait    backoff.Backoff
+	failure webhook.OwnFailure // of the last attempt; empty if it had none
 }
 
 // begin starts or prolongs a hold. It returns false if there is one: attempts that were in flight
 // before do not prolong it.
-func (h *hold) begin(now time.Time) bool {
+func (h *hold) begin(failure webhook.OwnFailure, now time.Time) bool {
 	if now.Before(h.until) {
 		return false
 	}
 	h.until = now.Add(h.wait.Next())
+	h.failure = failure
 	return true
 }
 
 // reset makes the next hold short again, after an attempt without such a failure.
-func (h *hold) reset() { h.wait.Reset() }
+func (h *hold) reset() {
+	h.wait.Reset()
+	h.failure = ""
+}
+
+// holdMemory is how long after a hold the next attempt starts at the latest, unless its message has
+// been deleted.
+const holdMemory = time.Minute
+
+// blockedBy returns the failure of our own that holds attempts back now, empty if there is none.
+func (e *endpoint) blockedBy(now time.Time) webhook.OwnFailure {
+	isOver := e.inFlight == 0 && now.After(e.hold.until.Add(holdMemory))
+	if isOver {
+		return ""
+	}
+	return e.hold.failure
+}
 
 // How long lost connections of an endpoint are excused, and how long they are not after that.
 const (

@@ -48,10 +48,10 @@ func TestHoldOfEndpoint(t *testing.T) {
 	e := newEndpoint(&webhook.Subscription{}, 8)
 	now := noon
 	for i, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
-		if !e.hold.begin(now) {
+		if !e.hold.begin(webhook.OutOfPorts, now) {
 			t.Fatalf("failure %d does not hold the endpoint back", i+1)
 		}
-		if e.hold.begin(now) {
+		if e.hold.begin(webhook.OutOfPorts, now) {
 			t.Errorf("a second failure at the same time prolongs hold %d", i+1)
 		}
 		if e.available(now.Add(want - time.Millisecond)) {
@@ -63,7 +63,7 @@ func TestHoldOfEndpoint(t *testing.T) {
 		}
 	}
 	e.hold.reset()
-	e.hold.begin(now)
+	e.hold.begin(webhook.OutOfPorts, now)
 	if !e.available(now.Add(time.Second)) {
 		t.Error("the first failure after a success holds the endpoint back for more than a second")
 	}

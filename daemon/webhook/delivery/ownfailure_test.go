@@ -111,6 +111,9 @@ func TestFailureConcerningOneEndpoint(t *testing.T) {
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND URL LIKE '%/b'", 20)
 				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Attempts > 0 AND URL LIKE '%/a'", 0)
+				if blocked := x.engine.InHand().Blocked; len(blocked) != 1 || blocked[string(failure)] != 1 {
+					t.Errorf("the endpoints are blocked by %v, want one by %s", blocked, failure)
+				}
 				const most = 20 + 8*7 // those of the endpoint that works, and 8 after each wait at the other
 				if n := s.attempts.Load(); n > most {
 					t.Errorf("%d attempts, want at most %d", n, most)
@@ -118,6 +121,9 @@ func TestFailureConcerningOneEndpoint(t *testing.T) {
 				fails.Store(false)
 				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 40)
+				if blocked := x.engine.InHand().Blocked; len(blocked) > 0 {
+					t.Errorf("afterwards, the endpoints are blocked by %v", blocked)
+				}
 			})
 		})
 	}

@@ -454,11 +454,20 @@ func (s *queueSet) inHand() wire.InHand {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := wire.InHand{InFlight: s.budget.slots.inFlight}
+	now := s.clock.Now()
 	for _, q := range s.byID {
 		d.MessagesInMemory += q.inMemory()
 		if q.endpoint.breaker.open() {
 			d.OpenBreakers++
 		}
+		failure := q.endpoint.blockedBy(now)
+		if failure == "" || !q.enabled() {
+			continue
+		}
+		if d.Blocked == nil {
+			d.Blocked = make(map[string]int64)
+		}
+		d.Blocked[string(failure)]++
 	}
 	return d
 }
