@@ -297,17 +297,71 @@ func (d *Diagnosis) checkDeliveries() check.Result {
 		return failed(err.Error(), "look at the log of the service")
 	}
 	result := deliveryResult(stats.InHand)
-	held := heldSubscriptions(stats.Queues)
 	if result.Status != check.OK {
 		return result
 	}
-	if len(held) > 0 {
+	return queueResult(stats.Queues, time.Time(stats.ServerDateTime), result)
+}
+
+// queueResult returns the most severe problem of subscriptions, or else another result.
+func queueResult(queues []wire.Queue, now time.Time, otherwise check.Result) check.Result {
+	isFailing := func(q wire.Queue) bool { return q.IsEnabled && q.Breaker == wire.BreakerOpen }
+	if failing := selected(queues, isFailing); len(failing) > 0 {
+		return failingResult(failing, now)
+	}
+	isStopped := func(q wire.Queue) bool { return !q.IsEnabled && q.DisabledReason != "" && q.Pending > 0 }
+	if stopped := selected(queues, isStopped); len(stopped) > 0 {
+		return stoppedResult(stopped)
+	}
+	if held := heldSubscriptions(queues); len(held) > 0 {
 		return heldResult(held)
 	}
-	if waiting, until := waitingSubscriptions(stats.Queues); len(waiting) > 0 {
-		return waitingResult(waiting, until.Sub(time.Time(stats.ServerDateTime)))
+	if waiting, until := waitingSubscriptions(queues); len(waiting) > 0 {
+		return waitingResult(waiting, until.Sub(now))
 	}
-	return result
+	return otherwise
+}
+
+// selected returns the queues that meet a condition.
+func selected(queues []wire.Queue, meets func(wire.Queue) bool) []wire.Queue {
+	return slices.DeleteFunc(slices.Clone(queues), func(q wire.Queue) bool { return !meets(q) })
+}
+
+// failingResult warns of endpoints that get only probes, since they have failed too often.
+func failingResult(failing []wire.Queue, now time.Time) check.Result {
+	subscriptions := display.Count(len(failing), "subscription fails", "subscriptions fail")
+	first := failing[0]
+	detail := "the endpoint of " + subscriptions + " (circuit breaker open), " + waitingMessages(failing) +
+		": " + display.Sanitize(first.SubscriberName+" "+first.EventName)
+	if since := time.Time(first.FailingSince); !since.IsZero() {
+		detail += ", for " + display.Age(now.Sub(since))
+	}
+	if first.LastFailure != nil {
+		detail += ", " + display.Sanitize(first.LastFailure.Message)
+	}
+	id := display.Sanitize(first.SubscriptionID)
+	return warning(detail, "see whctl subscriptions show "+id+
+		"; a delivered test ends the wait: whctl subscriptions test "+id)
+}
+
+// stoppedResult warns of subscriptions that send nothing for a reason, although messages wait.
+func stoppedResult(stopped []wire.Queue) check.Result {
+	subscriptions := display.Count(len(stopped), "subscription sends nothing", "subscriptions send nothing")
+	first := stopped[0]
+	detail := subscriptions + ", " + waitingMessages(stopped) + ": " +
+		display.Sanitize(first.SubscriberName+" "+first.EventName+", "+first.DisabledReason)
+	id := display.Sanitize(first.SubscriptionID)
+	return warning(detail, "see whctl subscriptions show "+id+
+		"; if it was disabled, once its endpoint works: whctl subscriptions enable "+id)
+}
+
+// waitingMessages counts the messages of queues that are to be sent.
+func waitingMessages(queues []wire.Queue) string {
+	total := int64(0)
+	for _, q := range queues {
+		total += q.Pending
+	}
+	return display.Count(total, "message waits", "messages wait")
 }
 
 // waitingSubscriptions returns the IDs of subscriptions with an endpoint that requested a wait, and the
@@ -369,19 +423,29 @@ func deliveryResult(inHand wire.InHand) check.Result {
 		return warning(requests+" still open after webhooks.attempt_timeout; the messages are not affected",
 			"restart the service to close the connections, and report this")
 	}
-	if n := inHand.Uncharged["proxy"]; n > 0 {
-		return warning(fmt.Sprintf("webhooks.proxy failed %s since the start; the messages are sent later",
-			display.Count(int(n), "attempt", "attempts")), "run whd check on the machine of the service")
+	if n := inHand.Blocked["proxy"]; n > 0 {
+		return warning("webhooks.proxy cannot be used: messages of "+
+			display.Count(n, "subscription", "subscriptions")+" wait, and are sent later",
+			"run whd check on the machine of the service")
+	}
+	if len(inHand.Blocked) > 0 {
+		return warning("messages wait because of the machine of the service, and are sent later; "+
+			"subscriptions by cause: "+causes(inHand.Blocked), "look at the log of the service")
 	}
 	if len(inHand.Uncharged) > 0 {
-		var counts []string
-		for _, cause := range slices.Sorted(maps.Keys(inHand.Uncharged)) {
-			counts = append(counts, fmt.Sprintf("%s %d", display.Sanitize(cause), inHand.Uncharged[cause]))
-		}
 		return passed("attempts not charged to their endpoints since the start, by cause: " +
-			strings.Join(counts, ", "))
+			causes(inHand.Uncharged))
 	}
 	return passed(display.Count(inHand.InFlight, "attempt", "attempts") + " in flight")
+}
+
+// causes lists numbers by cause.
+func causes(numbers map[string]int64) string {
+	var counts []string
+	for _, cause := range slices.Sorted(maps.Keys(numbers)) {
+		counts = append(counts, fmt.Sprintf("%s %d", display.Sanitize(cause), numbers[cause]))
+	}
+	return strings.Join(counts, ", ")
 }
 
 const hostURLFix = "set webhooks.host_url of the service to the address at which users in the company reach it"
