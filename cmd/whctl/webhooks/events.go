@@ -60,12 +60,17 @@ whctl events show debtor.updated --jq '.[].Schema'`,
 							"messages can be found by it",
 					},
 					&cli.StringFlag{
-						Name:  "key",
-						Usage: "idempotency `KEY`: repeated calls within a day publish the event once",
+						Name:  idempotencyKeyFlag,
+						Usage: "repeated calls with this `KEY` within a day publish the event once",
+					},
+					&cli.StringFlag{
+						Name:   formerKeyFlag,
+						Usage:  "the former name of --idempotency-key `KEY`",
+						Hidden: true,
 					},
 				),
 				Description: `whctl events publish salesorder.created --body @order.json
-whctl events publish salesorder.created --body '{"InvoiceID":"D100512"}' --event-key D100512 --key order-4711`,
+whctl events publish salesorder.created --body '{"InvoiceID":"D100512"}' --event-key D100512 --idempotency-key order-4711`,
 			},
 		},
 	}}
@@ -199,20 +204,45 @@ func showEvent(c *cli.Context, out *output.Printer, service *client.Client) erro
 }
 
 func publishEvent(c *cli.Context, s *command.Session) (command.Change, error) {
-	if c.IsSet("key") && c.String("key") == "" {
-		return command.Change{}, cmdline.Usagef(
-			"--key must have 1 to 255 characters; without the flag, each call publishes an event")
+	key, err := idempotencyKey(c, s)
+	if err != nil {
+		return command.Change{}, err
 	}
 	body, err := readBody(c, s)
 	if err != nil {
 		return command.Change{}, err
 	}
 	post := wire.EventPost{EventName: c.Args().First(), Key: c.String("event-key"), Body: body}
-	planned := publication(c, post, c.String("key"))
+	planned := publication(c, post, key)
 	if body == "" && s.HasInput() {
 		s.Notice(c, "warning: standard input was not read: to publish it, add --body -")
 	}
 	return planned, nil
+}
+
+// The flags of the idempotency key. In conditions of other commands, --key is the key of an event.
+const (
+	idempotencyKeyFlag = "idempotency-key"
+	formerKeyFlag      = "key"
+)
+
+// idempotencyKey returns the idempotency key, empty without one.
+func idempotencyKey(c *cli.Context, s *command.Session) (string, error) {
+	flag := idempotencyKeyFlag
+	if c.IsSet(formerKeyFlag) {
+		if c.IsSet(idempotencyKeyFlag) {
+			return "", cmdline.Usagef("--key is the former name of --idempotency-key; use only " +
+				"--idempotency-key, and --event-key for the key of the event")
+		}
+		flag = formerKeyFlag
+		s.Notice(c, "hint: --key is now --idempotency-key; for the key of the event, use --event-key")
+	}
+	key := c.String(flag)
+	if c.IsSet(flag) && key == "" {
+		return "", cmdline.Usagef("--%s must have 1 to 255 characters; without the flag, "+
+			"each call publishes an event", flag)
+	}
+	return key, nil
 }
 
 // publication plans to publish an event to its subscriptions, only once for calls with the same
