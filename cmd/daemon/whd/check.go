@@ -48,7 +48,7 @@ func (p checking) commands() []*urfave.Command {
 			Usage: "with --prove: also check whd's own tables on a server, in a schema that is created and dropped",
 		},
 	}
-	settings := append(slices.Clone(recordSettings), "webhooks.enabled", "webhooks.host_url",
+	settings := append(slices.Clone(recordSettings), "demo", "webhooks.enabled", "webhooks.host_url",
 		"webhooks.allow_targets", "webhooks.connect_timeout",
 		"webhooks.proxy", "webhooks.proxy_resolves", "webhooks.no_proxy", "webhooks.ca_file",
 		"webhooks.client_cert", "webhooks.client_key", "webhooks.client_cert_hosts",
@@ -57,8 +57,23 @@ func (p checking) commands() []*urfave.Command {
 		Name:   "check",
 		Usage:  "check the prerequisites: tables, columns, permissions, disk space, clock, addresses",
 		Action: p.check,
-		Flags:  append(flags, p.settingFlags(settings...)...),
+		Flags:  append(flags, p.flagsOfServe(settings)...),
 	}}
+}
+
+// flagsOfServe returns the flags of all settings, so that the flags of a service can be checked
+// unchanged. Those of settings that are not named, which affect no check, are not in the help.
+func (p checking) flagsOfServe(named []string) []urfave.Flag {
+	shown := make(map[string]bool)
+	for _, f := range p.settingFlags(named...) {
+		shown[f.Names()[0]] = true
+	}
+	flags := p.settingFlags()
+	for _, f := range flags {
+		setting := f.(settingFlag)
+		setting.Hidden = !shown[setting.Name]
+	}
+	return flags
 }
 
 // errIncomplete is returned if a prerequisite is missing.

@@ -99,6 +99,25 @@ func TestCheckAsJSON(t *testing.T) {
 	}
 }
 
+// TestCheckAcceptsFlagsOfServe checks the configuration of the demo by its flags. A flag that affects no
+// check is accepted, and its value is validated.
+func TestCheckAcceptsFlagsOfServe(t *testing.T) {
+	d := newDataDir(t)
+	d.run(0, "", "demo")
+	const flags = " --demo --demo-activity --mcp-enabled --changes-sweep 10s" +
+		" --webhooks-allow-targets 127.0.0.0/8 --webhooks-host-url http://127.0.0.1:5050"
+	wantText(t, "check"+flags, d.run(0, "", "check"+flags).stdout, "\nok")
+	d.runSteps([]step{
+		{args: "check --log-level loud", status: 2, stderr: "log.level"},
+		{args: "check --demo-activity", status: 2, stderr: "demo_activity (flag --demo-activity): requires demo"},
+	})
+	help := d.run(0, "", "check --help").stdout
+	wantText(t, "check --help", help, "--demo ")
+	if strings.Contains(help, "--log-level") {
+		t.Errorf("whd check --help prints a flag that affects no check:\n%s", help)
+	}
+}
+
 func TestDemoNeedsEmptyStore(t *testing.T) {
 	newDataDir(t).runSteps([]step{
 		{args: "demo"},
