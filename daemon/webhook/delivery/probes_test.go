@@ -3,6 +3,8 @@ package delivery_test
 import (
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // TestFirstAttemptsFail sends many messages to an endpoint that refuses the first attempt of each:
@@ -48,6 +50,36 @@ func TestProbesOfDeadEndpoint(t *testing.T) {
 
 		x.fakeSender.setStatus(inTurn(200))
 		x.advance(time.Hour)
+	})
+}
+
+// TestProbesUseScheduleOfSubscription checks that the delays between probes are those of the
+// subscription's schedule, up to 10 minutes, and not those of the service.
+func TestProbesUseScheduleOfSubscription(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		x.fakeSender.setStatus(inTurn(0))
+		x.subscribe("http://127.0.0.1/hook", "*", func(s *webhook.Subscription) {
+			s.Schedule = []time.Duration{2 * time.Minute, time.Hour, time.Hour}
+		})
+		for range 50 {
+			x.publish("debtor.updated", "x")
+		}
+		x.advance(30 * time.Second)
+		last, _ := x.attemptTotals()
+		for _, step := range []time.Duration{2 * time.Minute, 10 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
+			x.advance(step - 40*time.Second)
+			if n, _ := x.attemptTotals(); n != last {
+				t.Fatalf("%d attempts before the delay of %s had passed, want none", n-last, step)
+			}
+			x.advance(40 * time.Second)
+			n, _ := x.attemptTotals()
+			if n != last+1 {
+				t.Fatalf("%d attempts after a delay of %s, want one", n-last, step)
+			}
+			last = n
+		}
+		x.fakeSender.setStatus(inTurn(200))
+		x.advance(5 * time.Hour)
 	})
 }
 
