@@ -67,6 +67,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D19-hanging", hangingOutage},
 		{"D19-recovery", recovery},
 		{"keys", orderByKey},
+		{"rate", latencyWithRateLimit},
 		{"changes", latencyDuringChanges},
 		{"D20", history},
 		{"D20-server", historyOnServer},

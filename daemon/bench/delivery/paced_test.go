@@ -34,11 +34,17 @@ func pacedLatency(s *suite, b *testing.B) {
 // measurePaced publishes at a rate and returns the latency of the events, in ms.
 func measurePaced(b *testing.B, r *receiver, rate int, t target) (p50, p99 float64) {
 	b.Helper()
+	return measureFor(b, r, rate, pacedSeconds, t)
+}
+
+// measureFor is measurePaced for some seconds.
+func measureFor(b *testing.B, r *receiver, rate, seconds int, t target) (p50, p99 float64) {
+	b.Helper()
 	r.reset()
-	if err := publishPaced(rate*pacedSeconds, rate, t); err != nil {
+	if err := publishPaced(rate*seconds, rate, t); err != nil {
 		b.Fatal(err)
 	}
-	r.await(b, rate*pacedSeconds)
+	r.await(b, rate*seconds)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return percentile(r.latencies, 50), percentile(r.latencies, 99)
