@@ -142,6 +142,17 @@ func strictly(filters url.Values) url.Values {
 	return selection
 }
 
+// without returns filters except some.
+func without(filters url.Values, names ...string) url.Values {
+	kept := make(url.Values)
+	for name, texts := range filters {
+		if !hasName(names, name) {
+			kept[name] = texts
+		}
+	}
+	return kept
+}
+
 // with returns the address of a page with other filters. Changes are pairs of name and value; an
 // empty value removes a filter.
 func with(path string, filters url.Values, changes ...string) string {
