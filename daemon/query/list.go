@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// splitList splits the text form of a list: a,b or [a,b]. An item with a comma is
+// SplitList splits the text form of a list: a,b or [a,b]. An item with a comma is
 // quoted, with quotes in it doubled. An empty text is an empty list.
-func splitList(text string) ([]string, error) {
+func SplitList(text string) ([]string, error) {
 	if len(text) >= 2 && text[0] == '[' && text[len(text)-1] == ']' {
 		text = text[1 : len(text)-1]
 	}
@@ -78,5 +78,5 @@ func byteItems(text string) ([]string, error) {
 			return items, nil
 		}
 	}
-	return splitList(text)
+	return SplitList(text)
 }

@@ -28,7 +28,7 @@ func TestSplitList(t *testing.T) {
 		"a]":               {"a]"},
 		"[[a]]":            {"[a]"},
 	} {
-		got, err := splitList(text)
+		got, err := SplitList(text)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: got %q (%v), want %q", text, got, err, want)
 		}
@@ -37,7 +37,7 @@ func TestSplitList(t *testing.T) {
 
 func TestSplitListRefuses(t *testing.T) {
 	for _, text := range []string{`"`, `"a`, `a,"b`, `"a"b`, `"a" b`, `["a]`, `"say ""a""","""`} {
-		if got, err := splitList(text); err == nil {
+		if got, err := SplitList(text); err == nil {
 			t.Errorf("%s: got %q, want an error", text, got)
 		}
 	}
@@ -69,9 +69,9 @@ func FuzzSplitList(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, joined string) {
-		splitList(joined) // must not panic
+		SplitList(joined) // must not panic
 		items := strings.Split(joined, "|")
-		if got, err := splitList(asList(items)); err != nil || !slices.Equal(got, items) {
+		if got, err := SplitList(asList(items)); err != nil || !slices.Equal(got, items) {
 			t.Fatalf("%q: got %q, %v", items, got, err)
 		}
 		plain := strings.Map(func(r rune) rune {
@@ -82,7 +82,7 @@ func FuzzSplitList(f *testing.F) {
 		}, joined)
 		items = strings.Split(plain, "|")
 		for _, text := range []string{strings.Join(items, ","), "[" + strings.Join(items, ",") + "]"} {
-			if got, err := splitList(text); plain != "" && (err != nil || !slices.Equal(got, items)) {
+			if got, err := SplitList(text); plain != "" && (err != nil || !slices.Equal(got, items)) {
 				t.Fatalf("%q: got %q, %v", text, got, err)
 			}
 		}

@@ -204,7 +204,7 @@ func (m Member) items(t record.Type) ([]string, error) {
 	if m.List {
 		return m.Texts, nil
 	}
-	split := splitList
+	split := SplitList
 	if t == record.Byte {
 		split = byteItems
 	}
