@@ -7,6 +7,9 @@ type MessagesRetried struct {
 	Retried int64
 	Skipped int64 // already received, or deleted in the meantime
 
+	// Replayed is how many of Retried had been delivered: they are sent once more.
+	Replayed int64 `json:",omitempty"`
+
 	// Delivered messages of subscriptions with an order, and a warning about them.
 	InOrder int64  `json:",omitempty"`
 	Warning string `json:",omitempty"`

@@ -343,8 +343,9 @@ func TestSendAgain(t *testing.T) {
 	const delivered = "?Status=1&DryRun=true"
 	writer := anonymous(t, m.Instance).with("Authorization: Bearer " + m.Key(t, "writer"))
 	writer.do("POST /Webhooks/Messages/Retry"+delivered, "").want(t, 403)
-	want := wire.MessagesRetried{Matched: 2, Retried: 2, DryRun: true}
+	want := wire.MessagesRetried{Matched: 2, Retried: 2, Replayed: 2, DryRun: true}
 	m.wantRetried(t, delivered, "", want)
+	m.wantRetried(t, "?StatusIn=01,3&DryRun=true", "", wire.MessagesRetried{Matched: 6, Retried: 6, Replayed: 2, DryRun: true})
 
 	for shop, order := range []string{"subscription", "key"} {
 		s := m.shops[shop]

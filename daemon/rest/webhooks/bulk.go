@@ -51,13 +51,14 @@ func (h *bulk) Retry(x *edge.Context) error {
 		return err
 	}
 	return x.Respond("MessagesRetried", wire.MessagesRetried{
-		Matched: tally.Matched,
-		Retried: tally.Done,
-		Skipped: tally.Matched - tally.Done,
-		InOrder: tally.Ordered,
-		Warning: orderWarning(tally.Ordered),
-		DryRun:  selection.DryRun,
-		Counted: selection.counted(),
+		Matched:  tally.Matched,
+		Retried:  tally.Done,
+		Skipped:  tally.Matched - tally.Done,
+		Replayed: tally.Replayed,
+		InOrder:  tally.Ordered,
+		Warning:  orderWarning(tally.Ordered),
+		DryRun:   selection.DryRun,
+		Counted:  selection.counted(),
 	}, nil)
 }
 

@@ -46,9 +46,10 @@ type Changed struct {
 
 // BulkResult is the result of a bulk operation.
 type BulkResult struct {
-	Matched int64
-	Done    int64 // removed or due now, or in a dry run would be
-	Ordered int64 // how many of these are delivered messages that are sent before newer ones of their subscription
+	Matched  int64
+	Done     int64 // removed or due now, or in a dry run would be
+	Replayed int64 // how many of these had been delivered
+	Ordered  int64 // how many of the replayed are sent before newer ones of their subscription
 }
 
 // Actions on many messages, for the audit trail.

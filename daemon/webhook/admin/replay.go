@@ -49,12 +49,13 @@ func delivered(all []Candidate) (replays, retries []Candidate) {
 	return replays, retries
 }
 
-// count counts the delivered messages with an order.
+// count counts the delivered messages, and those of them with an order.
 func (r *replay) count(ctx context.Context, todo []Candidate) error {
 	replays, _ := delivered(todo)
 	if len(replays) == 0 {
 		return nil
 	}
+	r.bulk.result.Replayed += int64(len(replays))
 	n, err := r.bulk.store.CountOrdered(ctx, replays)
 	r.bulk.result.Ordered += n
 	return err

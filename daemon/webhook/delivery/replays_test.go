@@ -157,7 +157,7 @@ func TestReplaysAreCounted(t *testing.T) {
 				}
 				x.advance(time.Minute)
 				x.forget()
-				want := admin.BulkResult{Matched: messages, Done: messages}
+				want := admin.BulkResult{Matched: messages, Done: messages, Replayed: messages}
 				if order != (webhook.Order{}) {
 					want.Ordered = messages
 				}
