@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
-	"strings"
+	"strconv"
 
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
@@ -71,14 +71,18 @@ func (c confirmation) retry(x *edge.Context, err error) error {
 	return c.show(x, status)
 }
 
-// memberState is the member of a form with the state that it is based on. Forms with
-// a secret in the response have it, so that they have an effect only once: such a response cannot be a
-// redirect, and browsers send the form again when the response is reloaded.
+// memberState is the member of a form with the state that it is based on. Forms with a secret in the
+// response have it, so that they have an effect only once: such a response cannot be a redirect, and
+// browsers send the form again when the response is reloaded.
 const memberState = "State"
 
 // stateOf returns a digest of the state that a form is based on.
 func stateOf(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
+	var text []byte
+	for _, part := range parts {
+		text = strconv.AppendQuote(text, part) // in quotes, the parts cannot run into one another
+	}
+	sum := sha256.Sum256(text)
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 

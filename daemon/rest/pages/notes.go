@@ -24,7 +24,8 @@ var notes = map[string]string{
 	"Removed":   "Removed.",
 	"Resumed":   "The capture continues.",
 	"Left":      "You have left the pages.",
-	"Ended":     "Your visit has ended, and the last page or form was not processed. Enter the SubscriberID again, or open your link.",
+	"Ended": "Your visit has ended, and the last page or form was not processed. " +
+		"Enter the SubscriberID again, or open your link.",
 }
 
 // countedNotes are notes with a number.
@@ -37,14 +38,17 @@ var countedNotes = map[string][2]string{
 // messageNote returns the note on the page of a message. That it is due is no longer true once it has
 // been delivered.
 func messageNote(x *edge.Context, m *wire.Message) string {
-	code := x.Request.URL.Query().Get(memberNote)
+	code := x.URLMembers.Text(memberNote)
 	if code == "Retry" && webhook.Status(m.Status) == webhook.Successful {
 		return ""
 	}
 	return noteOf(code)
 }
 
-// noteOf returns the note that an address names, empty if there is none.
+// noteIn returns the note that the address of a page names, empty if there is none.
+func noteIn(x *edge.Context) string { return noteOf(x.URLMembers.Text(memberNote)) }
+
+// noteOf returns the note with a code, empty if there is none.
 func noteOf(code string) string {
 	name, number, _ := strings.Cut(code, ".")
 	words, isCounted := countedNotes[name]

@@ -256,8 +256,9 @@ func count(n int64) string { return display.Thousands(n) }
 // shortID returns the ends of an ID, in which IDs of the same time differ.
 func shortID(id string) string {
 	const enough = 10
-	if len(id) <= enough {
+	characters := []rune(id)
+	if len(characters) <= enough {
 		return id
 	}
-	return id[:4] + "…" + id[len(id)-4:]
+	return string(characters[:4]) + "…" + string(characters[len(characters)-4:])
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// status is the state of a message in words, with a sign: colour is never the only one.
+// status is the state of a message in words, with a sign, so that the colour is not the only mark.
 type status struct {
 	Words, Sign, Class string
 }
@@ -32,16 +32,22 @@ func statusOf(n int) status {
 	return named
 }
 
-// answer describes the last response of an endpoint.
+// answer describes the last response of an endpoint. Reason phrases start with their code, unless the
+// endpoint has chosen another one.
 func answer(code *int, message string) string {
 	if code == nil || *code == 0 {
 		return message
 	}
 	text := strconv.Itoa(*code)
-	if message == "" || strings.HasPrefix(message, text) {
-		return text + strings.TrimPrefix(message, text)
+	hasCode := message == text || strings.HasPrefix(message, text+" ")
+	switch {
+	case hasCode:
+		return message
+	case message == "":
+		return text
+	default:
+		return text + " " + message
 	}
-	return text + " " + message
 }
 
 // next describes when an open message is sent, empty if it is not open.
