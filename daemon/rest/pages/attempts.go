@@ -24,25 +24,38 @@ type attemptRow struct {
 // maxAttempts is the maximum number of attempts on the page of a message.
 const maxAttempts = 50
 
-// attempts returns the attempts of a message, the newest first, and the address of all of them if
-// there are more.
-func (h messages) attempts(x *edge.Context, message string) ([]attemptRow, string, error) {
-	var found rows[wire.Attempt]
-	err := h.get(x, apiAttempts, url.Values{
+// Fields of attempts. Those about responses are for administrators.
+const (
+	attemptFields  = "ItemNo,LastSavedDateTime,HTTPCode,Message,Duration,URL,Status"
+	responseFields = ",Detail,AnswerText"
+)
+
+// attempts returns the latest attempts of a message, the newest first, and their number if there are
+// earlier ones, else 0.
+func (h messages) attempts(x *edge.Context, message string) ([]attemptRow, int, error) {
+	path := apiAttempts
+	selection := url.Values{
 		"MessageID":       {message},
 		query.OrderByDesc: {"ItemNo"},
 		query.Take:        {strconv.Itoa(maxAttempts + 1)},
-		query.Fields:      {"ItemNo,LastSavedDateTime,HTTPCode,Message,Duration,Detail,AnswerText,URL,Status"},
-	}, &found)
-	if err != nil {
-		return nil, "", err
+		query.Fields:      {attemptFields + responseFields},
 	}
-	allURL := ""
+	if h.visitor != nil {
+		path = h.messagesPath() + "/" + url.PathEscape(message) + "/Responses"
+		selection.Del("MessageID")
+		selection.Set(query.Fields, attemptFields)
+	}
+	var found rows[wire.Attempt]
+	err := h.get(x, path, selection, &found)
+	if err != nil {
+		return nil, 0, err
+	}
+	latest := 0
 	if len(found.Results) > maxAttempts {
 		found.Results = found.Results[:maxAttempts]
-		allURL = x.Base + apiAttempts + "?MessageID=" + url.QueryEscape(message)
+		latest = maxAttempts
 	}
-	return attemptRows(x, found.Results), allURL, nil
+	return attemptRows(x, found.Results), latest, nil
 }
 
 // attemptRows returns attempts for a page.

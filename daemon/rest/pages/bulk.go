@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
@@ -19,11 +21,12 @@ import (
 
 // Members of the form of an action on many messages, in addition to the filters.
 const (
-	memberExpected = "Expected" // the number that the user has confirmed
-	memberBounded  = "Bounded"  // Until is of the page, not of the user
-	memberCounted  = "Counted"  // of the dry run with the number that the user has confirmed
-	pathBulk       = Root + "/AllMessages/{Action}"
+	memberList    = "List"    // the filters of the list that led to it, as a query string; less exact
+	memberCounted = "Counted" // of the dry run with the number that the user has confirmed
 )
+
+// pathBulk is the path of the pages of actions on many messages.
+const pathBulk = Root + "/AllMessages/{Action}"
 
 // bulk has the pages of actions on all messages that match filters.
 type bulk struct{ client }
@@ -36,62 +39,89 @@ func (h bulk) routes() []edge.Route {
 type bulkAction struct {
 	name    string // in addresses
 	button  string
+	title   func(messages string) string
 	path    string // of the operation
 	danger  bool
 	done    string // in the note
-	effects string
-	replays bool // sends delivered messages
-}
-
-// fits reports whether the action has an effect on delivered messages, or on others.
-func (a bulkAction) fits(delivered bool) bool {
-	return a.danger || a.replays == delivered
+	fits    func(s webhook.Status) bool
+	effects func(n tally) string
 }
 
 var bulkActions = []bulkAction{
 	{
-		name:    "Retry",
-		button:  "Retry",
-		path:    apiMessages + "/Retry",
-		done:    "Retried",
-		effects: "All that are not delivered become due now, the oldest first. Delivered ones stay as they are.",
+		name:   "Retry",
+		button: "Retry",
+		title:  func(messages string) string { return "Retry " + messages },
+		path:   apiMessages + "/Retry",
+		done:   "Retried",
+		fits:   func(s webhook.Status) bool { return s != webhook.Successful },
+		effects: func(n tally) string {
+			if n.Replayed > 0 {
+				return "All that match become due now, the oldest first. " +
+					"Delivered ones are sent once more, with the same webhook-id and the header webhook-replay."
+			}
+			return "All that are not delivered become due now, the oldest first. Delivered ones stay as they are."
+		},
 	},
 	{
-		name:    "SendAgain",
-		button:  "Send again",
-		path:    apiMessages + "/Retry",
-		done:    "Sent",
-		replays: true,
-		effects: "They have been delivered. Each is sent once more, with the same webhook-id and the header " +
-			"webhook-replay; receivers that have kept the webhook-id will ignore it.",
+		name:   actionSendAgain,
+		button: "Send again",
+		title:  func(messages string) string { return "Send " + messages + " again" },
+		path:   apiMessages + "/Retry",
+		done:   "Sent",
+		fits:   func(s webhook.Status) bool { return s == webhook.Successful },
+		effects: func(tally) string {
+			return "They have been delivered. Each is sent once more, with the same webhook-id and the header " +
+				"webhook-replay; receivers that have kept the webhook-id will ignore it."
+		},
 	},
 	{
-		name:    "Delete",
-		button:  "Delete",
-		path:    apiMessages + "/Delete",
-		done:    "Deleted",
-		danger:  true,
-		effects: "The messages and their attempts are deleted, and no further attempts are made. This cannot be undone.",
+		name:   "Delete",
+		button: "Delete",
+		title:  func(messages string) string { return "Delete " + messages },
+		path:   apiMessages + "/Delete",
+		done:   "Deleted",
+		danger: true,
+		fits:   func(webhook.Status) bool { return true },
+		effects: func(tally) string {
+			return "The messages and their attempts are deleted, and no further attempts are made. " +
+				"This cannot be undone."
+		},
 	},
 }
 
-// bulkLinks returns the links to the actions on the messages that match filters.
+// actionSendAgain has an effect on delivered messages only.
+const actionSendAgain = "SendAgain"
+
+// address returns the address of the page of an action.
+func (a bulkAction) address() string { return strings.ReplaceAll(pathBulk, "{Action}", a.name) }
+
+// bulkLinks returns the links to the actions on the messages that match the filters of a list.
 func bulkLinks(base string, filters url.Values) []encode.Link {
-	delivered := strconv.Itoa(int(webhook.Successful))
+	status, hasStatus := onlyStatus(filters)
 	var links []encode.Link
 	for _, a := range bulkActions {
-		status := filters.Get("Status")
-		if status != "" && !a.fits(status == delivered) {
-			continue
+		if !hasStatus || a.fits(status) {
+			links = append(links, encode.Link{Name: a.button, URL: with(base+a.address(), filters)})
 		}
-		path := base + strings.ReplaceAll(pathBulk, "{Action}", a.name)
-		link := encode.Link{Name: a.button, URL: with(path, filters)}
-		if a.replays {
-			link.URL = with(path, filters, "Status", delivered)
-		}
-		links = append(links, link)
 	}
 	return links
+}
+
+// selection is the messages that an action has an effect on.
+type selection struct {
+	filters url.Values // of the operation
+	list    url.Values // of the list that led to the action
+	counted string     // limits the operation to the messages of a dry run; empty if none matched
+}
+
+// operation returns the filters for the messages that have been counted and have not changed since.
+func (s selection) operation() url.Values {
+	filters := without(s.filters)
+	if s.counted != "" {
+		filters.Set(memberCounted, s.counted)
+	}
+	return filters
 }
 
 // tally is the response of both operations.
@@ -102,6 +132,12 @@ type tally struct {
 
 // changed returns the number of messages that the action changes, or has changed.
 func (t tally) changed() int64 { return t.Retried + t.Deleted }
+
+// forecast is the result that an action would have.
+type forecast struct {
+	tally
+	state string // of the confirmation
+}
 
 func (h bulk) actionOf(x *edge.Context) (bulkAction, error) {
 	name := x.Params.Get("Action")
@@ -118,108 +154,121 @@ func (h bulk) confirm(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	filters, err := messageFilters().in(x)
+	list, err := listFilters().in(x)
 	if err != nil {
 		return err
 	}
-	isBounded := filters.Get(queries.MemberUntil) == ""
-	if isBounded { // messages that come later are not meant
+	filters, err := a.filters(x, list)
+	if err != nil {
+		return err
+	}
+	n, err := h.forecast(x, a, filters)
+	if err != nil {
+		return err
+	}
+	return a.confirmation(x, selection{filters, list, n.Counted}, n).open(x)
+}
+
+// filters returns the filters of an action on the messages of a list.
+func (a bulkAction) filters(x *edge.Context, list url.Values) (url.Values, error) {
+	filters, err := withStart(x, list)
+	if err != nil {
+		return nil, err
+	}
+	filters = without(filters)
+	if !filters.Has(queries.MemberUntil) { // messages that come later are not meant
 		filters.Set(queries.MemberUntil, x.Timing.Start.UTC().Format("2006-01-02T15:04:05.0000000Z"))
 	}
-	if a.replays {
-		filters.Set("Status", strconv.Itoa(int(webhook.Successful)))
+	if a.name != actionSendAgain {
+		return filters, nil
 	}
-	n, err := h.count(x, a, filters)
+	delivered := strconv.Itoa(int(webhook.Successful))
+	for _, name := range []string{fieldStatus, statusIn} {
+		if !filters.Has(name) { // in addition to the filters of the user
+			filters.Set(name, delivered)
+			break
+		}
+	}
+	return filters, nil
+}
+
+// forecast counts the messages that an action would change.
+func (h bulk) forecast(x *edge.Context, a bulkAction, filters url.Values) (forecast, error) {
+	var n forecast
+	err := h.call(x, a, filters, true, &n.tally)
+	if err != nil {
+		return n, err
+	}
+	if a.name == actionSendAgain && n.Replayed < n.Retried {
+		return n, fault.New(fault.Invalid,
+			"the filters select messages that have not been delivered; remove those on %s", fieldStatus)
+	}
+	n.state = stateOf(
+		strconv.FormatInt(n.changed(), 10),
+		strconv.FormatInt(n.Replayed, 10),
+		strconv.FormatInt(n.InOrder, 10),
+	)
+	return n, nil
+}
+
+// call calls the operation of an action. The filters are in the address, as those of the list: in a
+// body, the value a,b would be one text instead of a list of two.
+func (h bulk) call(x *edge.Context, a bulkAction, filters url.Values, isDryRun bool, into *tally) error {
+	if isDryRun {
+		filters = without(filters)
+		filters.Set("DryRun", "true")
+	}
+	response, err := h.api.Do(x, Call{Method: http.MethodPost, Path: a.path, Query: filters, DryRun: isDryRun})
 	if err != nil {
 		return err
 	}
-	return a.confirmation(x, filters, n, isBounded).open(x)
+	return decode(response, into)
 }
 
-// count returns the number of messages that an action would change.
-func (h bulk) count(x *edge.Context, a bulkAction, filters url.Values) (tally, error) {
-	selection := without(filters)
-	selection.Set("DryRun", "true")
-	response, err := h.api.Do(x, Call{Method: http.MethodPost, Path: a.path, Query: selection, DryRun: true})
-	var n tally
-	if err == nil {
-		err = decode(response, &n)
-	}
-	return n, err
-}
-
-// carryOut changes the messages that count has counted. The filters are in the address, as those of the list: a text
-// in JSON could select other messages.
-func (h bulk) carryOut(x *edge.Context, a bulkAction, filters url.Values) (tally, error) {
-	response, err := h.api.Do(x, Call{Method: http.MethodPost, Path: a.path, Query: filters})
-	var n tally
-	if err == nil {
-		err = decode(response, &n)
-	}
-	return n, err
-}
-
-// namesDelivered reports whether filters name the status of delivered messages, so that a retry sends
-// them again.
-func namesDelivered(filters url.Values) bool {
-	delivered := strconv.Itoa(int(webhook.Successful))
-	for _, text := range slices.Concat(filters["Status"], filters["StatusIn"]) {
-		if slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }), delivered) {
-			return true
-		}
-	}
-	return false
-}
-
-// confirmation returns the confirmation before an action. isBounded reports whether the page has added
-// Until to the filters.
-func (a bulkAction) confirmation(x *edge.Context, filters url.Values, n tally, isBounded bool) confirmation {
-	const noun, nouns = "message", "messages"
-	title := a.button + " " + display.Count(n.changed(), noun, nouns)
-	if a.replays {
-		title = "Send " + display.Count(n.changed(), noun, nouns) + " again"
-	}
+// confirmation returns the confirmation before an action.
+func (a bulkAction) confirmation(x *edge.Context, s selection, n forecast) confirmation {
+	title := a.title(display.Count(n.changed(), "message", "messages"))
 	c := confirmation{
-		Page:    frame(x, title, messagesLink),
-		Effects: []string{a.effects},
-		Action:  strings.ReplaceAll(pathBulk, "{Action}", a.name),
-		Hidden:  append(pairsOf(filters), encode.Pair{Name: memberExpected, Value: strconv.FormatInt(n.changed(), 10)}),
-		Button:  title,
-		Danger:  a.danger,
-		Back:    with(pathMessages, filters),
+		Effects: []string{a.effects(n.tally)},
+		Action:  a.address(),
+		Hidden: append(pairsOf(s.filters),
+			encode.Pair{Name: memberState, Value: n.state},
+			encode.Pair{Name: memberList, Value: s.list.Encode()},
+			encode.Pair{Name: memberCounted, Value: s.counted},
+		),
+		Button: title,
+		Danger: a.danger,
+		Back:   with(pathMessages, s.list),
 	}
-	if n.Counted != "" {
-		c.Hidden = append(c.Hidden, encode.Pair{Name: memberCounted, Value: n.Counted})
-	}
-	if isBounded {
-		c.Hidden = append(c.Hidden, encode.Pair{Name: memberBounded, Value: "true"})
-		c.Back = with(pathMessages, without(filters, queries.MemberUntil))
-	}
-	if a.name == "Retry" && namesDelivered(filters) {
-		c.Effects = []string{"All that match become due now, the oldest first. " +
-			"Delivered ones are sent once more, with the same webhook-id and the header webhook-replay."}
-	}
-	for _, condition := range conditionsOf(messageKind(), "", filters, messageWords) {
+	for _, condition := range conditionsOf(messageKind(), "", s.filters, messageWords) {
 		c.Facts = append(c.Facts, encode.Pair{
 			Name:  condition.Field + " " + condition.Operator,
 			Value: condition.Value,
 		})
 	}
-	if skipped := n.Matched - n.changed(); skipped == 1 {
+	switch skipped := n.Matched - n.changed(); skipped {
+	case 0:
+	case 1:
 		c.Effects = append(c.Effects, "1 other message matches and stays as it is.")
-	} else if skipped > 1 {
+	default:
 		c.Effects = append(c.Effects, count(skipped)+" other messages match and stay as they are.")
 	}
 	if n.Warning != "" {
-		c.Effects = append(c.Effects, strings.ToUpper(n.Warning[:1])+n.Warning[1:]+".")
+		c.Effects = append(c.Effects, sentence(n.Warning))
 	}
 	if n.changed() == 0 {
-		c.Title = a.button + " messages"
-		c.Breadcrumbs[len(c.Breadcrumbs)-1].Name = c.Title
+		title = a.title("messages")
 		c.Effects = []string{"No message matches, so nothing would change."}
 		c.Button = ""
 	}
+	c.Page = frame(x, title, messagesLink)
 	return c
+}
+
+// sentence returns a text that starts in lower case as a sentence.
+func sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
 
 // act carries out an action, unless other messages match than the user has confirmed.
@@ -232,36 +281,47 @@ func (h bulk) act(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	filters, err := messageFilters(memberExpected, memberBounded, memberCounted).read(values)
+	s, err := selectionOf(values)
 	if err != nil {
 		return err
 	}
-	isBounded := values.Get(memberBounded) != ""
-	if filters.Get(queries.MemberUntil) == "" {
-		return fault.New(fault.Invalid, "the form has no %s; start again from the list of messages", queries.MemberUntil)
-	}
-	selected := without(filters)
-	if counted := values.Get(memberCounted); counted != "" {
-		selected.Set(memberCounted, counted)
-	}
-	n, err := h.count(x, a, selected)
+	n, err := h.forecast(x, a, s.operation())
 	if err != nil {
 		return err
 	}
-	if strconv.FormatInt(n.changed(), 10) != values.Get(memberExpected) {
-		c := a.confirmation(x, filters, n, isBounded)
-		c.Error = &problem{
-			Message: "The number has changed to " + count(n.changed()) + ". Nothing has been done; confirm again.",
+	if n.state != values.Get(memberState) {
+		n, err = h.forecast(x, a, s.filters)
+		if err != nil {
+			return err
 		}
+		s.counted = n.Counted
+		c := a.confirmation(x, s, n)
+		c.Error = &problem{Message: "Since this page was opened, the selection has changed to " +
+			display.Count(n.changed(), "message", "messages") + ". Nothing has been done; confirm again."}
 		return c.show(x, http.StatusConflict)
 	}
-	done, err := h.carryOut(x, a, selected)
+	var done tally
+	err = h.call(x, a, s.operation(), false, &done)
 	if err != nil {
-		return a.confirmation(x, filters, n, isBounded).retry(x, err)
+		return a.confirmation(x, s, n).retry(x, err)
 	}
-	back := without(filters, "Status", "StatusIn") // which the action has changed
-	if isBounded {
-		back = without(back, queries.MemberUntil)
-	}
+	back := withoutStatus(s.list) // which the action has changed
 	return goTo(x, with(pathMessages, back, memberNote, a.done+"."+strconv.FormatInt(done.changed(), 10)))
+}
+
+// selectionOf returns the selection of a form.
+func selectionOf(values url.Values) (selection, error) {
+	filters, err := messageFilters(memberState, memberList, memberCounted).read(values)
+	if err != nil {
+		return selection{}, err
+	}
+	if !filters.Has(queries.MemberUntil) {
+		return selection{}, fault.New(fault.Invalid,
+			"the form has no %s; start again from the list of messages", queries.MemberUntil)
+	}
+	list, err := url.ParseQuery(values.Get(memberList))
+	if err == nil {
+		list, err = listFilters().read(list)
+	}
+	return selection{filters, list, values.Get(memberCounted)}, err
 }

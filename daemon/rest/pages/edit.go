@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -115,9 +117,9 @@ func orderOf(s *wire.Subscription) string {
 
 // formFor returns the form of a subscription without its values.
 func (h subscriptions) formFor(x *edge.Context, v *subscriptionView) subscriptionForm {
-	page := subscriptionAddress(v.RecID)
+	page := h.subscriptionAddress(v.RecID)
 	return subscriptionForm{
-		Page:       frame(x, "Edit subscription", subscriptionsLink, encode.Link{Name: v.EventName, URL: page}),
+		Page:       h.frame(x, "Edit subscription", h.subscriptionsLink(), encode.Link{Name: v.EventName, URL: page}),
 		Action:     page + "/Edit",
 		Back:       page,
 		Button:     "Save",
@@ -204,14 +206,17 @@ func (h subscriptions) save(x *edge.Context) error {
 		f.Free += moreRows
 		return h.showForm(x, http.StatusOK, f)
 	}
-	body, err := members(values, f.Replace || !f.HasHeaders)
+	body, err := members(values, f.Replace || !f.HasHeaders && len(headersOf(values)) > 0)
 	if err == nil {
-		err = h.send(x, http.MethodPatch, subscriptionPath(v.SubscriberID, v.RecID), body, nil)
+		if h.visitor != nil {
+			removeUnchanged(body, &v.Subscription)
+		}
+		err = h.send(x, http.MethodPatch, h.path(v), body, nil)
 	}
 	if err != nil {
 		return h.again(x, f, err)
 	}
-	return goTo(x, subscriptionAddress(v.RecID)+"?"+memberNote+"=Saved")
+	return goTo(x, h.subscriptionAddress(v.RecID)+"?"+memberNote+"=Saved")
 }
 
 // again shows a form again, with the reason why it could not be saved.
@@ -229,4 +234,90 @@ func (h subscriptions) outdated(x *edge.Context, f subscriptionForm, state strin
 	f.State = state
 	f.Error = &problem{Message: "A subscription has been added or deleted" + outdatedForm}
 	return h.showForm(x, http.StatusConflict, f)
+}
+
+// removeUnchanged removes the members from a change that a subscription has already. The form of a
+// subscriber lacks conditions that it may not see: they must not be replaced by none.
+func removeUnchanged(body map[string]any, s *wire.Subscription) {
+	for name, stored := range map[string]any{
+		"URL":           s.URL,
+		"EventName":     s.EventName,
+		"IsEnabled":     s.IsEnabled,
+		"OrderBy":       orderOf(s),
+		"RetrySchedule": s.RetrySchedule,
+		"MaxPerMinute":  rateOf(s),
+		"Format":        s.Format,
+	} {
+		if body[name] == stored {
+			delete(body, name)
+		}
+	}
+	if equalConditions(body["Where"], s.Where) {
+		delete(body, "Where")
+	}
+}
+
+// equalConditions reports whether a condition of a form, as JSON or its text, is the stored one.
+func equalConditions(sent any, stored json.RawMessage) bool {
+	var text []byte
+	switch sent := sent.(type) {
+	case json.RawMessage:
+		text = sent
+	case string:
+		text = []byte(sent)
+	}
+	if len(stored) == 0 {
+		stored = json.RawMessage("{}")
+	}
+	var a, b bytes.Buffer
+	if json.Compact(&a, text) != nil || json.Compact(&b, stored) != nil {
+		return false
+	}
+	return bytes.Equal(a.Bytes(), b.Bytes())
+}
+
+// openNew shows the form of a new subscription of a subscriber.
+func (h subscriptions) openNew(x *edge.Context, f subscriptionForm, s *wire.Subscriber) error {
+	f.Enabled = true
+	f.Orders = selecting(orders, "none")
+	f.Formats = selecting(formats, "")
+	f.State = subscribeState(s)
+	return h.showForm(x, http.StatusOK, f)
+}
+
+// subscribeState returns the state that the form of a new subscription is based on.
+func subscribeState(s *wire.Subscriber) string {
+	var ids []string
+	for i := range s.Subscriptions {
+		ids = append(ids, s.Subscriptions[i].RecID)
+	}
+	return stateOf(ids...)
+}
+
+// add adds a subscription and shows its secret, which is never shown again.
+func (h subscriptions) add(x *edge.Context, f subscriptionForm, s *wire.Subscriber) error {
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	f.sent(values)
+	if requestsRows(values) {
+		f.Free += moreRows
+		return h.showForm(x, http.StatusOK, f)
+	}
+	if state := subscribeState(s); state != f.State {
+		return h.outdated(x, f, state)
+	}
+	body, err := members(values, true)
+	var added wire.Subscription
+	if err == nil {
+		path := apiSubscribers + "/" + url.PathEscape(s.RecID) + "/Subscriptions"
+		err = h.send(x, http.MethodPost, path, body, &added)
+	}
+	if err != nil {
+		return h.again(x, f, err)
+	}
+	v := h.newView(x, added, nil)
+	v.name(x, s)
+	return h.show(x, http.StatusCreated, v, subscriptionPage{Note: noteOf("Added"), Secret: added.Secret})
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,12 @@ const (
 	memberTotal  = "Count"  // the page shows how many match
 	memberBefore = "Before" // the page shows messages with lower numbers
 )
+
+// skipIn returns the number of rows before those of a page.
+func skipIn(x *edge.Context) int {
+	skip, _ := strconv.Atoi(x.URLMembers.Text(query.Skip)) // 0 if it is no number
+	return max(0, skip)
+}
 
 // pageMembers are members of every page. Those of queries change how a response is written, which has
 // no effect on pages.
@@ -46,6 +53,13 @@ func messageFilters(members ...string) filterSet {
 		others:  []string{queries.MemberSince, queries.MemberUntil},
 		members: members,
 	}
+}
+
+// listFilters returns the filters of the pages with lists of messages, and of the actions on them.
+func listFilters(members ...string) filterSet {
+	set := messageFilters(members...)
+	set.others = append(set.others, memberPeriod)
+	return set
 }
 
 // in returns the filters in the address of a page.
@@ -156,7 +170,7 @@ func without(filters url.Values, names ...string) url.Values {
 // with returns the address of a page with other filters. Changes are pairs of name and value; an
 // empty value removes a filter.
 func with(path string, filters url.Values, changes ...string) string {
-	changed := maps.Clone(filters)
+	changed := without(filters)
 	for i := 0; i+1 < len(changes); i += 2 {
 		for name := range changed {
 			if strings.EqualFold(name, changes[i]) {
@@ -185,13 +199,16 @@ func conditionsOf(
 			Value:     strings.Join(filters[name], ", "),
 			RemoveURL: with(path, filters, name, ""),
 		}
-		switch {
-		case strings.EqualFold(name, queries.MemberSince):
+		switch name {
+		case queries.MemberSince:
 			condition.Field, condition.Operator = "Added", "since"
 			condition.Value = timeWords(condition.Value)
-		case strings.EqualFold(name, queries.MemberUntil):
+		case queries.MemberUntil:
 			condition.Field, condition.Operator = "Added", "before"
 			condition.Value = timeWords(condition.Value)
+		case memberPeriod:
+			condition.Field, condition.Operator = "Added", "in the"
+			condition.Value = periodWords(condition.Value)
 		default:
 			target, ok := kind.Member(name)
 			if !ok {
@@ -199,14 +216,42 @@ func conditionsOf(
 			}
 			condition.Field = kind.Fields[target.Field].Name
 			condition.Operator = encode.OperatorWords(target.Operator)
-			condition.Value = words(condition.Field, condition.Value)
-			if target.Operator.Arity() == record.None {
-				condition.Value = ""
-			}
+			condition.Value = operandWords(target.Operator, filters[name], func(text string) string {
+				return words(condition.Field, text)
+			})
 		}
 		conditions = append(conditions, condition)
 	}
 	return conditions
+}
+
+// operandWords describes the operands of an operator one by one.
+func operandWords(operator record.Operator, texts []string, words func(string) string) string {
+	switch operator.Arity() {
+	case record.None:
+		return ""
+	case record.Two, record.Many:
+		texts = itemsOf(texts)
+	}
+	var described []string
+	for _, text := range texts {
+		described = append(described, words(text))
+	}
+	return strings.Join(described, ", ")
+}
+
+// itemsOf returns the items of lists. A list that cannot be read, which the operation refuses, is one
+// item.
+func itemsOf(lists []string) []string {
+	var items []string
+	for _, text := range lists {
+		list, err := query.SplitList(text)
+		if err != nil {
+			list = []string{text}
+		}
+		items = append(items, list...)
+	}
+	return items
 }
 
 // timeWords formats a time for display. It returns a text in another form unchanged.

@@ -1,13 +1,13 @@
 package pages
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
@@ -23,20 +23,27 @@ type messagePage struct {
 	Added        moment
 	Tries        string
 	Pretty       string // the body, indented if it is JSON
-	RawURL       string // the whole message for programs
-	WhyURL       string
-	KeyURL       string
 	Attempts     []attemptRow
-	MoreURL      string // all attempts
+	Latest       int // the number of Attempts if there are earlier ones, else 0
 	Subscription *subscriptionView
 	Actions      []encode.Link
+
+	// Of the page of an administrator.
+	RawURL  string // the whole message for programs
+	WhyURL  string
+	KeyURL  string
+	MoreURL string // all attempts
+
+	// Of the page of a subscriber.
+	SubscriptionURL string
+	RefreshURL      string
 }
 
-// find returns the message in the address.
+// find returns the message in the address, and why it is held.
 func (h messages) find(x *edge.Context) (wire.Message, string, error) {
 	var found rows[wire.Message]
 	id := x.Params.Get("MessageID")
-	err := h.get(x, apiMessages, url.Values{"MessageID": {id}}, &found)
+	err := h.get(x, h.messagesPath(), url.Values{"MessageID": {id}}, &found)
 	m, err := only(found, err, "message")
 	return m, found.Meta[wire.MetaHeld], err
 }
@@ -48,7 +55,7 @@ func (h messages) one(x *edge.Context) error {
 		return err
 	}
 	page := messagePage{
-		Page:    frame(x, "Message "+shortID(m.MessageID), messagesLink),
+		Page:    h.frame(x, "Message "+shortID(m.MessageID), h.messagesLink()),
 		Message: m,
 		Note:    messageNote(x, &m),
 		State:   statusOf(m.Status),
@@ -58,25 +65,39 @@ func (h messages) one(x *edge.Context) error {
 		Added:   ago(x, m.AddedDateTime),
 		Tries:   tries(&m),
 		Pretty:  pretty(m.Body),
-		RawURL:  x.Base + apiMessages + "?MessageID=" + url.QueryEscape(m.MessageID) + "&format=json",
-		WhyURL:  x.Base + pathWhy + "?MessageID=" + url.QueryEscape(m.MessageID),
-		Actions: actionLinks(x, &m),
+		Actions: h.actionLinks(x, &m),
 	}
-	if m.Key != "" {
-		page.KeyURL = x.Base + pathWhy + "?Key=" + url.QueryEscape(m.Key)
-	}
-	page.Attempts, page.MoreURL, err = h.attempts(x, m.MessageID)
+	h.link(x, &page)
+	page.Attempts, page.Latest, err = h.attempts(x, m.MessageID)
 	if err != nil {
 		return err
 	}
-	page.Subscription, err = subscriptions(h).view(x, m.SubscriberID, m.SubscriptionID)
-	if err != nil {
-		return err
+	if h.visitor == nil || page.Next == due {
+		page.Subscription, err = subscriptions(h).view(x, m.SubscriberID, m.SubscriptionID)
+		if err != nil {
+			return err
+		}
 	}
-	if page.Next == due && page.Subscription != nil {
-		page.Next = cmp.Or(rateWords(x, page.Subscription.Queue), due)
+	if page.Next == due {
+		page.Next = page.Subscription.due(x, m.EventName)
 	}
 	return show(x, http.StatusOK, "message", page)
+}
+
+// link sets the links of a page that only administrators or subscribers have.
+func (h messages) link(x *edge.Context, page *messagePage) {
+	if h.visitor != nil {
+		page.SubscriptionURL = x.Base + h.subscriptionAddress(page.SubscriptionID)
+		page.RefreshURL = x.Base + h.messageAddress(page.MessageID) + "?" + edge.MemberRefresh + "=2"
+		return
+	}
+	selection := url.Values{"MessageID": {page.MessageID}}
+	page.RawURL = with(x.Base+apiMessages, selection, query.Format, "json")
+	page.WhyURL = with(x.Base+pathWhy, selection)
+	page.MoreURL = with(x.Base+apiAttempts, selection)
+	if page.Key != "" {
+		page.KeyURL = with(x.Base+pathWhy, url.Values{"Key": {page.Key}})
+	}
 }
 
 // tries describes how often a message was retried.

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,7 +23,7 @@ const (
 )
 
 // messages has the pages of messages.
-type messages struct{ client }
+type messages struct{ scope }
 
 func (h messages) routes() []edge.Route {
 	return slices.Concat(
@@ -68,15 +67,16 @@ type messageList struct {
 	Periods    []tab
 	Search     []encode.Pair // the conditions that the form does not show
 	Form       map[string]string
-	Events     []string
 	Rows       []messageRow
 	Total      string // how many match, empty if it was not requested
 	CountURL   string
 	OlderURL   string
 	NewestURL  string
-	Bulk       []encode.Link
 	RefreshURL string
-	RawURL     string
+
+	// Of the page of an administrator.
+	Bulk   []encode.Link
+	RawURL string
 }
 
 // messageRow is a message in a list.
@@ -87,7 +87,6 @@ type messageRow struct {
 	Next     string
 	Age      moment
 	URL      string // of its page
-	Endpoint string
 	EventURL string // the messages of the same event
 	AimURL   string // those of the same subscription
 	CodeURL  string // those with the same response
@@ -95,77 +94,88 @@ type messageRow struct {
 
 // list shows the messages that match the filters of the address.
 func (h messages) list(x *edge.Context) error {
-	filters, err := messageFilters(memberBefore, memberTotal).in(x)
+	accepted := listFilters(memberBefore, memberTotal)
+	if h.visitor != nil {
+		accepted.hidden = memberSubscriberID // no address of a page has it
+	}
+	filters, err := accepted.in(x)
 	if err != nil {
 		return err
 	}
-	members := x.Request.URL.Query()
-	selection := strictly(filters)
-	selection.Set(query.Fields, listed)
-	selection.Set(query.Take, strconv.Itoa(pageSize+1))
-	if before := members.Get(memberBefore); before != "" {
-		selection.Set("ItemNo"+record.LessThan.Suffix(), before)
+	selection, err := withStart(x, filters)
+	if err != nil {
+		return err
 	}
-	if members.Get(memberTotal) != "" {
-		selection.Set(query.Include, "Total")
-	}
-	var found rows[wire.Message]
-	if err := h.get(x, apiMessages, selection, &found); err != nil {
+	before := x.URLMembers.Text(memberBefore)
+	isCounted := x.URLMembers.Text(memberTotal) != "" && before == "" // otherwise only the older are counted
+	found, err := h.page(x, selection, before, isCounted)
+	if err != nil {
 		return err
 	}
 
-	base := x.Base + pathMessages
+	base := x.Base + h.messageList
 	page := messageList{
-		Page:       frame(x, "Messages", startLink),
-		Note:       noteOf(members.Get(memberNote)),
+		Page:       h.listFrame(x),
+		Note:       noteIn(x),
 		Conditions: conditionsOf(messageKind(), base, filters, messageWords),
+		ClearURL:   base,
 		Statuses:   statusTabs(base, filters),
-		Periods:    periodTabs(x, base, filters),
-		Search:     pairsOf(without(filters, "EventName", "Key", "URLContains")),
-		Form:       map[string]string{},
-		Bulk:       bulkLinks(x.Base, filters),
-		RawURL:     with(x.Base+apiMessages, filters, query.Format, "html"),
+		Periods:    periodTabs(base, filters),
+		Search:     pairsOf(without(filters, searched...)),
+		Form:       make(map[string]string),
 		RefreshURL: with(base, filters, edge.MemberRefresh, "10"),
 	}
-	for _, name := range []string{"EventName", "Key", "URLContains"} {
+	for _, name := range searched {
 		page.Form[name] = filters.Get(name)
 	}
-	if len(page.Conditions) > 1 {
-		page.ClearURL = base
+	if h.visitor == nil {
+		page.Bulk = bulkLinks(x.Base, filters)
+		page.RawURL = with(x.Base+apiMessages, selection, query.Format, "html")
 	}
-	if members.Get(memberTotal) != "" {
+	if isCounted {
 		page.Total = count(found.Total)
 	}
-	page.paginate(base, filters, &found, members.Get(memberBefore) != "")
+	page.paginate(base, filters, &found, before != "")
 	for i := range found.Results {
-		page.Rows = append(page.Rows, rowOf(x, base, filters, &found.Results[i]))
+		page.Rows = append(page.Rows, h.row(x, base, filters, &found.Results[i]))
 	}
-	if err := h.addRates(x, page.Rows); err != nil {
-		return err
-	}
+	h.explainDue(x, page.Rows)
 	return show(x, http.StatusOK, "messages", page)
 }
 
-// due is when a message is sent that waits only for its turn.
-const due = "due"
+// searched are the filters that the form of a list has.
+var searched = []string{"EventName", "Key", "URLContains"}
 
-// addRates marks the due messages that wait for the rate limit of their subscription.
-func (h messages) addRates(x *edge.Context, list []messageRow) error {
-	if !slices.ContainsFunc(list, func(r messageRow) bool { return r.Next == due }) {
-		return nil
+// listFrame returns the data of the layout around a list.
+func (h messages) listFrame(x *edge.Context) encode.Page {
+	if h.visitor != nil {
+		return h.frame(x, "Messages") // which the bar links to
 	}
-	queues, _, err := subscriptions(h).queues(x)
-	for i := range list {
-		r := &list[i]
-		if r.Next == due {
-			r.Next = cmp.Or(rateWords(x, queues[strings.ToLower(r.SubscriptionID)]), due)
-		}
+	return h.frame(x, "Messages", startLink)
+}
+
+// page returns the messages of a page, and one more if there are more.
+func (h messages) page(
+	x *edge.Context, selection url.Values, before string, isCounted bool,
+) (rows[wire.Message], error) {
+	selection = strictly(selection)
+	selection.Set(query.Fields, listed)
+	selection.Set(query.Take, strconv.Itoa(pageSize+1))
+	if before != "" {
+		selection.Set("ItemNo"+record.LessThan.Suffix(), before)
 	}
-	return err
+	if isCounted {
+		selection.Set(query.Include, "Total")
+	}
+	var found rows[wire.Message]
+	err := h.get(x, h.messagesPath(), selection, &found)
+	return found, err
 }
 
 // paginate leaves out the row that only shows that there are more, and sets the links to other pages.
-func (p *messageList) paginate(base string, filters url.Values, found *rows[wire.Message], isLater bool) {
+func (p *messageList) paginate(
+	base string, filters url.Values, found *rows[wire.Message], isLater bool,
+) {
 	if isLater {
 		p.NewestURL = with(base, filters)
 	}
@@ -180,15 +190,15 @@ func (p *messageList) paginate(base string, filters url.Values, found *rows[wire
 	}
 }
 
-// rowOf returns a message for a list.
-func rowOf(x *edge.Context, base string, filters url.Values, m *wire.Message) messageRow {
+// row returns a message for a list.
+func (h messages) row(x *edge.Context, base string, filters url.Values, m *wire.Message) messageRow {
 	r := messageRow{
 		Message:  *m,
 		State:    statusOf(m.Status),
 		Answer:   answer(m.LastMessageResponseHTTPCode, m.LastMessageResponseMessage),
 		Next:     next(x, m),
 		Age:      ago(x, m.AddedDateTime),
-		URL:      x.Base + addressOf(m.MessageID),
+		URL:      x.Base + h.messageAddress(m.MessageID),
 		EventURL: with(base, filters, "EventName", m.EventName),
 		AimURL:   with(base, filters, "SubscriptionID", m.SubscriptionID),
 	}
@@ -198,7 +208,7 @@ func rowOf(x *edge.Context, base string, filters url.Values, m *wire.Message) me
 	return r
 }
 
-// addressOf returns the address of the page of a message.
+// addressOf returns the address of an administrator's page of a message.
 func addressOf(message string) string { return pathMessages + "/" + url.PathEscape(message) }
 
 // messageKind returns the kind of messages.
@@ -210,13 +220,13 @@ func kindOf(name string) *record.Kind {
 	return kind
 }
 
-// messageWords describes the value of a filter.
+// messageWords describes an operand of a filter.
 func messageWords(field, text string) string {
 	switch field {
-	case "Status":
-		n, err := strconv.Atoi(text)
-		if err == nil {
-			return statusOf(n).Words
+	case fieldStatus:
+		status, ok := parseStatus(text)
+		if ok {
+			return statusOf(int(status)).Words
 		}
 	case "SubscriptionID", "SubscriberID", "MessageID":
 		return shortID(text)
@@ -224,5 +234,5 @@ func messageWords(field, text string) string {
 	return text
 }
 
-// messagesLink leads to the list of messages.
+// messagesLink leads to an administrator's list of messages.
 var messagesLink = encode.Link{Name: "Messages", URL: pathMessages}

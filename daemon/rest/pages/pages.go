@@ -63,9 +63,9 @@ func Routes(c Config) []edge.Route {
 	api := client{c.API}
 	return slices.Concat(
 		start{api, c}.routes(),
-		messages{api}.routes(),
+		messages{everyone(api)}.routes(),
 		bulk{api}.routes(),
-		subscriptions{api}.routes(),
+		subscriptions{everyone(api)}.routes(),
 		subscribers{api}.routes(),
 		explanations{api}.routes(),
 		records{api, c.Webhooks}.routes(),

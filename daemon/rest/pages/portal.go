@@ -71,15 +71,17 @@ func PortalRoutes(c Config) []edge.Route {
 		},
 		both(account.NoRole, pathPortalOpen, h.offer, h.enter),
 		[]edge.Route{
-			page(pathPortalSubscriptions, h.subscriptions),
-			page(pathPortalSubscription, h.subscription),
-			page(pathPortalMessages, h.messages),
-			page(pathPortalMessage, h.message),
+			page(pathPortalSubscriptions, h.list),
+			page(pathPortalSubscription, h.subscription(subscriptions.one)),
+			page(pathPortalMessages, h.message(messages.list)),
+			page(pathPortalMessage, h.message(messages.one)),
 		},
 		form(pathPortalSubscribe, h.newSubscription, h.addSubscription),
-		form(pathPortalSubscription+"/Edit", h.editSubscription, h.saveSubscription),
-		form(pathPortalSubscription+"/Do/{Action}", h.confirmSubscription, h.changeSubscription),
-		form(pathPortalMessage+"/Do/{Action}", h.confirmMessage, h.changeMessage),
+		form(pathPortalSubscription+"/Edit",
+			h.subscription(subscriptions.edit), h.subscription(subscriptions.save)),
+		form(pathPortalSubscription+"/Do/{Action}",
+			h.subscription(subscriptions.confirm), h.subscription(subscriptions.act)),
+		form(pathPortalMessage+"/Do/{Action}", h.message(messages.confirm), h.message(messages.act)),
 	)
 	for i := range routes {
 		routes[i].Operation = "Portal"
@@ -87,6 +89,23 @@ func PortalRoutes(c Config) []edge.Route {
 		routes[i].Webhooks = true
 	}
 	return routes
+}
+
+// message returns a page about messages that shows those of the visitor.
+func (h portal) message(serve func(messages, *edge.Context) error) visit {
+	return func(x *edge.Context, v webhook.Visitor) error {
+		return serve(messages{visiting(h.client, v)}, x)
+	}
+}
+
+// subscription returns a page about subscriptions that shows those of the visitor.
+func (h portal) subscription(serve func(subscriptions, *edge.Context) error) visit {
+	return func(x *edge.Context, v webhook.Visitor) error { return serve(h.subscriptionsOf(v), x) }
+}
+
+// subscriptionsOf returns the pages about the subscriptions of a visitor.
+func (h portal) subscriptionsOf(v webhook.Visitor) subscriptions {
+	return subscriptions{visiting(h.client, v)}
 }
 
 // withoutLogin calls operations for pages without a login. Those that require one are forbidden.
@@ -176,7 +195,7 @@ func (h portal) entry(x *edge.Context) error {
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	return showEntry(x, http.StatusOK, entryPage{Note: noteOf(x.Request.URL.Query().Get(memberNote))})
+	return showEntry(x, http.StatusOK, entryPage{Note: noteIn(x)})
 }
 
 func showEntry(x *edge.Context, status int, page entryPage) error {
@@ -286,17 +305,6 @@ func portalLink(x *edge.Context, subscriberID string) string {
 // subscriberPath returns the path of the operations on the subscriptions and messages of a visitor.
 func subscriberPath(v webhook.Visitor) string {
 	return apiSubscribers + "/" + url.PathEscape(v.Subscriber)
-}
-
-// portalActionOf returns the row of a table that has a name, or an error without one.
-func portalActionOf[T any](x *edge.Context, table []T, name func(T) string) (T, error) {
-	wanted := x.Params.Get("Action")
-	i := slices.IndexFunc(table, func(row T) bool { return strings.EqualFold(name(row), wanted) })
-	if i < 0 {
-		var none T
-		return none, edge.NotFound()
-	}
-	return table[i], nil
 }
 
 // noneYet returns a text, or that there is none.

@@ -192,9 +192,10 @@ func (h start) board(x *edge.Context) (*board, error) {
 			b.Queue = append(b.Queue, "oldest waits "+display.Age(x.Timing.Start.Sub(oldest)))
 		}
 	}
+	views := subscriptions{everyone(h.client)}
 	for i := range stats.Queues {
 		q := &stats.Queues[i]
-		v := newView(x, wire.Subscription{
+		v := views.newView(x, wire.Subscription{
 			RecID:          q.SubscriptionID,
 			SubscriberID:   q.SubscriberID,
 			EventName:      q.EventName,

@@ -73,8 +73,8 @@ func (h subscribers) list(x *edge.Context) error {
 		return err
 	}
 	selection := strictly(filters)
-	skip, _ := strconv.Atoi(x.Request.URL.Query().Get(query.Skip))
-	selection.Set(query.Skip, strconv.Itoa(max(0, skip)))
+	skip := skipIn(x)
+	selection.Set(query.Skip, strconv.Itoa(skip))
 	selection.Set(query.Take, strconv.Itoa(maxSubscriptions+1))
 	var found rows[wire.Subscriber]
 	if err := h.get(x, apiSubscribers, selection, &found); err != nil {
@@ -82,14 +82,14 @@ func (h subscribers) list(x *edge.Context) error {
 	}
 	page := subscriberList{
 		Page:   frame(x, "Subscribers", startLink),
-		Note:   noteOf(x.Request.URL.Query().Get(memberNote)),
+		Note:   noteIn(x),
 		Search: filters.Get("NameContains"),
 	}
 	if len(found.Results) > maxSubscriptions {
 		found.Results = found.Results[:maxSubscriptions]
 		page.MoreURL = with(x.Base+pathSubscribers, filters, query.Skip, strconv.Itoa(skip+maxSubscriptions))
 	}
-	_, stats, err := subscriptions(h).queues(x)
+	_, stats, err := h.subscriptions().queues(x)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (h subscribers) one(x *edge.Context) error {
 	page := subscriberPage{
 		Page:         frame(x, s.Name, subscribersLink),
 		Subscriber:   s,
-		Note:         noteOf(x.Request.URL.Query().Get(memberNote)),
+		Note:         noteIn(x),
 		SubscribeURL: address + "/Subscribe",
 		ToggleURL:    address + "/Do/Enable",
 		RenameURL:    address + "/Do/Rename",
@@ -175,7 +175,7 @@ func (h subscribers) one(x *edge.Context) error {
 		page.ToggleURL = address + "/Do/Disable"
 		page.PortalURL = portalLink(x, s.RecID)
 	}
-	page.Views, err = subscriptions(h).views(x, s.Subscriptions)
+	page.Views, err = h.subscriptions().views(x, s.Subscriptions)
 	if err != nil {
 		return err
 	}
@@ -312,23 +312,13 @@ func (h subscribers) subscribe(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	f := newSubscription(x, &s)
-	f.Enabled = true
-	f.Orders = selecting(orders, "none")
-	f.Formats = selecting(formats, "")
-	f.State = subscribeState(&s)
-	return subscriptions(h).showForm(x, http.StatusOK, f)
+	return h.subscriptions().openNew(x, newSubscription(x, &s), &s)
 }
 
-// subscribeState returns the state that the form of a new subscription is based on.
-func subscribeState(s *wire.Subscriber) string {
-	var ids []string
-	for i := range s.Subscriptions {
-		ids = append(ids, s.Subscriptions[i].RecID)
-	}
-	return stateOf(ids...)
-}
+// subscriptions returns the pages of subscriptions.
+func (h subscribers) subscriptions() subscriptions { return subscriptions{everyone(h.client)} }
 
+// newSubscription returns the form of a new subscription without its values.
 func newSubscription(x *edge.Context, s *wire.Subscriber) subscriptionForm {
 	address := subscriberAddress(s.ItemNo)
 	return subscriptionForm{
@@ -341,35 +331,11 @@ func newSubscription(x *edge.Context, s *wire.Subscriber) subscriptionForm {
 	}
 }
 
-// addSubscription adds a subscription and shows its secret, which is never shown again.
+// addSubscription adds a subscription.
 func (h subscribers) addSubscription(x *edge.Context) error {
 	s, err := h.find(x)
 	if err != nil {
 		return err
 	}
-	values, err := formOf(x)
-	if err != nil {
-		return err
-	}
-	f := newSubscription(x, &s)
-	f.sent(values)
-	if requestsRows(values) {
-		f.Free += moreRows
-		return subscriptions(h).showForm(x, http.StatusOK, f)
-	}
-	if state := subscribeState(&s); state != f.State {
-		return subscriptions(h).outdated(x, f, state)
-	}
-	body, err := members(values, true)
-	var added wire.Subscription
-	if err == nil {
-		path := apiSubscribers + "/" + url.PathEscape(s.RecID) + "/Subscriptions"
-		err = h.send(x, http.MethodPost, path, body, &added)
-	}
-	if err != nil {
-		return subscriptions(h).again(x, f, err)
-	}
-	v := newView(x, added, nil) // nothing is read that could fail: the secret would be lost
-	v.name(x, &s)
-	return v.show(x, http.StatusCreated, subscriptionPage{Note: noteOf("Added"), Secret: added.Secret})
+	return h.subscriptions().add(x, newSubscription(x, &s), &s)
 }

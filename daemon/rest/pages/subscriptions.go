@@ -29,7 +29,7 @@ const (
 )
 
 // subscriptions has the pages of subscriptions.
-type subscriptions struct{ client }
+type subscriptions struct{ scope }
 
 func (h subscriptions) routes() []edge.Route {
 	return webhooksAll(slices.Concat(
@@ -61,6 +61,7 @@ type subscriptionView struct {
 	Pending     string
 	Order       string
 	FormatWords string // empty for the usual format
+	IsPaused    bool   // nothing is sent at present
 }
 
 // subscriptionURLs are the addresses around a subscription.
@@ -72,17 +73,20 @@ type health struct {
 	rank               int // the worst is the highest
 }
 
+// rankDisabled is the rank of a subscription to which nothing is sent.
+const rankDisabled = 4
+
 // healthOf returns the state of a subscription. queue is nil if it has no recent traffic.
 func healthOf(x *edge.Context, isEnabled bool, reason string, queue *wire.Queue) health {
 	if !isEnabled || reason != "" {
-		return health{"disabled" + after(": ", reason), "■", "bad", 4}
+		return health{"disabled" + after(": ", reason), "■", "bad", rankDisabled}
 	}
 	if queue == nil {
 		return health{"no traffic in the last hour", "○", "idle", 0}
 	}
 	switch {
 	case queue.DisabledReason != "":
-		return health{queue.DisabledReason, "■", "bad", 4}
+		return health{queue.DisabledReason, "■", "bad", rankDisabled}
 	case queue.Breaker == wire.BreakerOpen:
 		return health{"paused after failures, next try " + soon(x, queue.NextProbeDateTime), "■", "bad", 3}
 	case len(queue.HeldEvents) > 0:
@@ -95,6 +99,17 @@ func healthOf(x *edge.Context, isEnabled bool, reason string, queue *wire.Queue)
 		return health{limited, "○", "idle", 0}
 	}
 	return h
+}
+
+// visibleHealth returns the state of a subscription, as far as its subscriber may see it.
+func visibleHealth(x *edge.Context, s *wire.Subscription) health {
+	if !s.IsEnabled || s.DisabledReason != "" {
+		return healthOf(x, s.IsEnabled, s.DisabledReason, nil)
+	}
+	if since := time.Time(s.FailingSince); !since.IsZero() {
+		return health{"failing for " + display.Age(x.Timing.Start.Sub(since)), "▲", "warn", 1}
+	}
+	return health{"not failing", "●", "good", 0}
 }
 
 // rateWords describes that messages wait for the rate limit of a subscription, empty if they do not.
@@ -160,22 +175,26 @@ func (h subscriptions) queues(x *edge.Context) (map[string]*wire.Queue, *wire.St
 // view returns a subscription for a page, nil if it has been removed.
 func (h subscriptions) view(x *edge.Context, subscriber, subscription string) (*subscriptionView, error) {
 	var s wire.Subscription
-	err := h.get(x, subscriptionPath(subscriber, subscription), nil, &s)
+	err := h.get(x, subscriptionPath(h.owner(subscriber), subscription), nil, &s)
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	if h.visitor != nil {
+		return h.newView(x, s, nil), nil
+	}
 	var owner wire.Subscriber
 	if err := h.get(x, apiSubscribers, url.Values{"RecID": {s.SubscriberID}}, &firstSubscriber{&owner}); err != nil {
 		return nil, err
 	}
-	queues, _, err := h.queues(x)
+	queues, stats, err := h.queues(x)
 	if err != nil {
 		return nil, err
 	}
-	v := newView(x, s, queues[strings.ToLower(s.RecID)])
+	v := h.newView(x, s, queues[strings.ToLower(s.RecID)])
+	v.IsPaused = stats.InHand.Paused != ""
 	v.name(x, &owner)
 	return v, nil
 }
@@ -193,9 +212,8 @@ func (o *firstSubscriber) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// newView returns a subscription for a page, without the name of its subscriber.
-func newView(x *edge.Context, s wire.Subscription, queue *wire.Queue) *subscriptionView {
-	page := x.Base + subscriptionAddress(s.RecID)
+// newView returns a subscription for a page, for administrators without the name of its subscriber.
+func (h subscriptions) newView(x *edge.Context, s wire.Subscription, queue *wire.Queue) *subscriptionView {
 	v := &subscriptionView{
 		Subscription: s,
 		State:        healthOf(x, s.IsEnabled, s.DisabledReason, queue),
@@ -204,18 +222,12 @@ func newView(x *edge.Context, s wire.Subscription, queue *wire.Queue) *subscript
 		Failing:      ago(x, s.FailingSince),
 		Order:        orderWords(&s),
 		FormatWords:  formatWords(s.Format),
-		URLs: subscriptionURLs{
-			Page:     page,
-			Edit:     page + "/Edit",
-			Messages: x.Base + pathMessages + "?SubscriptionID=" + url.QueryEscape(s.RecID),
-			Test:     page + "/Do/Test",
-			Toggle:   page + "/Do/Enable",
-			Rotate:   page + "/Do/Rotate",
-			Delete:   page + "/Do/Delete",
-		},
+		URLs:         h.urls(x, &s),
 	}
-	if s.IsEnabled {
-		v.URLs.Toggle = page + "/Do/Disable"
+	if h.visitor != nil {
+		v.Subscriber = h.visitor.Name
+		v.State = visibleHealth(x, &s)
+		v.Failing = moment{} // the state has it
 	}
 	var whole bool
 	v.Conditions, whole = conditionRows(s.Where)
@@ -242,8 +254,8 @@ func (v *subscriptionView) name(x *edge.Context, s *wire.Subscriber) {
 	if s.ItemNo != 0 {
 		v.URLs.Subscriber = x.Base + subscriberAddress(s.ItemNo)
 	}
-	if v.State.rank < 4 && s.Name != "" && !s.IsEnabled {
-		v.State = health{"its subscriber is disabled", "■", "bad", 4}
+	if v.State.rank < rankDisabled && s.Name != "" && !s.IsEnabled {
+		v.State = health{"its subscriber is disabled", "■", "bad", rankDisabled}
 	}
 }
 
@@ -276,9 +288,6 @@ func subscriptionPath(subscriber, subscription string) string {
 	return apiSubscribers + "/" + url.PathEscape(subscriber) + "/Subscriptions/" + url.PathEscape(subscription)
 }
 
-// subscriptionAddress returns the address of the page of a subscription.
-func subscriptionAddress(id string) string { return pathSubscriptions + "/" + url.PathEscape(id) }
-
 // subscriptionList is the page with subscriptions.
 type subscriptionList struct {
 	encode.Page
@@ -305,8 +314,8 @@ func (h subscriptions) list(x *edge.Context) error {
 		return err
 	}
 	selection := strictly(filters)
-	skip, _ := strconv.Atoi(x.Request.URL.Query().Get(query.Skip))
-	selection.Set(query.Skip, strconv.Itoa(max(0, skip)))
+	skip := skipIn(x)
+	selection.Set(query.Skip, strconv.Itoa(skip))
 	selection.Set(query.Take, strconv.Itoa(maxSubscriptions+1))
 	var found rows[wire.Subscription]
 	if err := h.get(x, apiSubscriptions, selection, &found); err != nil {
@@ -314,7 +323,7 @@ func (h subscriptions) list(x *edge.Context) error {
 	}
 	page := subscriptionList{
 		Page:    frame(x, "Subscriptions", startLink),
-		Note:    noteOf(x.Request.URL.Query().Get(memberNote)),
+		Note:    noteIn(x),
 		Filters: conditionsOf(kindOf("Subscription"), x.Base+pathSubscriptions, filters, messageWords),
 		Search:  map[string]string{"EventName": filters.Get("EventName"), "URLContains": filters.Get("URLContains")},
 	}
@@ -341,7 +350,7 @@ func (h subscriptions) views(x *edge.Context, list []wire.Subscription) ([]*subs
 	}
 	var views []*subscriptionView
 	for _, s := range list {
-		v := newView(x, s, queues[strings.ToLower(s.RecID)])
+		v := h.newView(x, s, queues[strings.ToLower(s.RecID)])
 		owner := byID[strings.ToLower(s.SubscriberID)]
 		v.name(x, &owner)
 		views = append(views, v)
@@ -372,18 +381,27 @@ func (h subscriptions) subscribersOf(x *edge.Context, list []wire.Subscription) 
 
 // find returns the subscription in the address.
 func (h subscriptions) find(x *edge.Context) (*subscriptionView, error) {
-	var found rows[wire.Subscription]
 	id := x.Params.Get("SubscriptionID")
-	err := h.get(x, apiSubscriptions, url.Values{"RecID": {id}}, &found)
-	s, err := only(found, err, "subscription")
+	subscriber, err := h.subscriberOf(x, id)
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.view(x, s.SubscriberID, s.RecID)
+	v, err := h.view(x, subscriber, id)
 	if err == nil && v == nil {
 		err = fault.New(fault.NotFound, "There is no such subscription")
 	}
 	return v, err
+}
+
+// subscriberOf returns the SubscriberID of a subscription.
+func (h subscriptions) subscriberOf(x *edge.Context, subscription string) (string, error) {
+	if h.visitor != nil {
+		return h.visitor.Subscriber, nil
+	}
+	var found rows[wire.Subscription]
+	err := h.get(x, apiSubscriptions, url.Values{"RecID": {subscription}}, &found)
+	s, err := only(found, err, "subscription")
+	return s.SubscriberID, err
 }
 
 // subscriptionPage is the page of a subscription.
@@ -401,17 +419,21 @@ func (h subscriptions) one(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	return v.show(x, http.StatusOK, subscriptionPage{Note: noteOf(x.Request.URL.Query().Get(memberNote))})
+	if h.visitor != nil {
+		err = h.addMessages(x, v)
+	}
+	if err != nil {
+		return err
+	}
+	return h.show(x, http.StatusOK, v, subscriptionPage{Note: noteIn(x)})
 }
 
-func (v *subscriptionView) show(x *edge.Context, status int, page subscriptionPage) error {
-	page.Page = frame(x, v.EventName+" to "+display.ShortURL(v.URL), subscriptionsLink)
+// show shows a subscription. It reads nothing, which could fail: a secret on the page would be lost.
+func (h subscriptions) show(x *edge.Context, status int, v *subscriptionView, page subscriptionPage) error {
+	page.Page = h.frame(x, v.EventName+" to "+display.ShortURL(v.URL), h.subscriptionsLink())
 	page.subscriptionView = v
 	return show(x, status, "subscription", page)
 }
-
-// subscriptionsLink leads to the list of subscriptions.
-var subscriptionsLink = encode.Link{Name: "Subscriptions", URL: pathSubscriptions}
 
 // subscriptionAction is something that can be done with a subscription.
 type subscriptionAction struct {
@@ -419,6 +441,10 @@ type subscriptionAction struct {
 	note                string // after it has been carried out
 	danger              bool
 	effects             []string
+
+	// do carries out the action and returns the page that follows. It is nil if there is a secret to
+	// show.
+	do func(h subscriptions, x *edge.Context, v *subscriptionView) (address string, err error)
 }
 
 var subscriptionActions = []subscriptionAction{
@@ -431,6 +457,7 @@ var subscriptionActions = []subscriptionAction{
 			"A message with a sample body is sent to the endpoint now, signed like all others. Its event name " +
 				"ends with .test, so that the receiver can recognize it.",
 		},
+		do: subscriptions.test,
 	},
 	{
 		name:    "Enable",
@@ -438,6 +465,9 @@ var subscriptionActions = []subscriptionAction{
 		button:  "Enable",
 		title:   "Enable the subscription",
 		effects: []string{"Messages that wait are sent, the oldest first, and new ones as they come."},
+		do: func(h subscriptions, x *edge.Context, v *subscriptionView) (string, error) {
+			return h.setEnabled(x, v, true)
+		},
 	},
 	{
 		name:   "Disable",
@@ -447,6 +477,9 @@ var subscriptionActions = []subscriptionAction{
 		effects: []string{
 			"No message is sent until the subscription is enabled again. Messages that wait are kept; events " +
 				"that are published until then create none.",
+		},
+		do: func(h subscriptions, x *edge.Context, v *subscriptionView) (string, error) {
+			return h.setEnabled(x, v, false)
 		},
 	},
 	{
@@ -465,7 +498,31 @@ var subscriptionActions = []subscriptionAction{
 		title:   "Delete the subscription",
 		danger:  true,
 		effects: []string{"The subscription is deleted and messages that wait are never sent. This cannot be undone."},
+		do:      subscriptions.remove,
 	},
+}
+
+// test sends a test message.
+func (h subscriptions) test(x *edge.Context, v *subscriptionView) (string, error) {
+	var sent wire.MessageState
+	err := h.send(x, http.MethodPost, h.path(v)+"/Test", nil, &sent)
+	return h.messageAddress(sent.MessageID), err
+}
+
+// setEnabled enables or disables a subscription.
+func (h subscriptions) setEnabled(x *edge.Context, v *subscriptionView, isEnabled bool) (string, error) {
+	err := h.send(x, http.MethodPatch, h.path(v), map[string]any{"IsEnabled": isEnabled}, nil)
+	return h.subscriptionAddress(v.RecID), err
+}
+
+// remove deletes a subscription.
+func (h subscriptions) remove(x *edge.Context, v *subscriptionView) (string, error) {
+	return h.subscriptionList, h.send(x, http.MethodDelete, h.path(v), nil, nil)
+}
+
+// path returns the path of the operations on a subscription.
+func (h subscriptions) path(v *subscriptionView) string {
+	return subscriptionPath(h.owner(v.SubscriberID), v.RecID)
 }
 
 // actionOf returns the action in the address, and its subscription.
@@ -486,29 +543,33 @@ func (h subscriptions) confirm(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.confirmation(x, v).open(x)
+	return h.confirmation(x, a, v).open(x)
 }
 
 // confirmation returns the confirmation before an action.
-func (a subscriptionAction) confirmation(x *edge.Context, v *subscriptionView) confirmation {
-	return confirmation{
-		Page: frame(x, a.title, subscriptionsLink,
-			encode.Link{Name: v.EventName, URL: subscriptionAddress(v.RecID)}),
+func (h subscriptions) confirmation(x *edge.Context, a subscriptionAction, v *subscriptionView) confirmation {
+	address := h.subscriptionAddress(v.RecID)
+	c := confirmation{
+		Page:    h.frame(x, a.title, h.subscriptionsLink(), encode.Link{Name: v.EventName, URL: address}),
 		Effects: a.effects,
 		Facts: []encode.Pair{
 			{Name: "Subscriber", Value: v.Subscriber},
 			{Name: "Event", Value: v.EventName},
 			{Name: "Endpoint", Value: v.URL},
 			{Name: "State", Value: v.State.Words},
-			{Name: "Waiting messages", Value: cmp.Or(v.Pending, "none in the last hour")},
 		},
-		Action: subscriptionAddress(v.RecID) + "/Do/" + a.name,
+		Action: address + "/Do/" + a.name,
 		Hidden: a.hidden(&v.Subscription),
 		Fields: a.fields(""),
 		Button: a.button,
 		Danger: a.danger,
-		Back:   subscriptionAddress(v.RecID),
+		Back:   address,
 	}
+	if h.visitor == nil {
+		waiting := cmp.Or(v.Pending, "none in the last hour")
+		c.Facts = append(c.Facts, encode.Pair{Name: "Waiting messages", Value: waiting})
+	}
+	return c
 }
 
 // actionRotate replaces the secret. Its response is no redirect: the secret is never shown again.
@@ -563,17 +624,17 @@ func (h subscriptions) rotate(x *edge.Context, a subscriptionAction, v *subscrip
 		return err
 	}
 	if values.Get(memberState) != secretState(&v.Subscription) {
-		return a.confirmation(x, v).outdated(x, secretReplaced)
+		return h.confirmation(x, a, v).outdated(x, secretReplaced)
 	}
 	var rotated wire.RotatedSecret
-	err = h.send(x, http.MethodPost, subscriptionPath(v.SubscriberID, v.RecID)+"/Secret", rotation(values), &rotated)
+	err = h.send(x, http.MethodPost, h.path(v)+"/Secret", rotation(values), &rotated)
 	if err != nil {
-		c := a.confirmation(x, v)
+		c := h.confirmation(x, a, v)
 		c.Fields = a.fields(values.Get(memberKeepFor))
 		return c.retry(x, err)
 	}
 	v.SigningSecrets = rotated.SigningSecrets
-	return v.show(x, http.StatusOK, subscriptionPage{
+	return h.show(x, http.StatusOK, v, subscriptionPage{
 		Secret: rotated.Secret,
 		Until:  ago(x, rotated.OldSecretUntil),
 	})
@@ -585,24 +646,12 @@ func (h subscriptions) act(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.name == actionRotate {
+	if a.do == nil {
 		return h.rotate(x, a, v)
 	}
-	path := subscriptionPath(v.SubscriberID, v.RecID)
-	page := subscriptionAddress(v.RecID)
-	switch a.name {
-	case "Test":
-		var sent wire.MessageState
-		err = h.send(x, http.MethodPost, path+"/Test", nil, &sent)
-		page = addressOf(sent.MessageID)
-	case "Enable", "Disable":
-		err = h.send(x, http.MethodPatch, path, map[string]any{"IsEnabled": a.name == "Enable"}, nil)
-	case "Delete":
-		err = h.send(x, http.MethodDelete, path, nil, nil)
-		page = pathSubscriptions
-	}
+	target, err := a.do(h, x, v)
 	if err != nil {
-		return a.confirmation(x, v).retry(x, err)
+		return h.confirmation(x, a, v).retry(x, err)
 	}
-	return goTo(x, page+"?"+memberNote+"="+a.note)
+	return goTo(x, target+"?"+memberNote+"="+a.note)
 }

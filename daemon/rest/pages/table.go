@@ -66,7 +66,7 @@ func dated(x *edge.Context, text, none string) cell {
 // show shows a table.
 func (t table) show(x *edge.Context, status int) error {
 	if t.Note == "" {
-		t.Note = noteOf(x.Request.URL.Query().Get(memberNote))
+		t.Note = noteIn(x)
 	}
 	return show(x, status, "table", t)
 }

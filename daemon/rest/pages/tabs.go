@@ -2,9 +2,14 @@ package pages
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -16,47 +21,131 @@ type tab struct {
 	Selected               bool
 }
 
+// fieldStatus is the field with the status of a message, and the name of its filter.
+const fieldStatus = "Status"
+
+// statusIn is the filter for several statuses of a message.
+var statusIn = fieldStatus + record.In.Suffix()
+
+// parseStatus returns the status that a filter names. The operations accept other forms of a number,
+// too, such as 01.
+func parseStatus(text string) (webhook.Status, bool) {
+	n, err := wire.ParseInteger(record.Int, text)
+	return webhook.Status(n), err == nil
+}
+
+// withoutStatus returns filters except all on the status.
+func withoutStatus(filters url.Values) url.Values {
+	kind := messageKind()
+	others := make(url.Values)
+	for name, texts := range filters {
+		target, ok := kind.Member(name)
+		isOnStatus := ok && kind.Fields[target.Field].Name == fieldStatus
+		if !isOnStatus {
+			others[name] = texts
+		}
+	}
+	return others
+}
+
+// onlyStatus returns the status that filters select alone. ok is false if they select several, or all.
+func onlyStatus(filters url.Values) (status webhook.Status, ok bool) {
+	texts := filters[fieldStatus]
+	isAlone := len(withoutStatus(filters)) == len(filters)-1
+	if len(texts) != 1 || !isAlone {
+		return 0, false
+	}
+	return parseStatus(texts[0])
+}
+
+// listedStatuses are the statuses with a tab.
+var listedStatuses = []webhook.Status{
+	webhook.Failed, webhook.RetryPending, webhook.NotSent, webhook.Successful,
+}
+
 // statusTabs returns links to the messages of each status.
 func statusTabs(base string, filters url.Values) []tab {
-	selected := filters.Get("Status")
-	tabs := []tab{{Name: "all", URL: with(base, filters, "Status", ""), Selected: selected == ""}}
-	for _, s := range []webhook.Status{webhook.Failed, webhook.RetryPending, webhook.NotSent, webhook.Successful} {
-		number := strconv.Itoa(int(s))
-		status := statuses[s]
+	others := withoutStatus(filters)
+	selected, hasSelected := onlyStatus(filters)
+	tabs := []tab{{Name: "all", URL: with(base, others), Selected: len(others) == len(filters)}}
+	for _, s := range listedStatuses {
+		words := statuses[s]
 		tabs = append(tabs, tab{
-			Name:     status.Words,
-			Sign:     status.Sign,
-			Class:    status.Class,
-			URL:      with(base, filters, "Status", number),
-			Selected: selected == number,
+			Name:     words.Words,
+			Sign:     words.Sign,
+			Class:    words.Class,
+			URL:      with(base, others, fieldStatus, strconv.Itoa(int(s))),
+			Selected: hasSelected && selected == s,
 		})
 	}
 	return tabs
 }
 
-// periods are the periods that a list offers.
-var periods = []struct {
-	name   string
+// memberPeriod is the filter of lists that selects the messages of a recent period by its name. Unlike
+// one with a start, it selects the same period when the page is loaded again.
+const memberPeriod = "Period"
+
+// period is a period that a list offers.
+type period struct {
+	name   string // in addresses
+	words  string
 	length time.Duration
-}{
-	{"last hour", time.Hour},
-	{"last 24 hours", 24 * time.Hour},
-	{"last 7 days", 7 * 24 * time.Hour},
 }
 
-// periodTabs returns links to the messages of recent periods. Their addresses have a fixed start, in
-// whole minutes, so that they select the same messages when they are opened later.
-func periodTabs(x *edge.Context, base string, filters url.Values) []tab {
-	selected := filters.Get(queries.MemberSince)
-	any := tab{Name: "any time", URL: with(base, filters, queries.MemberSince, "")}
-	any.Selected = selected == ""
-	tabs := []tab{any}
-	for _, period := range periods {
-		start := x.Timing.Start.Add(-period.length).UTC().Truncate(time.Minute).Format("2006-01-02T15:04:05Z")
+var periods = []period{
+	{"hour", "last hour", time.Hour},
+	{"day", "last 24 hours", 24 * time.Hour},
+	{"week", "last 7 days", 7 * 24 * time.Hour},
+}
+
+// periodOf returns the period with a name.
+func periodOf(name string) (p period, ok bool) {
+	i := slices.IndexFunc(periods, func(p period) bool { return strings.EqualFold(p.name, name) })
+	if i < 0 {
+		return period{}, false
+	}
+	return periods[i], true
+}
+
+// periodWords describes the period with a name.
+func periodWords(name string) string {
+	p, ok := periodOf(name)
+	if !ok {
+		return name
+	}
+	return p.words
+}
+
+// withStart returns the filters of a list as the operations have them: with the start of the period
+// instead of its name.
+func withStart(x *edge.Context, filters url.Values) (url.Values, error) {
+	names := filters[memberPeriod]
+	if len(names) == 0 {
+		return filters, nil
+	}
+	p, ok := periodOf(names[0])
+	if !ok || len(names) > 1 {
+		return nil, invalid([]fault.Field{{Name: memberPeriod, Message: "must be hour, day or week"}})
+	}
+	if filters.Has(queries.MemberSince) {
+		message := "cannot be combined with " + queries.MemberSince + ": remove one of them"
+		return nil, invalid([]fault.Field{{Name: memberPeriod, Message: message}})
+	}
+	fixed := without(filters, memberPeriod)
+	fixed.Set(queries.MemberSince, x.Timing.Start.Add(-p.length).UTC().Format(time.RFC3339))
+	return fixed, nil
+}
+
+// periodTabs returns links to the messages of recent periods.
+func periodTabs(base string, filters url.Values) []tab {
+	others := without(filters, memberPeriod, queries.MemberSince)
+	selected, hasSelected := periodOf(filters.Get(memberPeriod))
+	tabs := []tab{{Name: "any time", URL: with(base, others), Selected: len(others) == len(filters)}}
+	for _, p := range periods {
 		tabs = append(tabs, tab{
-			Name:     period.name,
-			URL:      with(base, filters, queries.MemberSince, start),
-			Selected: selected == start,
+			Name:     p.words,
+			URL:      with(base, others, memberPeriod, p.name),
+			Selected: hasSelected && selected.name == p.name,
 		})
 	}
 	return tabs

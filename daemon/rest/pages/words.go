@@ -3,10 +3,7 @@ package pages
 import (
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -48,16 +45,4 @@ func answer(code *int, message string) string {
 	default:
 		return text + " " + message
 	}
-}
-
-// next describes when an open message is sent, empty if it is not open.
-func next(x *edge.Context, m *wire.Message) string {
-	if !webhook.Status(m.Status).Open() {
-		return ""
-	}
-	planned := time.Time(m.NextAttemptDateTime)
-	if planned.IsZero() || !planned.After(x.Timing.Start) {
-		return due
-	}
-	return ago(x, m.NextAttemptDateTime).Words
 }

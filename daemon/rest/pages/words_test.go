@@ -1,8 +1,13 @@
 package pages
 
 import (
+	"net/url"
 	"testing"
+	"time"
 	"unicode/utf8"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // TestAnswer checks that a code is not left out because the message starts with its digits.
@@ -38,12 +43,71 @@ func TestShortID(t *testing.T) {
 	}
 }
 
-// TestStateOf checks that other parts have another digest, wherever they are separated.
+// TestStateOf checks that other parts have another digest.
 func TestStateOf(t *testing.T) {
 	if stateOf("a\nb", "c") == stateOf("a", "b\nc") {
 		t.Error("parts with line feeds have the same digest")
 	}
 	if stateOf(`a"`, `b`) == stateOf(`a`, `"b`) {
 		t.Error("parts with quotes have the same digest")
+	}
+}
+
+// TestWith checks changes of the filters in an address.
+func TestWith(t *testing.T) {
+	filters := url.Values{"A": {"1"}}
+	for _, c := range []struct {
+		filters url.Values
+		changes []string
+		want    string
+	}{
+		{nil, []string{"A", "b"}, "/x?A=b"},
+		{nil, nil, "/x"},
+		{filters, []string{"a", "2"}, "/x?a=2"},
+		{filters, []string{"A", ""}, "/x"},
+	} {
+		if got := with("/x", c.filters, c.changes...); got != c.want {
+			t.Errorf("%v with %q: got %s, want %s", c.filters, c.changes, got, c.want)
+		}
+	}
+	if filters.Get("A") != "1" {
+		t.Errorf("the filters have changed to %v", filters)
+	}
+}
+
+// TestSentence checks warnings that do not start with a letter of ASCII.
+func TestSentence(t *testing.T) {
+	for text, want := range map[string]string{"a b": "A b.", "élan": "Élan.", "7 rows": "7 rows."} {
+		if got := sentence(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestDueWords checks why a message that is due has not been sent.
+func TestDueWords(t *testing.T) {
+	x := &edge.Context{Timing: edge.Timing{Start: time.Now()}}
+	soon := wire.Timestamp(x.Timing.Start.Add(90 * time.Second))
+	past := wire.Timestamp(x.Timing.Start.Add(-time.Minute))
+	for _, c := range []struct {
+		queue *wire.Queue
+		want  string
+	}{
+		{nil, "due"},
+		{&wire.Queue{IsEnabled: true}, "due"},
+		{&wire.Queue{}, "once enabled"},
+		{&wire.Queue{IsEnabled: true, DisabledReason: "410 Gone"}, "once enabled"},
+		{&wire.Queue{IsEnabled: true, HeldEvents: []string{"a", "debtor.created"}}, "held"},
+		{&wire.Queue{IsEnabled: true, HeldEvents: []string{"a"}}, "due"},
+		{&wire.Queue{IsEnabled: true, Breaker: wire.BreakerOpen, NextProbeDateTime: soon}, "paused, next try in 1m"},
+		{&wire.Queue{IsEnabled: true, Breaker: wire.BreakerOpen, NextProbeDateTime: past}, "paused, next try now"},
+		{&wire.Queue{IsEnabled: true, WaitUntilDateTime: soon}, "paused as requested, next try in 1m"},
+		{&wire.Queue{IsEnabled: true, RateUntilDateTime: soon, Ordered: true}, "rate limit, next in 1m"},
+		{&wire.Queue{IsEnabled: true, Ordered: true}, "in its turn"},
+		{&wire.Queue{IsEnabled: true, OrderedByKey: true}, "in its turn"},
+	} {
+		if got := dueWords(x, c.queue, "debtor.created"); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.queue, got, c.want)
+		}
 	}
 }
