@@ -288,7 +288,7 @@ func (s *statistics) foot(lines, width int, columns *grid.Layout, filters string
 // fitValues leaves out the last values of a line that do not fit, with their names. The first fixed
 // spans stay.
 func fitValues(line []theme.Span, fixed, width int) []theme.Span {
-	more := []theme.Span{
+	hint := []theme.Span{
 		{Text: keymap.KeyFor(keymap.InBrowser, keymap.ShowInfo), Role: theme.Key},
 		{Text: " more", Role: theme.Dim},
 	}
@@ -297,10 +297,10 @@ func fitValues(line []theme.Span, fixed, width int) []theme.Span {
 	}
 	const pair = 2 // a name and a value
 	end := len(line)
-	for end-pair >= fixed && spansWidth(line[:end])+spansWidth(more) > width {
+	for end-pair >= fixed && spansWidth(line[:end])+spansWidth(hint) > width {
 		end -= pair
 	}
-	return append(line[:end:end], more...)
+	return append(line[:end:end], hint...)
 }
 
 // spansWidth returns the width of spans in cells.

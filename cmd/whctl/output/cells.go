@@ -141,10 +141,10 @@ func showNextTry(s Screen, values []string, queueOf func(subscriptionID string) 
 	wait := time.Time(queue.WaitUntilDateTime)
 	rate := time.Time(queue.RateUntilDateTime)
 	due, _ := timeOf(values[0]) // before any other time if the message is not scheduled
-	switch {
-	case !wait.IsZero() && !due.After(wait):
+	if !wait.IsZero() && !due.After(wait) {
 		return cell{s.RequestedWait(wait), theme.Warning}
-	case !rate.IsZero() && !due.After(rate):
+	}
+	if !rate.IsZero() && !due.After(rate) {
 		return s.rateLimit(rate)
 	}
 	return showDue(s, values[:1])

@@ -271,7 +271,11 @@ func (e endpointList) columns(rows []endpointRow) endpointColumns {
 		c.reason = max(c.reason, theme.Width(row.reason))
 		c.when = max(c.when, theme.Width(row.when))
 	}
-	const sign, gaps, margin = 3, 3 * 3, 1
+	const (
+		sign   = 3
+		gaps   = 3 * 3
+		margin = 1
+	)
 	room := e.width - sign - gaps - margin - c.affected - c.when
 	if c.name+c.reason > room {
 		fairShare := room * 2 / 5

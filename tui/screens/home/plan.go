@@ -192,7 +192,11 @@ func (l layout) hasTraffic() bool { return l.hasEndpoints() && l.Stats.SuccessRa
 
 // hourHeight returns the height of the last hour.
 func (l layout) hourHeight(p plan) int {
-	const numbers, failures, gap = 1, 1, 1
+	const (
+		numbers  = 1
+		failures = 1
+		gap      = 1
+	)
 	if p[chartBars] == 0 {
 		return numbers
 	}
