@@ -120,7 +120,7 @@ const (
 	reservedShare = 8
 
 	measureBatch   = 20_000 // IDs of rows that are measured at a time
-	agePart        = 4096   // IDs of rows whose age is compared at a time
+	agePart        = 4096   // IDs of the rows that are compared at a time
 	sizeStep       = 8      // rows that are deleted at a time to reduce the size; each may be large
 	maxSizeRows    = 4096   // max. rows that one transaction deletes to reduce the size
 	maxShrinkPages = 1024   // max. pages to return at a time

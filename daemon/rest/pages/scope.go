@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// scope is whose messages and subscriptions pages show and change: those of all subscribers, for an
-// administrator, or its own, for a subscriber that has entered.
+// scope decides which messages and subscriptions pages show and change: those of all subscribers, for
+// an administrator, or only its own, for a subscriber that has entered.
 type scope struct {
 	client
 	visitor          *webhook.Visitor // nil for an administrator
