@@ -236,6 +236,13 @@ func testConcurrent(t *testing.T, open func() *DB) {
 	if unique := slices.Compact(slices.Clone(versions)); len(unique) != len(versions) {
 		t.Errorf("the recorded versions are %d, want each once", versions)
 	}
+	if db.Schema != "" {
+		return // which has a lease for migrations
+	}
+	_, err = db.Exec(t.Context(), `INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (1, 1)`)
+	if err == nil {
+		t.Error("a version can be recorded twice")
+	}
 }
 
 // testFailureIsRolledBack checks that a failed migration returns an error and is rolled back.
