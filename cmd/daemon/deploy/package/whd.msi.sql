@@ -9,7 +9,7 @@ INSERT INTO `Environment` (`Environment`, `Name`, `Value`, `Component_`) VALUES 
 -- of deferred actions are those of properties with their data. Wine ignores MsiHiddenProperties
 -- and logs all properties in the end, so ERPDSN is deleted when it is not needed any more.
 INSERT INTO `Property` (`Property`, `Value`) VALUES ('MsiHiddenProperties', 'ERPDSN;InstallService;UndoInstallService')
-UPDATE `Property` SET `Value` = 'ERPDSN;LISTEN;FIREWALL;FIREWALLFLAG;SERVICEACCOUNT;START;PURGE;CURRENTPRODUCT;SERVICEPATH;WIX_UPGRADE_DETECTED;WIX_DOWNGRADE_DETECTED' WHERE `Property` = 'SecureCustomProperties'
+UPDATE `Property` SET `Value` = 'ERPDSN;LISTEN;FIREWALL;SERVICEACCOUNT;START;PURGE;CURRENTPRODUCT;SERVICEPATH;WIX_UPGRADE_DETECTED;WIX_DOWNGRADE_DETECTED' WHERE `Property` = 'SecureCustomProperties'
 
 -- 512 also finds a version with the same number, such as that of the commit before. REINSTALLMODE
 -- replaces all files, regardless of versions and times.
@@ -32,18 +32,29 @@ INSERT INTO `LaunchCondition` (`Condition`, `Description`) VALUES ('Installed OR
 -- Actions: 18 runs an installed program, 34 a command line, 51 sets a property; 1024 defers,
 -- 1024 + 256 runs if a later step fails, 1024 + 512 after success, all with 2048 as the system;
 -- 64 ignores failures, and 8192 keeps the command line out of the log.
-INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('FirewallFlag', 51, 'FIREWALLFLAG', '--firewall')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('FirewallFlag', 51, 'FirewallArgument', '--firewall')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('ForgetERPDSN', 51, 'ERPDSN', '{}')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('ClearERPDSN', 51, 'ERPDSN', '{}')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('ClearFIREWALL', 51, 'FIREWALL', '{}')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('ClearLISTEN', 51, 'LISTEN', '{}')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('ClearSERVICEACCOUNT', 51, 'SERVICEACCOUNT', '{}')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('RestartService', 3410, 'whd.exe', 'service start')
-INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoUninstallService', 3410, 'whd.exe', 'service install --account "[SERVICEACCOUNT]" [FIREWALLFLAG]')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoUninstallService', 3410, 'whd.exe', 'service install --account "[SERVICEACCOUNT]" [FirewallArgument]')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UninstallService', 3090, 'whd.exe', 'service uninstall')
-INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoInstallService', 11602, 'whd.exe', 'service undo-install --account "[SERVICEACCOUNT]" --listen "[LISTEN]" --erp "[ERPDSN]" [FIREWALLFLAG]')
-INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('InstallService', 11282, 'whd.exe', 'service install --account "[SERVICEACCOUNT]" --listen "[LISTEN]" --erp "[ERPDSN]" [FIREWALLFLAG]')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoInstallService', 11602, 'whd.exe', 'service undo-install --account "[SERVICEACCOUNT]" --listen "[LISTEN]" --erp "[ERPDSN]" [FirewallArgument]')
+INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('InstallService', 11282, 'whd.exe', 'service install --account "[SERVICEACCOUNT]" --listen "[LISTEN]" --erp "[ERPDSN]" [FirewallArgument]')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoUpgradeStore', 3410, 'whd.exe', 'service upgrade --undo')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UpgradeStore', 3090, 'whd.exe', 'service upgrade')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('UndoStartService', 3410, 'whd.exe', 'service stop')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('StartService', 3090, 'whd.exe', 'service start')
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('RemoveData', 3682, 'ProgramFiles64Folder', '"[System64Folder]cmd.exe" /c rd /s /q "[CommonAppDataFolder]whd"')
+
+-- Every user may start a repair, with values for these properties, and its actions run as the system.
+-- So they are deleted before AppSearch reads those of the installation again.
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('ClearERPDSN', 'Installed', 10)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('ClearFIREWALL', 'Installed', 11)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('ClearLISTEN', 'Installed', 12)
+INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('ClearSERVICEACCOUNT', 'Installed', 13)
 
 -- The old version is removed after the new one runs, so that a failed upgrade leaves it alone. Its
 -- removal leaves the service to the new version, which CURRENTPRODUCT names; Wine does
