@@ -1,9 +1,14 @@
 package access
 
 import (
+	"encoding/binary"
+	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/bizhook/whd/daemon/daemontest/roottest"
@@ -45,6 +50,55 @@ func TestModes(t *testing.T) {
 			t.Fatalf("%s: %v: %s", test.commands, err, text)
 		}
 		wantExposed(t, test.name, CheckFile(filepath.Join(top, "conf", "whd.toml")), test.want)
+	}
+}
+
+// TestAccessControlList checks that an access control list counts: the group of the file can be that of root, while
+// the list allows others to write.
+func TestAccessControlList(t *testing.T) {
+	roottest.Need(t)
+	const owner, mask, all = 0x01, 0x10, 0x20
+	for _, test := range []struct {
+		name    string
+		entries []uint64 // tag, rights and number
+		want    string
+	}{
+		{"a user", []uint64{aclUser, 6, 65534}, "may change"},
+		{"a group", []uint64{aclGroup, 6, 65534}, "the group"},
+		{"a user that may read", []uint64{aclUser, 4, 65534}, ""},
+		{"root", []uint64{aclUser, 6, 0}, ""},
+	} {
+		path := filepath.Join(t.TempDir(), "whd.toml")
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		none := uint64(math.MaxUint32)
+		var entries []uint64
+		entries = append(entries, owner, 6, none)
+		for _, tag := range []uint64{aclUser, aclOwnerGroup, aclGroup} {
+			if tag == aclOwnerGroup {
+				entries = append(entries, aclOwnerGroup, 4, none)
+			}
+			if tag == test.entries[0] {
+				entries = append(entries, test.entries...)
+			}
+		}
+		entries = append(entries, mask, 6, none, all, 0, none)
+
+		list := binary.LittleEndian.AppendUint32(nil, 2) // the version
+		for e := range slices.Chunk(entries, 3) {
+			list = binary.LittleEndian.AppendUint16(list, uint16(e[0]))
+			list = binary.LittleEndian.AppendUint16(list, uint16(e[1]))
+			list = binary.LittleEndian.AppendUint32(list, uint32(e[2]))
+		}
+		err := syscall.Setxattr(path, "system.posix_acl_access", list, 0)
+		if errors.Is(err, syscall.ENOTSUP) {
+			t.Skip("the file system has no access control lists")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantExposed(t, test.name, CheckFile(path), test.want)
 	}
 }
 

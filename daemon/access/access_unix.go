@@ -62,8 +62,8 @@ func chainOf(path string) (chain []Object, err error) {
 	}
 }
 
-// objectOf describes a file by its mode. Access control lists are contained in the mode: its bits
-// for the group are the most that they allow.
+// objectOf describes a file by its mode and its access control list. The mode contains the list: its
+// bits for the group are the most that it allows.
 func objectOf(path string, s syscall.Stat_t) Object {
 	o := Object{Path: path, Owner: accountOf(s.Uid)}
 	kind := s.Mode & syscall.S_IFMT
@@ -76,17 +76,27 @@ func objectOf(path string, s syscall.Stat_t) Object {
 		rights |= Replace // otherwise only the owners of files may do that
 	}
 	if s.Mode&0o020 != 0 {
-		number := strconv.FormatUint(uint64(s.Gid), 10)
-		group := Account{ID: "group " + number, Name: "the group " + number}
-		if g, err := user.LookupGroupId(number); err == nil {
-			group.Name = "the group " + g.Name
+		writers, hasList := listedWriters(path, s.Gid)
+		if !hasList {
+			writers = []Account{groupOf(s.Gid)}
 		}
-		o.Grants = append(o.Grants, Grant{group, rights})
+		for _, w := range writers {
+			o.Grants = append(o.Grants, Grant{w, rights})
+		}
 	}
 	if s.Mode&0o002 != 0 {
 		o.Grants = append(o.Grants, Grant{Account{"others", "every user"}, rights})
 	}
 	return o
+}
+
+func groupOf(number uint32) Account {
+	text := strconv.FormatUint(uint64(number), 10)
+	a := Account{ID: "group " + text, Name: "the group " + text}
+	if g, err := user.LookupGroupId(text); err == nil {
+		a.Name = "the group " + g.Name
+	}
+	return a
 }
 
 func accountOf(number uint32) Account {
