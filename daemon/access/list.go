@@ -7,7 +7,7 @@ import (
 
 // entry is an entry of an access control list of Windows.
 type entry struct {
-	Kind  byte // allowed, allowedIf or another
+	Kind  byte // one of those below, or another
 	Flags byte
 	Mask  uint32
 	ID    string // security identifier of the account
@@ -15,9 +15,13 @@ type entry struct {
 
 // Kinds and flags of entries.
 const (
-	allowed     = 0
-	allowedIf   = 9 // under a condition, which counts as met
-	inheritOnly = 0x08
+	allowed        = 0
+	allowedIf      = 9 // under a condition, which counts as met
+	denied         = 1
+	deniedObject   = 6
+	deniedIf       = 10
+	deniedObjectIf = 12
+	inheritOnly    = 0x08
 )
 
 // Bits of masks.
@@ -48,6 +52,10 @@ func rightsOf(mask uint32) (rights Right) {
 	return rights
 }
 
+// unreadable is the account of entries in a form that files do not have usually, such as those for
+// objects of a directory service: Windows accepts them, so they must not hide an account.
+var unreadable = Account{ID: "unreadable", Name: "an account in an unusual entry of the permissions"}
+
 // grantsOf returns the rights that a list allows on the object itself. Without a list, everyone may do
 // everything.
 func grantsOf(entries []entry, hasList bool, name func(id string) string) (grants []Grant) {
@@ -55,12 +63,17 @@ func grantsOf(entries []entry, hasList bool, name func(id string) string) (grant
 		return []Grant{{Account{everyone, name(everyone)}, anyChange}}
 	}
 	for _, e := range entries {
-		isAllowed := e.Kind == allowed || e.Kind == allowedIf
 		rights := rightsOf(e.Mask)
-		if !isAllowed || rights == 0 || e.Flags&inheritOnly != 0 {
+		if rights == 0 || e.Flags&inheritOnly != 0 {
 			continue
 		}
-		grants = append(grants, Grant{Account{e.ID, name(e.ID)}, rights})
+		switch e.Kind {
+		case denied, deniedObject, deniedIf, deniedObjectIf:
+		case allowed, allowedIf:
+			grants = append(grants, Grant{Account{e.ID, name(e.ID)}, rights})
+		default:
+			grants = append(grants, Grant{unreadable, rights})
+		}
 	}
 	return grants
 }
@@ -73,10 +86,13 @@ const (
 )
 
 // privileged lists the accounts that have all rights on a machine anyway, and two that mean the
-// owner of an object, which is checked by itself.
+// owner of an object, which is checked by itself. Server operators, of domain controllers, can change
+// the programs of services, and backup operators can overwrite any file.
 var privileged = []string{
 	localSystem,
 	administrators,
+	"S-1-5-32-549", // server operators
+	"S-1-5-32-551", // backup operators
 	"S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464", // TrustedInstaller
 	"S-1-3-0", // creator owner
 	"S-1-3-4", // owner rights

@@ -32,7 +32,6 @@ const (
 	inherited     = 0x10
 	toAll         = 0x01 | 0x02 // to files and directories
 	toDirectories = 0x02
-	denied        = 1
 )
 
 // Lists of directories of Windows.
@@ -110,7 +109,14 @@ func TestLists(t *testing.T) {
 		{"others may write", administrators, []entry{{allowed, 0, genericWrite, eve}}, false, eve, ""},
 		{"others may do everything", administrators, []entry{{allowed, 0, genericAll, eve}}, false, eve, eve},
 		{"others, under a condition", administrators, []entry{{allowedIf, 0, full, eve}}, false, eve, eve},
-		{"others may not", administrators, []entry{{denied, 0, full, users}}, false, "", ""},
+		{"others may not", administrators, []entry{{denied, 0, full, users}, {deniedIf, 0, full, users},
+			{deniedObject, 0, full, ""}, {deniedObjectIf, 0, full, ""}}, false, "", ""},
+		{"an entry for objects", administrators, []entry{{5, 0, full, ""}}, false, "unusual", "unusual"},
+		{"an entry for objects, to read", administrators, []entry{{5, 0, readExecute, ""}}, false, "", ""},
+		{"an entry for objects under a condition", administrators,
+			[]entry{{11, 0, full, ""}}, false, "unusual", "unusual"},
+		{"operators of a domain controller", administrators,
+			[]entry{{allowed, 0, modify, "S-1-5-32-549"}}, false, "", ""},
 		{"only new files", administrators,
 			[]entry{{allowed, toAll | inheritOnly, full, users}}, false, "", ""},
 		{"domain administrators", domainAdmins, []entry{{allowed, 0, full, domainAdmins}}, false, "", ""},

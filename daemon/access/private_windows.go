@@ -70,7 +70,8 @@ func MakePrivateDir(dir string, accounts ...string) error {
 		}
 	}
 
-	// The second time finds files that others have added before the directory was restricted.
+	// The second time finds files that others have added before the directory was restricted, and the
+	// third time those in directories below.
 	if err := checkContent(dir, isTrusted); err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func MakePrivateDir(dir string, accounts ...string) error {
 	if err := restrictNamed(dir, list); err != nil {
 		return fmt.Errorf("setting the permissions of %s: %w", dir, err)
 	}
-	return nil
+	return checkContent(dir, isTrusted)
 }
 
 // MakePrivateFile restricts a file to the system, administrators, and an account that may only
