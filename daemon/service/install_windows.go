@@ -206,7 +206,12 @@ func closeFirewall() error {
 
 func firewall(args ...string) error {
 	args = append([]string{"advfirewall", "firewall"}, args...)
-	text, err := exec.Command("netsh", args...).CombinedOutput()
+	system, err := windows.GetSystemDirectory()
+	if err != nil {
+		return err
+	}
+	// PATH may begin with directories of others.
+	text, err := exec.Command(filepath.Join(system, "netsh.exe"), args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("changing the firewall: netsh %q: %w: %s", args, err, text)
 	}
