@@ -216,7 +216,7 @@ func (p services) trustedConfig() (config.Config, error) {
 	if err != nil {
 		return conf, err
 	}
-	if conf.File != "" && conf.File != file { // named by a variable of the environment
+	if conf.File != "" { // named by a variable of the environment, or created since
 		if err := service.CheckSettings(conf.File); err != nil {
 			return conf, err
 		}
