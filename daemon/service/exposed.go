@@ -16,7 +16,7 @@ func CheckSettings(path string) error {
 	if runtime.GOOS == "windows" {
 		accounts = AccountIDs()
 	}
-	return explained(access.CheckFile(path, accounts...), dataRemedy(runtime.GOOS))
+	return explained(access.CheckFile(path, accounts...), settingsRemedy(runtime.GOOS))
 }
 
 // CheckOwnSettings is CheckSettings in the process of the service, which may not query the service
@@ -26,13 +26,14 @@ func CheckOwnSettings(path string) error {
 	if runtime.GOOS == "windows" {
 		accounts = []string{identity(Name)}
 	}
-	return explained(access.CheckFile(path, accounts...), dataRemedy(runtime.GOOS))
+	return explained(access.CheckFile(path, accounts...), settingsRemedy(runtime.GOOS))
 }
 
 // CheckData returns an error with a remedy if others than administrators and the service can change
 // the data directory.
 func CheckData(dir string) error {
-	return explained(access.CheckDir(dir, AccountIDs()...), dataRemedy(runtime.GOOS))
+	accounts := AccountIDs()
+	return explained(access.CheckDir(dir, accounts...), dataRemedy(runtime.GOOS, dir, accounts))
 }
 
 // CheckProgram returns an error with a remedy if others than administrators can replace the program
@@ -49,13 +50,30 @@ func explained(err error, remedy string) error {
 	return fmt.Errorf("%w; %s", err, remedy)
 }
 
-func dataRemedy(platform string) string {
+func settingsRemedy(platform string) string {
 	if platform == "windows" {
 		return "administrators run whd with these files: rename the directory, run whd service uninstall and" +
 			" whd service install, and copy the files that you trust into the new directory"
 	}
 	return "root runs whd with it: make root the owner, and remove the rights of others to write" +
 		" (chown root, chmod go-w)"
+}
+
+// dataRemedy differs from settingsRemedy on Windows: an installation with settings that exist does not
+// create their data directory. The last account is that of the service.
+func dataRemedy(platform, dir string, accounts []string) string {
+	if platform != "windows" {
+		return settingsRemedy(platform)
+	}
+	command := fmt.Sprintf(`icacls "%s" /inheritance:r /grant:r`, dir)
+	for _, grant := range []string{"S-1-5-18:(OI)(CI)F", "S-1-5-32-544:(OI)(CI)F"} {
+		command += fmt.Sprintf(` "*%s"`, grant)
+	}
+	if len(accounts) > 0 {
+		command += fmt.Sprintf(` "*%s:(OI)(CI)M"`, accounts[len(accounts)-1])
+	}
+	return "administrators run whd with these files: remove those that you do not trust, and let only" +
+		" administrators and the service change the directory; for its inherited permissions, run: " + command
 }
 
 const programRemedy = "the service runs this program: move the programs to a directory below Program Files," +

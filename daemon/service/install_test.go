@@ -100,10 +100,16 @@ func TestExplained(t *testing.T) {
 		"windows": "rename the directory",
 		"linux":   "chown root",
 	} {
-		err := explained(exposed, dataRemedy(platform))
+		err := explained(exposed, settingsRemedy(platform))
 		if !errors.Is(err, access.ErrExposed) || !strings.Contains(err.Error(), want) {
 			t.Errorf("on %s: got the error %v, want one with %q", platform, err, want)
 		}
+	}
+	got := dataRemedy("windows", `D:\a b`, []string{"S-1-5-80-1", "S-1-5-21-2"})
+	want := `icacls "D:\a b" /inheritance:r /grant:r "*S-1-5-18:(OI)(CI)F" "*S-1-5-32-544:(OI)(CI)F"` +
+		` "*S-1-5-21-2:(OI)(CI)M"`
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("the remedy for data is %s, want the command %s", got, want)
 	}
 	if err := explained(os.ErrPermission, "remedy"); err != os.ErrPermission {
 		t.Errorf("another error: got %v, want it unchanged", err)
