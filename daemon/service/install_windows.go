@@ -50,6 +50,9 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := i.checkProgram(id.String()); err != nil {
+		return err
+	}
 	if i.Account != "" {
 		if err := grantLogon(id); err != nil {
 			return err
@@ -72,6 +75,19 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "service installed with the account %s; start it with: %s service start\n",
 		cmp.Or(i.Account, account), Name)
+	return nil
+}
+
+// checkProgram returns an error if the service has all rights, and others can replace its program. For
+// an account with fewer rights, makeSettings warns.
+func (i Installation) checkProgram(account string) error {
+	const system = "S-1-5-18"
+	if account != system {
+		return nil
+	}
+	if err := CheckProgram(i.Executable); errors.Is(err, access.ErrExposed) {
+		return err
+	}
 	return nil
 }
 

@@ -1,10 +1,15 @@
 package service
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/bizhook/whd/daemon/access"
 )
 
 // TestGrantLogon grants the right to the account of the test, which is an administrator under Wine
@@ -36,6 +41,34 @@ func TestAccountID(t *testing.T) {
 	_, err = Installation{Account: `NONE\missing`}.accountID()
 	if err == nil || !strings.Contains(err.Error(), `finding the account NONE\missing`) {
 		t.Errorf("got the error %v, want one about the account", err)
+	}
+}
+
+// TestProgramOfSystem checks that the system does not run a program that others can replace. Everyone
+// may change it here.
+func TestProgramOfSystem(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "whd.exe")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	descriptor, err := windows.SecurityDescriptorFromString("D:P(A;;FA;;;WD)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := descriptor.DACL()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const parts = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
+	if err := windows.SetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, parts, nil, nil, list, nil); err != nil {
+		t.Fatal(err)
+	}
+	i := Installation{Executable: path}
+	if err := i.checkProgram("S-1-5-18"); !errors.Is(err, access.ErrExposed) {
+		t.Errorf("for the system: got the error %v, want ErrExposed", err)
+	}
+	if err := i.checkProgram(identity(Name)); err != nil {
+		t.Errorf("for the virtual account: %v", err)
 	}
 }
 
