@@ -32,6 +32,12 @@ func TestModes(t *testing.T) {
 		{"link to a file of root", "mv conf/whd.toml .; ln -s ../whd.toml conf/whd.toml", ""},
 		{"link to a file of another user",
 			"mv conf/whd.toml .; ln -s ../whd.toml conf/whd.toml; chown 65534 whd.toml", "whd.toml belongs to"},
+		{"link to a link in a directory of another user",
+			"mkdir eve; ln -s ../whd.toml eve/link; chown 65534 eve; mv conf/whd.toml .;" +
+				" ln -s ../eve/link conf/whd.toml", "eve belongs to"},
+		{"link to a link of root", "mv conf/whd.toml .; ln -s whd.toml link; ln -s ../link conf/whd.toml", ""},
+		{"directory that is a link to a link in one of another user",
+			"mkdir eve; mv conf new; ln -s ../new eve/link; chown 65534 eve; ln -s eve/link conf", "eve belongs to"},
 		{"link of another user",
 			"mv conf/whd.toml .; ln -s ../whd.toml conf/whd.toml; chown -h 65534 conf/whd.toml", "belongs to"},
 		{"directory that is a link of another user",

@@ -4,11 +4,13 @@ package access
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -25,19 +27,30 @@ func trusting(accounts []string) (trust, error) {
 	return func(id string) bool { return slices.Contains(trusted, id) }, nil
 }
 
-// chainsOf returns a file and the directories above it, and the same for the target of links in
-// the path.
+// chainsOf returns a file and the directories above it, and the same for the path after each of the
+// links in it: a link can lead to one of another user.
 func chainsOf(path string) ([][]Object, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	target, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path) // fails at a loop
 	if err != nil {
 		return nil, err
 	}
+	starts := []string{path}
+	for len(starts) < maxLinks {
+		next, hasLink, err := withoutFirstLink(starts[len(starts)-1])
+		if err != nil {
+			return nil, err
+		}
+		if !hasLink {
+			break
+		}
+		starts = append(starts, next)
+	}
 	var chains [][]Object
-	for _, start := range slices.Compact([]string{path, target}) {
+	for _, start := range slices.Compact(append(starts, target)) {
 		chain, err := chainOf(start)
 		if err != nil {
 			return nil, err
@@ -45,6 +58,35 @@ func chainsOf(path string) ([][]Object, error) {
 		chains = append(chains, chain)
 	}
 	return chains, nil
+}
+
+const maxLinks = 40 // as in the kernel of Linux
+
+// withoutFirstLink returns an absolute path with the target in place of the first symbolic link.
+func withoutFirstLink(path string) (next string, hasLink bool, err error) {
+	above := string(filepath.Separator)
+	names := strings.Split(strings.TrimPrefix(path, above), above)
+	for i, name := range names {
+		full := filepath.Join(above, name)
+		info, err := os.Lstat(full)
+		if err != nil {
+			return "", false, err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			above = full
+			continue
+		}
+		target, err := os.Readlink(full)
+		if err != nil {
+			return "", false, err
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(above, target)
+		}
+		rest := filepath.Join(names[i+1:]...)
+		return filepath.Join(target, rest), true, nil
+	}
+	return path, false, nil
 }
 
 func chainOf(path string) (chain []Object, err error) {
