@@ -63,7 +63,11 @@ func TestModes(t *testing.T) {
 // the list allows others to write.
 func TestAccessControlList(t *testing.T) {
 	roottest.Need(t)
-	const owner, mask, all = 0x01, 0x10, 0x20
+	const (
+		owner = 0x01
+		mask  = 0x10
+		all   = 0x20
+	)
 	for _, test := range []struct {
 		name    string
 		entries []uint64 // tag, rights and number

@@ -83,8 +83,8 @@ func withoutFirstLink(path string) (next string, hasLink bool, err error) {
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(above, target)
 		}
-		rest := filepath.Join(names[i+1:]...)
-		return filepath.Join(target, rest), true, nil
+		below := filepath.Join(names[i+1:]...)
+		return filepath.Join(target, below), true, nil
 	}
 	return path, false, nil
 }

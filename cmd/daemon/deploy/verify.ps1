@@ -271,6 +271,15 @@ Check 'the event viewer' {
     Test-Question 'Do the entries of the source whd in Windows Logs, Application, show their text?'
 }
 
+Check 'a repair installs a removed service with its first account, not that of a property' {
+    & $whd service uninstall | Out-Null
+    $code = Install-Package '/fa' $Installer "$logs\repair.log" @('SERVICEACCOUNT=LocalSystem')
+    if ($code -ne 0) { return "msiexec returned $code" }
+    $account = Get-CimInstance Win32_Service -Filter "Name = 'whd'" | Select-Object -ExpandProperty StartName
+    if ($account -ne 'NT SERVICE\whd') { return "the account is $account" }
+    if (-not (Get-NetFirewallRule -DisplayName whd -ErrorAction SilentlyContinue)) { return 'the rule of the firewall is gone' }
+    Wait-Running 60
+}
 if ($Newer) {
     $settings = Get-FileHash "$data\whd.toml" | Select-Object -ExpandProperty Hash
     Check 'an upgrade that fails leaves the old version running' {

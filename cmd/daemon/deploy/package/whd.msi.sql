@@ -50,8 +50,8 @@ INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('Start
 INSERT INTO `CustomAction` (`Action`, `Type`, `Source`, `Target`) VALUES ('RemoveData', 3682, 'ProgramFiles64Folder', '"[System64Folder]cmd.exe" /c rd /s /q "[CommonAppDataFolder]whd"')
 
 -- Every user may start a repair, with values for these properties, and its actions run as the system.
--- So they are deleted before AppSearch reads those of the installation again, which Windows would skip
--- after an AppSearch of the user's process.
+-- So they are deleted before AppSearch reads those of the installation again. Windows would skip it
+-- after an AppSearch in the user's process.
 DELETE FROM `InstallUISequence` WHERE `Action` = 'AppSearch'
 DELETE FROM `InstallUISequence` WHERE `Action` = 'LaunchConditions'
 INSERT INTO `InstallExecuteSequence` (`Action`, `Condition`, `Sequence`) VALUES ('ClearERPDSN', 'Installed', 10)
