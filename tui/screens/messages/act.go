@@ -293,13 +293,18 @@ func changeMessages(ctx context.Context, c *client.Client, action keymap.Action,
 		if err != nil {
 			return tally{}, err
 		}
-		return tally{matched: r.Matched, done: r.Deleted}, nil
+		return tally{matched: r.Matched, done: r.Deleted, extent: r.Counted}, nil
 	}
 	r, err := c.RetryMessages(ctx, members)
 	if err != nil {
 		return tally{}, err
 	}
-	return tally{matched: r.Matched, done: r.Retried, warning: r.Warning}, nil
+	return tally{
+		matched: r.Matched,
+		done:    r.Retried,
+		warning: r.Warning,
+		extent:  r.Counted,
+	}, nil
 }
 
 // tally has the numbers of messages of a change.
@@ -307,4 +312,5 @@ type tally struct {
 	matched int64  // number of messages that match the filter
 	done    int64  // number of messages that are changed
 	warning string // about the change, empty for none
+	extent  string // bounds a change to the messages of a count; empty if it cannot be bounded
 }

@@ -65,7 +65,8 @@ type Impact struct {
 	Of      *ImpactQuery
 	Matched int64          // number of messages that match the filter
 	Done    int64          // number of messages that the action would change
-	failed  int64          // number of failed messages that the action would change
+	extent  string         // bounds the action to the messages of Matched, as in tally
+	failed  tally          // failed messages
 	warning string         // about the change, empty for none
 	newest  []wire.Message // newest matches, for their endpoints
 	limit   url.Values     // members that exclude messages that match later; nil if the filter does
@@ -168,17 +169,18 @@ func (q *ImpactQuery) fetch(ctx context.Context, c *client.Client) (Impact, erro
 	}
 	m.Matched = all.matched
 	m.Done = all.done
+	m.extent = all.extent
 	m.warning = all.warning
 	if q.failed != nil {
 		failed, err := q.dryRun(ctx, c, q.failed)
 		if err != nil {
 			return m, err
 		}
-		m.failed = failed.done
+		m.failed = failed
 	}
 	if q.All && len(m.newest) == 0 { // messages that match since then cannot be selected
 		m.Done = 0
-		m.failed = 0
+		m.failed = tally{}
 	}
 	return m, nil
 }
@@ -220,11 +222,16 @@ func limitTo(newest []wire.Message) url.Values {
 	return url.Values{"Until": {until.UTC().Format(wire.DateLayout)}}
 }
 
-// limited returns a filter that does not select messages that match since they were counted.
-func (m *Impact) limited(members url.Values) url.Values {
+// limited returns a filter that selects only messages that were counted. The extent of the count
+// also excludes older messages that have a new status since then. A service that is older than
+// Counted returns none: then only the limit excludes messages that match later.
+func (m *Impact) limited(members url.Values, extent string) url.Values {
 	limited := url.Values{}
 	maps.Copy(limited, members)
 	maps.Copy(limited, m.limit)
+	if extent != "" {
+		limited.Set("Counted", extent)
+	}
 	return limited
 }
 
@@ -253,13 +260,14 @@ func (s *impacts) Show(m Impact, err error) {
 	case m.Of.Action == keymap.Delete:
 		s.confirmDelete(m)
 	default:
-		s.confirmRetry(m, !m.Of.All || m.failed == 0)
+		s.confirmRetry(m, !m.Of.All || m.failed.done == 0)
 	}
 }
 
 // retryScope is the messages that a retry includes.
 type retryScope struct {
 	members   url.Values // filter of the messages
+	extent    string     // bounds the retry to the messages of the count, as in tally
 	count     int
 	minStatus int    // statuses from this one on are retried
 	noun      string // of one of the messages
@@ -271,13 +279,15 @@ func (m *Impact) retryScope(scheduled bool) retryScope {
 	if !scheduled {
 		return retryScope{
 			members:   m.Of.failed,
-			count:     int(m.failed),
+			extent:    m.failed.extent,
+			count:     int(m.failed.done),
 			minStatus: ui.StatusFailed,
 			noun:      "failed message",
 		}
 	}
 	scope := retryScope{
 		members:   m.Of.Members,
+		extent:    m.extent,
 		count:     int(m.Done),
 		minStatus: ui.StatusRetrying,
 		noun:      "message",
@@ -285,7 +295,7 @@ func (m *Impact) retryScope(scheduled bool) retryScope {
 	if m.Of.delivered {
 		scope.minStatus = ui.StatusDelivered
 	}
-	if m.failed == m.Done {
+	if m.failed.done == m.Done {
 		scope.noun = "failed message"
 	}
 	return scope
@@ -307,9 +317,9 @@ func (s *impacts) confirmRetry(m Impact, scheduled bool) {
 	verb := "retry " + display.Thousands(scope.count)
 	lines := s.retryLines(m, scope, list, scheduled)
 	question := s.list.Confirm(scope.count, title, verb, lines, func() tea.Cmd {
-		return s.bulk.ChangeMany(keymap.Retry, m.limited(scope.members), scope.count, list)
+		return s.bulk.ChangeMany(keymap.Retry, m.limited(scope.members, scope.extent), scope.count, list)
 	})
-	if m.failed > 0 && m.failed < m.Done {
+	if m.failed.done > 0 && m.failed.done < m.Done {
 		question.Toggle = func() { s.confirmRetry(m, !scheduled) }
 	}
 }
@@ -340,7 +350,7 @@ func (s *impacts) confirmDelete(m Impact) {
 		return
 	}
 	count := int(m.Done)
-	members := m.limited(m.Of.Members)
+	members := m.limited(m.Of.Members, m.extent)
 	members.Set("Take", strconv.Itoa(count))
 	lines := targets(s.sample(m), count, m.unseen(), s.session)
 	lines = append(lines, "Queued messages are not sent. "+ui.UndoHint())

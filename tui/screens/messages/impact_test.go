@@ -3,8 +3,11 @@ package messages_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bizhook/whd/client"
@@ -245,4 +248,65 @@ func TestDeleteOfAllReportsDifference(t *testing.T) {
 	d.WantText("7 messages deleted, 1 changed since the question")
 	d.Press("R", "a", "D")
 	d.WantText("nothing to delete: no message matches")
+}
+
+// A retry of failed messages does not include a message that has failed after the question, although
+// it was scheduled before.
+func TestRetryOfAllSkipsMessagesThatFailLater(t *testing.T) {
+	var aborts atomic.Bool
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		if aborts.Load() {
+			w.Header().Set("webhook-delivery", "abort-message")
+		}
+		w.WriteHeader(http.StatusBadRequest)
+	})
+	s.Subscribe(t, "salesorder.created", s.Receiver+"/down")
+	s.Publish(t, "salesorder.created", `{"InvoiceNo":"D1"}`, ui.StatusRetrying)
+	aborts.Store(true)
+	s.Publish(t, "salesorder.created", `{"InvoiceNo":"D2"}`, ui.StatusFailed)
+
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "!", "a", "r")
+	d.WantText("Retry 1 failed message?")
+	retryAndFail(t, d, s, ui.StatusRetrying)
+	d.Press("y")
+	d.WantText("1 message is due now")
+	d.WantNoText("more than in the question")
+}
+
+// A delete does not include a message that was attempted after the question.
+func TestDeleteSkipsMessagesAttemptedLater(t *testing.T) {
+	s := startFailures(t, 2)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "!", "a", "D")
+	d.WantText("Delete 2 messages?")
+	retryAndFail(t, d, s, ui.StatusFailed)
+	d.Press("y")
+	d.Wait(ui.UndoDelay)
+	d.WantText("1 message deleted, 1 changed since the question")
+}
+
+// retryAndFail retries a message with a status as another user would, and waits until it has failed.
+func retryAndFail(t *testing.T, d *tuitest.Driver, s *tuitest.Deliveries, status int) {
+	t.Helper()
+	selected, err := s.Client.AllMessages(t.Context(), url.Values{"Status": {strconv.Itoa(status)}, "Take": {"1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := selected.Results[0]
+	if _, err := s.Client.RetryMessage(t.Context(), m.SubscriberID, m.SubscriptionID, m.MessageID); err != nil {
+		t.Fatal(err)
+	}
+	filter := url.Values{
+		"MessageID":          {m.MessageID},
+		"Status":             {strconv.Itoa(ui.StatusFailed)},
+		"RetriesGreaterThan": {strconv.Itoa(m.Retries)},
+	}
+	d.WaitUntil("the retried message has failed", func() bool {
+		failed, err := s.Client.AllMessages(t.Context(), filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(failed.Results) == 1
+	})
 }

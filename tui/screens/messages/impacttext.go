@@ -39,7 +39,7 @@ func (m *Impact) others(scheduled bool, s *ui.Session) []string {
 // scheduledText describes the messages that have a next attempt, empty if there are none or if
 // they cannot be distinguished from the failed ones.
 func (m *Impact) scheduledText(scheduled bool, s *ui.Session) string {
-	count := m.Done - m.failed
+	count := m.Done - m.failed.done
 	canSkip := m.Of.failed != nil && !m.Of.delivered
 	if count == 0 || !canSkip {
 		return ""
@@ -52,7 +52,7 @@ func (m *Impact) scheduledText(scheduled bool, s *ui.Session) string {
 		return fmt.Sprintf("%s already scheduled and skipped (press %s to include them).",
 			display.Count(count, "more is", "more are"), key)
 	}
-	if m.failed == 0 {
+	if m.failed.done == 0 {
 		return "All are already scheduled; they will be sent now."
 	}
 	return fmt.Sprintf("%s already scheduled and will be sent now (%s skips them).",
