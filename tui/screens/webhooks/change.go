@@ -33,6 +33,16 @@ func showNotice(h ui.Host, saved *wire.Subscription) {
 	}
 }
 
+// testPrefix describes a saved subscription before the result of its test. It includes the notice,
+// since those of the test would replace a notification of its own.
+func testPrefix(done string, saved wire.Subscription) string {
+	prefix := done + "; "
+	if saved.Notice != "" {
+		prefix += saved.Notice + "; "
+	}
+	return prefix
+}
+
 // ChangeForm returns the form that changes a subscription.
 func ChangeForm(s subscriptionOwner, subscriber wire.Subscriber, subscription wire.Subscription) ui.Overlay {
 	f := ui.NewForm(s.Common().Host, "Change "+subscription.EventName+" for "+subscriber.Name, "change")
@@ -86,11 +96,7 @@ func ChangeSubscription(
 				return
 			}
 			f.Finish()
-			prefix := name + ": done; "
-			if changed.Notice != "" { // a notification of its own would be replaced by those of the test
-				prefix += changed.Notice + "; "
-			}
-			startTest(h, *changed, accepted, prefix, nil)
+			startTest(h, *changed, accepted, testPrefix(name+": done", *changed), nil)
 		},
 		Then: func(error) tea.Cmd {
 			if changed != nil {

@@ -160,10 +160,11 @@ func ShowCreated(h ui.Host, f *ui.Form, created wire.Subscription, accepted *acc
 	f.Finish()
 	box := newSecret(h, "Created", created, created.Secret)
 	h.ShowSecret(box)
-	showNotice(h, &created)
-	if accepted != nil {
-		startTest(h, created, accepted, "created; ", &box.Text)
+	if accepted == nil {
+		showNotice(h, &created)
+		return
 	}
+	startTest(h, created, accepted, testPrefix("created", created), &box.Text)
 }
 
 // SubscriptionOf returns the request for the form values that differ from a subscription.
