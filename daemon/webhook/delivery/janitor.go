@@ -25,6 +25,11 @@ type scan struct {
 	after     int64 // ID of the last scanned message
 	startedAt time.Time
 	retention webhook.Retention // in effect for this scan
+
+	// Once in a scan, all messages are read: old ones can be behind many with later times, which were
+	// added while the clock was ahead.
+	beyond     int64 // ID at which this continues; 0 before its start
+	isComplete bool  // all have been read
 }
 
 // removal removes a limited number of obsolete rows of one kind.
@@ -60,7 +65,7 @@ func (j *janitor) run(ctx context.Context) {
 // the next round starts with its messages.
 func (j *janitor) runOnce(ctx context.Context) error {
 	j.continueScan()
-	for _, remove := range []removal{j.sweep, j.removeMinutes, j.prune, j.reclaim} {
+	for _, remove := range []removal{j.sweep, j.removeMinutes, j.prune, j.pruneBeyond, j.reclaim} {
 		err := j.repeat(ctx, remove)
 		if err != nil || j.isRequested() {
 			return err
@@ -123,17 +128,44 @@ func (j *janitor) prune(ctx context.Context) (Removed, error) {
 	if scan.retention.Successful == 0 && scan.retention.Failed == 0 {
 		return Removed{}, nil
 	}
-	now := j.storeTime()
-	r, err := j.Store.Prune(ctx, Prune{
-		After:      scan.after,
-		Limit:      j.rows,
-		Successful: cutoff(scan.retention.Successful, now),
-		Failed:     cutoff(scan.retention.Failed, now),
-	})
+	r, err := j.pruneAfter(ctx, scan.after)
 	if err != nil {
 		return r, err
 	}
 	scan.after = r.Last
+	scan.beyond = max(scan.beyond, r.Beyond)
+	return r, nil
+}
+
+// pruneBeyond removes messages that the scan does not reach, since those before them have later
+// times.
+func (j *janitor) pruneBeyond(ctx context.Context) (Removed, error) {
+	scan := &j.scan
+	if scan.beyond == 0 || scan.isComplete {
+		return Removed{}, nil
+	}
+	r, err := j.pruneAfter(ctx, scan.beyond)
+	if err != nil {
+		return r, err
+	}
+	scan.isComplete = !r.More && r.Beyond == 0
+	scan.beyond = max(r.Last, r.Beyond)
+	r.More = !scan.isComplete
+	return r, nil
+}
+
+// pruneAfter removes some messages with higher IDs after the retention of the scan.
+func (j *janitor) pruneAfter(ctx context.Context, id int64) (Removed, error) {
+	now := j.storeTime()
+	r, err := j.Store.Prune(ctx, Prune{
+		After:      id,
+		Limit:      j.rows,
+		Successful: cutoff(j.scan.retention.Successful, now),
+		Failed:     cutoff(j.scan.retention.Failed, now),
+	})
+	if err != nil {
+		return r, err
+	}
 	j.count(r)
 	return r, nil
 }

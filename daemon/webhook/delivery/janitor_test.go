@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -171,5 +172,31 @@ func TestOneDaemonPrunes(t *testing.T) {
 			t.Error("no daemon calls Prune any more")
 		}
 		second.stop(testTimeout)
+	})
+}
+
+// TestOldMessagesBehindLaterOnesArePruned checks that old messages are removed also if many with later
+// times are before them, since the clock was ahead for some time.
+func TestOldMessagesBehindLaterOnesArePruned(t *testing.T) {
+	const (
+		later = 10_500 // more than two steps read
+		old   = 10
+	)
+	withRetention(t, 0, 0, func(x *simulation, k *retentionSetting) {
+		x.publishMany(later+old, func(int) delivery.Post {
+			return delivery.Post{Name: "debtor.updated", Body: []byte("arrives")}
+		})
+		x.advance(30 * time.Minute)
+		x.expectMessages(later+old+3, 3)
+		x.exec(fmt.Sprintf(`UPDATE SY_WebhookMessage
+SET AddedDateTime = '2099-01-01T00:00:00.0000000', LastSavedDateTime = '2099-01-01T00:00:00.0000000'
+WHERE ID IN (SELECT ID FROM SY_WebhookMessage ORDER BY ID LIMIT %d)`, later))
+
+		k.set(time.Hour, time.Hour)
+		x.advance(3 * time.Hour)
+		x.expect("SY_WebhookMessage", later)
+		x.publish("debtor.updated", "arrives")
+		x.advance(24*time.Hour + 2*time.Hour) // until the next scan
+		x.expect("SY_WebhookMessage", later)
 	})
 }

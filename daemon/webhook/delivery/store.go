@@ -277,6 +277,10 @@ type Removed struct {
 	Took time.Duration // time during which other writers may have been blocked, 0 if it only read
 	More bool          // there may be more to remove
 	Last int64         // the last message that Prune has considered
+
+	// Beyond is where Prune can continue behind many messages that are not old, the last of which it
+	// is; 0 if Prune has found old ones or the last message.
+	Beyond int64
 }
 
 // Disabled is a subscription that the engine disables, with the reason.

@@ -17,7 +17,8 @@ import (
 // with lower IDs than older messages of others.
 const pruneWindow = 5000
 
-// Prune scans the messages by ID, which grows with time, up to a window without old messages.
+// Prune scans the messages by ID, which grows with time, up to a window without old messages. Behind
+// it are older ones only if the clock was ahead for some time: Beyond is where they may begin.
 // There is no index on the age, since every delivery would have to maintain it.
 func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed, error) {
 	messages, r, err := expired(ctx, e.db, p)
@@ -40,8 +41,8 @@ func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed,
 	return removed, nil
 }
 
-// expired returns messages with an expired retention, from p.After on. The Removed
-// has the last scanned ID and whether there may be more.
+// expired returns messages with an expired retention, from p.After on. The Removed has the ID of the
+// last old one, whether there may be more, and where a window without old messages ends.
 func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) ([]deletion, delivery.Removed, error) {
 	var messages []deletion
 	var r delivery.Removed
@@ -49,6 +50,7 @@ func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) ([]deletion, d
 		messages = nil
 		r = delivery.Removed{Last: p.After}
 		scanned, hasOld := 0, false
+		lastID := int64(0)
 		for len(messages) < p.Limit && rows.Next() {
 			var d deletion
 			var isExpired, isOld bool
@@ -56,6 +58,7 @@ func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) ([]deletion, d
 				return err
 			}
 			scanned++
+			lastID = d.id
 			if isExpired {
 				messages = append(messages, d)
 			}
@@ -64,7 +67,11 @@ func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) ([]deletion, d
 				r.Last = d.id
 			}
 		}
-		r.More = len(messages) == p.Limit || hasOld && scanned == pruneWindow
+		isFull := scanned == pruneWindow
+		r.More = len(messages) == p.Limit || hasOld && isFull
+		if isFull && !r.More {
+			r.Beyond = lastID
+		}
 		return nil
 	}, `SELECT `+deletionColumns.names()+`,
 	CASE WHEN Status = @Delivered AND LastSavedDateTime < @Successful
