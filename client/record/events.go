@@ -166,8 +166,14 @@ func MatchesEvent(pattern, event string) bool {
 }
 
 // SampleBody returns a JSON document for a test of an event. The record that it names
-// does not exist, and real documents have many more members.
+// does not exist, and real documents of records have many more members. Those of the service's own
+// events have the same members, and Test.
 func SampleBody(event string) string {
+	for name, body := range serviceSamples {
+		if strings.EqualFold(name, event) {
+			return body
+		}
+	}
 	family, _, _ := strings.Cut(event, ".")
 	for _, f := range eventFamilies {
 		if strings.EqualFold(f.name, family) {
@@ -175,4 +181,23 @@ func SampleBody(event string) string {
 		}
 	}
 	return `{"EventName":"` + event + `","Test":true}`
+}
+
+// serviceSamples are the samples of the service's own events. The package webhook of the service,
+// which defines the bodies, tests that these are equal to its samples.
+var serviceSamples = map[string]string{
+	SubscriptionDisabled: `{"SubscriptionID":"00000000-0000-0000-0000-000000000001",` +
+		`"EventName":"debtor.*","Reason":"the endpoint responded with 410 Gone",` +
+		`"DisabledDateTime":"2024-01-31T12:00:00Z","Test":true}`,
+	MessageFailed: `{"SubscriptionID":"00000000-0000-0000-0000-000000000001",` +
+		`"SubscriberName":"Web shop","EventName":"debtor.updated",` +
+		`"MessageID":"00000000-0000-0000-0000-000000000002",` +
+		`"EventID":"00000000-0000-0000-0000-000000000003","Key":"0001","HTTPCode":503,` +
+		`"Reason":"Service Unavailable","Attempts":10,"OtherMessages":2,` +
+		`"At":"2024-01-31T12:00:00Z","Test":true}`,
+	EndpointFailing: `{"SubscriptionID":"00000000-0000-0000-0000-000000000001",` +
+		`"SubscriberName":"Web shop","EventName":"debtor.*","Reason":"connection refused",` +
+		`"FailingSince":"2024-01-31T11:59:00Z","At":"2024-01-31T12:00:00Z","Test":true}`,
+	EndpointRecovered: `{"SubscriptionID":"00000000-0000-0000-0000-000000000001",` +
+		`"SubscriberName":"Web shop","EventName":"debtor.*","At":"2024-01-31T12:00:00Z","Test":true}`,
 }

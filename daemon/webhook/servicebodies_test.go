@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"reflect"
@@ -66,5 +67,20 @@ func TestServiceBodiesInManual(t *testing.T) {
 	text := strings.ReplaceAll(string(manual), "\r\n", "\n")
 	if !strings.Contains(text, "\n\n"+table+"\n") {
 		t.Errorf("%s lacks this table:\n%s", page, table)
+	}
+}
+
+// TestTestsOfServiceEvents checks that a test of one of the service's own events has its members.
+func TestTestsOfServiceEvents(t *testing.T) {
+	bodies := webhook.ServiceBodies()
+	for _, event := range record.ServiceEvents() {
+		body, err := json.Marshal(bodies[event.Name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.TrimSuffix(string(body), "}") + `,"Test":true}`
+		if got := record.SampleBody(event.Name); got != want {
+			t.Errorf("the sample of %s is %s, want %s", event.Name, got, want)
+		}
 	}
 }
