@@ -64,6 +64,7 @@ type Table struct {
 	Content  string   // the same only if no row has changed; empty if that is unknown
 	Rows     int64    // approximately; -1 if unknown
 	Wide     []string // fields of columns that can have more than 4 KiB: not kept for conditions
+	Stored   bool     // all values are stored: none depends on the time of its reading
 
 	Collations map[string]string // known names of the collations of text columns, by field
 }

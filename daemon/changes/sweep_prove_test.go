@@ -56,3 +56,25 @@ func TestVolatileFieldsStopTheKind(t *testing.T) {
 		})
 	}
 }
+
+// A table that stores all values is captured although a field changes between all reads, such as a
+// counter that is increased many times a second.
+func TestBusyTableIsCaptured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTable(newKind("Item"))
+		table.info.Stored = true
+		table.set("k00000", "1.00", "x")
+		reads := 0
+		table.fail = func(changes.Read) error {
+			reads++
+			cells := slices.Clone(table.rows["k00000"])
+			cells[itemAmount] = text(fmt.Sprint(reads, ".50"))
+			table.rows["k00000"] = cells
+			return nil
+		}
+		r := newRig(t, table)
+		r.Capturer, r.end = r.start(nil)
+		defer func() { r.end() }()
+		r.until("the first look has ended", func() bool { return r.status().Phase == changes.Capturing })
+	})
+}

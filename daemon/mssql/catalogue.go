@@ -132,6 +132,18 @@ func (c *Conn) Size(ctx context.Context, t Table) (n int64, err error) {
 	return n, err
 }
 
+// storedSQL selects the table if all its values are stored. A mask can be a random number.
+const storedSQL = `SELECT 1 FROM %[1]stables t WHERE t.object_id = OBJECT_ID(@p1) AND t.is_external = 0
+	AND NOT EXISTS (SELECT 1 FROM %[1]scolumns c
+		WHERE c.object_id = t.object_id AND (c.is_computed = 1 OR c.is_masked = 1))`
+
+// IsStored reports whether an object is a table that stores all its values. The values of a view, or
+// of a computed column, can depend on the time of reading.
+func (c *Conn) IsStored(ctx context.Context, t Table) (isStored bool, err error) {
+	err = facts(ctx, c, t, storedSQL, []record.Type{record.Int}, func([]row.Cell) { isStored = true })
+	return isStored, err
+}
+
 // facts reads facts about a table from the catalogue of its database. There are none for a
 // table on another server.
 func facts(

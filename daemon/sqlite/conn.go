@@ -276,6 +276,14 @@ func (c *Conn) Columns(table string) ([]Column, error) {
 	return columns, err
 }
 
+// IsStored reports whether a name is that of a table that stores its values. Those of a view, or of a
+// virtual table, can depend on the time of reading. Generated columns cannot.
+func (c *Conn) IsStored(table string) (isStored bool, err error) {
+	const sql = `SELECT 1 FROM pragma_table_list(?1) WHERE schema = 'main' AND type = 'table'`
+	_, isStored, err = c.QueryInt(sql, table)
+	return isStored, err
+}
+
 // equalities is a query for the collation of a column, which the catalogue does not have for
 // views: it compares values in a compound of which the column is the first part, and which
 // therefore has its collation.

@@ -55,6 +55,10 @@ func (s *file) facts(ctx context.Context, kind *record.Kind) (f tableFacts, err 
 			return ctx.Err()
 		}
 
+		f.stored, err = conn.IsStored(s.Name(kind))
+		if err != nil {
+			return err
+		}
 		f.collations, err = s.collations(conn, kind, columns)
 		if err != nil {
 			return err

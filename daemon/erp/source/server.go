@@ -181,6 +181,10 @@ func (s *server) readFacts(ctx context.Context, conn *mssql.Conn, kind *record.K
 	if f.rows == 0 {
 		f.rows = -1 // some servers list 0 for all tables
 	}
+	f.stored, err = conn.IsStored(ctx, table.Name)
+	if err != nil && !refused(err) { // an old server lacks some columns of the catalogue
+		return f, err
+	}
 	return f, s.probe(ctx, conn, table, f.denied)
 }
 

@@ -45,6 +45,7 @@ type tableFacts struct {
 	version    bool              // the stamp field is a rowversion
 	foreign    bool              // the table is in another database, which has its own rowversions
 	unbounded  bool              // the server has no MIN_ACTIVE_ROWVERSION(), which rowversions need
+	stored     bool              // see changes.Table
 	rows       int64             // see changes.Table
 	content    string            // see changes.Table
 	collations map[string]string // see changes.Table
@@ -102,6 +103,7 @@ func (s *Source) Table(ctx context.Context, kind *record.Kind) (changes.Table, e
 	}
 	t.Content = facts.content
 	t.Rows = facts.rows
+	t.Stored = facts.stored
 	t.Collations = facts.collations
 	return t, nil
 }

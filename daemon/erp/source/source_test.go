@@ -523,6 +523,40 @@ func (e sourceEngine) run(t *testing.T) {
 	t.Run("Stamps", e.stamps)
 	t.Run("Pages", e.pages)
 	t.Run("Collations", e.collations)
+	t.Run("Stored", e.stored)
+}
+
+// stored checks which tables store all their values: no view does, nor a table of a server with a
+// computed column. Those of a file cannot depend on the time.
+func (e sourceEngine) stored(t *testing.T) {
+	fields := []record.Field{
+		{Name: "K1", Type: record.Int, Filter: record.OrderedFilter},
+		{Name: "Val", Type: record.Int, Filter: record.OrderedFilter, Null: true},
+	}
+	want := map[string]bool{"Plain": true, "View": false}
+	statements := []string{
+		"CREATE TABLE Plain (K1 int NOT NULL PRIMARY KEY, Val int)",
+		"CREATE VIEW [View] AS SELECT K1, Val FROM Plain",
+	}
+	if e.server {
+		want["Computed"] = false
+		statements = append(statements, "CREATE TABLE Computed (K1 int NOT NULL PRIMARY KEY, Val AS K1 + 1)")
+	}
+	var kinds []record.Kind
+	for name := range want {
+		kinds = append(kinds, record.Kind{Name: name, Key: []string{"K1"}, Fields: fields})
+	}
+	s, registry := e.open(t, kinds, statements...)
+	for name, isStored := range want {
+		kind, _ := registry.Lookup(name)
+		table, err := s.Table(t.Context(), kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.Stored != isStored {
+			t.Errorf("%s: got stored %v, want %v", name, table.Stored, isStored)
+		}
+	}
 }
 
 func openStore(t *testing.T, c storage.Config) *storage.Store {
