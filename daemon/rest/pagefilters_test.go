@@ -162,6 +162,10 @@ func TestUnknownFiltersOfPages(t *testing.T) {
 // does not.
 func TestBulkPagesKeepUntil(t *testing.T) {
 	m := newKeyedMessages(t)
+	for _, shop := range m.shops { // so that an attempt does not change what the next action has counted
+		path := "/Webhooks/Subscribers/" + shop.Subscriber + "/Subscriptions/" + shop.GUID
+		m.admin.do("PATCH "+path, `{"IsEnabled":false}`).want(t, 200)
+	}
 	c := signIn(t, m.Instance)
 	until := "Until=" + hoursLater(5, "2006-01-02T15:04")
 	retried := c.send(t, c.do("GET /Pages/AllMessages/Retry?"+until, "").want(t, 200)).want(t, 303)
