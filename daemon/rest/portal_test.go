@@ -256,7 +256,9 @@ func TestPortalStory(t *testing.T) {
 		t.Errorf("the page shows more than the SubscriberID allows: %s", page.body)
 	}
 	p.hook.fails.Store(false)
+	release := p.hook.hold(t)
 	c.follow(t, c.send(t, c.do("GET "+page.link(t, "Retry…"), "").want(t, 200))).wantText(t, "The message is due now.")
+	release()
 	waitFor(t, "the delivery", func() bool { return p.hook.got.Load() == 2 })
 
 	edited := c.do("GET "+sub+"/Edit", "").want(t, 200).wantText(t, `value="Total"`)

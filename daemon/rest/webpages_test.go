@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -191,11 +192,14 @@ type hook struct {
 	url   string
 	fails atomic.Bool
 	got   atomic.Int64
+	gate  sync.RWMutex // is locked while requests wait
 }
 
 func newHook(t *testing.T) *hook {
 	h := new(hook)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h.gate.RLock()
+		defer h.gate.RUnlock()
 		if h.fails.Load() {
 			http.Error(w, "unknown shop <script>alert(1)</script>", http.StatusNotFound)
 			return
@@ -205,6 +209,14 @@ func newHook(t *testing.T) *hook {
 	t.Cleanup(server.Close)
 	h.url = server.URL
 	return h
+}
+
+// hold has requests wait until release is called: a page calls a message due only until its delivery.
+func (h *hook) hold(t *testing.T) (release func()) {
+	h.gate.Lock()
+	release = sync.OnceFunc(h.gate.Unlock)
+	t.Cleanup(release)
+	return release
 }
 
 // TestSubscriptionPages adds a subscriber and a subscription by forms, finds the cause of a failure,
