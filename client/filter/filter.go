@@ -149,7 +149,7 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 func (f Reader) unknownField(name, comparison string) error {
 	hint := record.DidYouMean(record.Suggest(name, f.Kind.FieldNames()))
 	if hint == "" && comparison == "" {
-		hint = "; a condition has an operator, such as " + f.example(name)
+		hint = "; a condition has a field and an operator, such as " + f.example(name)
 	}
 	return fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, hint)
 }
@@ -197,7 +197,7 @@ func checkNullTest(name string, operator record.Operator, value string) error {
 }
 
 // example returns a condition with a value that was given without a field: on the status or the
-// key if the value fits, else on a text.
+// key if the value fits, else on a text. A word without digits is hardly a key.
 func (f Reader) example(value string) string {
 	isStatus := func(field record.Field) bool { return IsStatus(f.Kind, field) }
 	status := slices.IndexFunc(f.Kind.Fields, isStatus)
@@ -208,18 +208,20 @@ func (f Reader) example(value string) string {
 	}
 
 	key := f.Kind.Fields[f.Kind.KeyField()]
-	if _, err := wire.ParseValue(key.Type, value, time.UTC); err == nil {
+	isWord := key.Filter == record.TextFilter && !strings.ContainsAny(value, "0123456789")
+	if _, err := wire.ParseValue(key.Type, value, time.UTC); err == nil && !isWord {
 		return key.Name + "=" + value
 	}
 
 	isText := func(field record.Field) bool {
-		return field.Filter == record.TextFilter && !strings.HasSuffix(field.Name, "ID")
+		isCode := field.Name == key.Name || strings.HasSuffix(field.Name, "ID")
+		return field.Filter == record.TextFilter && !isCode
 	}
 	text := slices.IndexFunc(f.Kind.Fields, isText)
 	if text < 0 {
 		return key.Name + "=" + value
 	}
-	return f.Kind.Fields[text].Name + "*=" + value
+	return f.Kind.Fields[text].Name + "*=" + value + " (contains)"
 }
 
 // familyName returns the type of a field for errors about operators.

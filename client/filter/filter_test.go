@@ -144,7 +144,7 @@ func TestParseReportsErrors(t *testing.T) {
 		`InvoiceIDIsNotNull=0`:            "use InvoiceIDIsNull=true",
 		`InvoiceIDIsNull=no`:              "InvoiceIDIsNull=no is not possible: use InvoiceIDIsNull=true or InvoiceIDIsNotNull=true",
 		`InvoiceIDIsNotNull=off`:          "use InvoiceIDIsNotNull=true or InvoiceIDIsNull=true",
-		`D100512`:                         "a condition has an operator, such as InvoiceID=D100512",
+		`D100512`:                         "a condition has a field and an operator, such as InvoiceID=D100512",
 		`InvoiceID is D1`:                 "must be followed by one of: =",
 		`InvoiceID in`:                    "empty item",
 		`InvoiceID in a,,b`:               "empty item",
@@ -245,4 +245,18 @@ func quoteAll(f client.Filter) string {
 		quoted[i] = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
 	}
 	return f.Field + " " + spellings[f.Operator].word + " " + strings.Join(quoted, ",")
+}
+
+// TestExampleOfWord checks that a word alone is not suggested as a key, which is a code.
+func TestExampleOfWord(t *testing.T) {
+	for kind, want := range map[string]string{
+		"IN_Colours": "IN_Colours has no field blue; a condition has a field and an operator, " +
+			"such as Description*=blue (contains)",
+		"RequestLog": "such as StatusDescription*=blue (contains)",
+	} {
+		_, err := readerOf(t, kind).Parse("blue")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(blue) of %s: error %v, want %q", kind, err, want)
+		}
+	}
 }

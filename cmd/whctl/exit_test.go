@@ -276,7 +276,7 @@ func TestUsageErrors(t *testing.T) {
 		"query SO_Totals InvoiceTotal>1000": `did you mean --where "InvoiceTotal>1000"?`,
 		"query SO_Totals --fields InvoiceID InvoiceTotal": `did you mean --fields InvoiceID,InvoiceTotal or --where "FIELD=`,
 		"query invoices":                                                 "did you mean SO_Totals?",
-		"query SO_Totals --where D100512":                                "a condition has an operator, such as InvoiceID=D100512",
+		"query SO_Totals --where D100512":                                "a condition has a field and an operator, such as InvoiceID=D100512",
 		"query SO_Totals --by InvoiceID,InvoiceTotal":                    "--by takes one field",
 		"messages list --where failed":                                   "such as Status=failed",
 		"subscriptions update 1f0c..9ab2 --url http://x":                 "--to is the URL of the subscription",
