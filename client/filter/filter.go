@@ -256,7 +256,7 @@ func operands(operator record.Operator, value string) ([]string, error) {
 }
 
 // checked returns a filter after it has validated the values by the field's type, so that mistakes
-// are reported without a request. It replaces relative dates and words of statuses.
+// are reported without a request. It replaces relative dates, durations and words of statuses.
 func (f Reader) checked(field record.Field, operator record.Operator, values []string) (client.Filter, error) {
 	if operator.Arity() == record.None {
 		return client.Filter{Field: field.Name, Operator: operator, Values: []string{"true"}}, nil
@@ -264,6 +264,9 @@ func (f Reader) checked(field record.Field, operator record.Operator, values []s
 	for i, value := range values {
 		if field.Type.Stored() == record.DateTime {
 			values[i] = f.date(value)
+		}
+		if field.Type == record.TimeSpan {
+			values[i] = timeSpan(value)
 		}
 		if IsStatus(f.Kind, field) {
 			n, err := StatusNumber(value)
@@ -287,6 +290,9 @@ func checkValue(t record.Type, value string) error {
 		return err
 	}
 	_, err := wire.ParseValue(t, value, time.UTC)
+	if err != nil && t == record.TimeSpan {
+		return errDuration
+	}
 	return err
 }
 

@@ -260,3 +260,29 @@ func TestExampleOfWord(t *testing.T) {
 		}
 	}
 }
+
+// TestDurations checks that conditions on time spans take durations as people write them.
+func TestDurations(t *testing.T) {
+	f := readerOf(t, "RequestLog")
+	for text, want := range map[string]string{
+		"RequestDuration>250ms":       "RequestDuration>PT0.25S",
+		"RequestDuration>=1s":         "RequestDuration>=PT1S",
+		"RequestDuration<2m":          "RequestDuration<PT2M",
+		"RequestDuration in 10ms..1s": "RequestDuration between PT0.01S,PT1S",
+		"RequestDuration>1h30m":       "RequestDuration>PT1H30M",
+		"RequestDuration>1.5us":       "RequestDuration>PT0.0000015S",
+		"RequestDuration>PT0.25S":     "RequestDuration>PT0.25S",
+		"RequestDuration>00:00:01":    "RequestDuration>00:00:01",
+	} {
+		got, err := f.Parse(text)
+		if err != nil || Text(got) != want {
+			t.Errorf("Parse(%q) = %q, %v; want %q", text, Text(got), err, want)
+		}
+	}
+	for _, text := range []string{"RequestDuration>slow", "RequestDuration>10", "RequestDuration>1ns"} {
+		_, err := f.Parse(text)
+		if err == nil || !strings.Contains(err.Error(), "such as 250ms, 1s, 2m, PT0.25S or 00:00:01.5") {
+			t.Errorf("Parse(%q): error %v, want one with durations", text, err)
+		}
+	}
+}

@@ -1,10 +1,13 @@
 package filter
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bizhook/whd/client/wire"
 )
 
 // dateLayouts are the forms of a date, with or without a time.
@@ -45,6 +48,24 @@ func Time(text string, now time.Time) (time.Time, error) {
 	}
 	return time.Time{}, fmt.Errorf("must be a time such as 2h, 3d, today, 13:00, 2026-07-01 or 2026-07-01T10:00, not %q",
 		text)
+}
+
+// tick is the unit of a TimeSpan.
+const tick = 100 * time.Nanosecond
+
+var errDuration = errors.New("must be a duration such as 250ms, 1s, 2m, PT0.25S or 00:00:01.5, " +
+	"exact to 100 nanoseconds")
+
+// timeSpan returns a duration such as 250ms in the form of the service. Other texts are returned
+// unchanged.
+func timeSpan(text string) string {
+	duration, err := time.ParseDuration(text)
+	isDuration := err == nil && duration%tick == 0
+	hasUnit := strings.ContainsAny(text, "smh")
+	if !isDuration || !hasUnit {
+		return text
+	}
+	return string(wire.AppendTimeSpan(nil, int64(duration/tick)))
 }
 
 // Shifted returns the time before or after now by a duration such as 2h or 3d. direction is -1

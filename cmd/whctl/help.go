@@ -131,12 +131,14 @@ Conditions can be combined with "and" in one text; "or" is not possible, but "in
 FIELDIsNull=true selects nulls, FIELDIsNotNull=true all other values.
 Statuses of messages are numbers or words: not-sent, delivered, retrying, failed.
 Put values that contain a comma, "..", or leading or trailing blanks in double
-quotes, and write a quote inside as two quotes. Dates can be today, yesterday, -7d or -2h.
+quotes, and write a quote inside as two quotes. Dates can be today, yesterday, -7d or -2h,
+and durations 250ms, 1s or 2m.
 
   whctl query SO_Totals --where "InvoiceTotal>=1000" --where "InvoiceID^=D1"
   whctl query SO_Totals --where "InvoiceTotal in 10..20"
   whctl query SO_Totals --where "InvoiceID in D1,D2"
   whctl messages list --where "Status=failed and Retries>=2"
+  whctl requests list --where "RequestDuration>250ms" --order-by -RequestDuration
   whctl query SO_Totals --where "InvoiceTotalGreaterThan=1000"
   whctl query SO_Totals --where "@conditions.txt"
   whctl query SO_Totals --filter-json "@filter.json"
