@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
@@ -37,6 +38,28 @@ func StatusNames() (names []string) {
 	return record.Texts(wire.StatusWords[:], func(word string) string {
 		return strings.ReplaceAll(word, " ", "-")
 	})
+}
+
+// equality has the operators that do not depend on the order of values.
+var equality = []record.Operator{record.Equal, record.NotEqualTo, record.In}
+
+// Text formats a filter in the syntax of Parse, with the statuses of messages in words. Statuses
+// that are compared by their order remain numbers.
+func (f Reader) Text(condition client.Filter) string {
+	i, ok := f.Kind.Column(condition.Field)
+	comparesEquality := slices.Contains(equality, condition.Operator)
+	if !ok || !comparesEquality || !IsStatus(f.Kind, f.Kind.Fields[i]) {
+		return Text(condition)
+	}
+	names := StatusNames()
+	condition.Values = record.Texts(condition.Values, func(value string) string {
+		n, err := StatusNumber(value)
+		if err != nil {
+			return value
+		}
+		return names[n]
+	})
+	return Text(condition)
 }
 
 // IsStatus reports whether a field has the status of messages.

@@ -50,3 +50,27 @@ func TestConditionsOnMessagesRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestTextOfStatus checks that filters show statuses in words, which Parse reads again.
+func TestTextOfStatus(t *testing.T) {
+	f := readerOf(t, "Message")
+	for text, want := range map[string]string{
+		"Status=2":           "Status=retrying",
+		"Status in 0,3":      "Status in not-sent,failed",
+		"Status!=delivered":  "Status!=delivered",
+		"Status>=2":          "Status>=2", // the numbers have an order, the words have none
+		"Retries=2":          "Retries=2",
+		"Status in 1..2":     "Status between 1,2",
+		"EventName=retrying": "EventName=retrying",
+	} {
+		parsed, err := f.Parse(text)
+		if err != nil {
+			t.Fatalf("Parse(%q): %v", text, err)
+		}
+		got := f.Text(parsed)
+		again, err := f.Parse(got)
+		if got != want || err != nil || Text(again) != Text(parsed) {
+			t.Errorf("Text of %q = %q, parsed again %q, %v; want %q", text, got, Text(again), err, want)
+		}
+	}
+}

@@ -118,7 +118,7 @@ func TestFilterByCellValue(t *testing.T) {
 		isSame        func(m, selected wire.Message) bool // in the column
 	}{
 		{
-			"Status", "[Status=2]",
+			"Status", "[Status=retrying]",
 			func(m, selected wire.Message) bool { return m.Status == selected.Status },
 		},
 		{

@@ -153,7 +153,7 @@ func (q *query) badges(queues *ui.Queues) []string {
 	if badge := q.Filter.StatusFilter().Badge; badge != "" {
 		badges = append(badges, badge)
 	}
-	return append(badges, record.Texts(q.Filter.Conditions, filter.Text)...)
+	return append(badges, q.conditionTexts()...)
 }
 
 // emptyText returns why there are no messages.
@@ -229,5 +229,10 @@ func (q *query) conditionArguments() string {
 
 // filterText returns the conditions as a line.
 func (q *query) filterText() string {
-	return strings.Join(record.Texts(q.Filter.Conditions, filter.Text), browse.ConditionSeparator)
+	return strings.Join(q.conditionTexts(), browse.ConditionSeparator)
+}
+
+// conditionTexts returns the conditions as texts.
+func (q *query) conditionTexts() []string {
+	return record.Texts(q.Filter.Conditions, filter.Reader{Kind: ui.MessageKind()}.Text)
 }
