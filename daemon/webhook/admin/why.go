@@ -162,7 +162,8 @@ func (e *explanation) notCaptured() {
 		e.addPresent(wire.WhyStep{Step: wire.WhyNotCaptured, Kind: k.Name},
 			"changes of %s are not captured, because nothing requests them: %s", k.Name, webhook.HowToRequest(k))
 	}
-	if len(names)+len(notRequested) == 0 {
+	isExplained := len(e.Events) > 0
+	if len(names)+len(notRequested) == 0 && !isExplained {
 		e.addPresent(wire.WhyStep{Step: wire.WhyNotCaptured}, "changes of records are not captured")
 	}
 }

@@ -207,6 +207,8 @@ func whyCases() []whyCase {
 		return &Trace{Changes: []TracedChange{{Kind: kind, Op: op, ID: id, At: whyNoon}}}
 	}
 	noMessages := withoutEvent("Debtor", "deleted", 8)
+	published := delivered(shopID)
+	published.Changes = nil
 
 	onlyShop := onlySubscriptions(shopID)
 	none := onlySubscriptions()
@@ -247,6 +249,10 @@ func whyCases() []whyCase {
 		{"no event", withoutEvent("Silent", "created", 1), none},
 		{"no change", &Trace{}, none},
 		{"not captured", &Trace{}, func(s *Situation) { s.Kinds = record.Builtin() }},
+		{"published, where nothing is captured", published, func(s *Situation) {
+			onlyShop(s)
+			s.Kinds = record.Builtin()
+		}},
 		{"not requested", &Trace{}, func(s *Situation) { s.NotRequested = map[string]bool{"Debtor": true, "Silent": true} }},
 		{"of a kind that the caller may not read", delivered(shopID), func(s *Situation) {
 			s.Visible = func(*record.Kind) bool { return false }
