@@ -176,6 +176,8 @@ func TestFamiliarFlagsLeadToLine(t *testing.T) {
 		"messages list --json --no-headers":         "--no-headers requires --format table, csv or tsv",
 		"subscriptions create --subscriber ACME":    "SUBSCRIBER is an argument: whctl subscriptions create",
 		"events publish invoice.paid {} --body {}":  "two bodies",
+		"events publish invoice.paid {} --key CR77": "use --event-key for the key of the event, " +
+			"by which its messages are found, or --idempotency-key to publish it once",
 	} {
 		got := invocation{}.run(t, strings.Fields(line)...)
 		if got.code != 2 || got.stdout != "" || !strings.Contains(got.stderr, want) {

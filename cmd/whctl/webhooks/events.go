@@ -65,7 +65,7 @@ whctl events show debtor.updated --jq '.[].Schema'`,
 					},
 					&cli.StringFlag{
 						Name:   formerKeyFlag,
-						Usage:  "the former name of --idempotency-key `KEY`",
+						Usage:  "refused: --event-key and --idempotency-key take a `KEY`",
 						Hidden: true,
 					},
 				),
@@ -204,7 +204,7 @@ func showEvent(c *cli.Context, out *output.Printer, service *client.Client) erro
 }
 
 func publishEvent(c *cli.Context, s *command.Session) (command.Change, error) {
-	key, err := idempotencyKey(c, s)
+	key, err := idempotencyKey(c)
 	if err != nil {
 		return command.Change{}, err
 	}
@@ -220,27 +220,23 @@ func publishEvent(c *cli.Context, s *command.Session) (command.Change, error) {
 	return planned, nil
 }
 
-// The flags of the idempotency key. In conditions of other commands, --key is the key of an event.
+// The flags of the idempotency key. The former name is refused: in conditions of other commands,
+// --key is the key of an event, which events published with it would lack.
 const (
 	idempotencyKeyFlag = "idempotency-key"
 	formerKeyFlag      = "key"
 )
 
 // idempotencyKey returns the idempotency key, empty without one.
-func idempotencyKey(c *cli.Context, s *command.Session) (string, error) {
-	flag := idempotencyKeyFlag
+func idempotencyKey(c *cli.Context) (string, error) {
 	if c.IsSet(formerKeyFlag) {
-		if c.IsSet(idempotencyKeyFlag) {
-			return "", cmdline.Usagef("--key is the former name of --idempotency-key; use only " +
-				"--idempotency-key, and --event-key for the key of the event")
-		}
-		flag = formerKeyFlag
-		s.Notice(c, "hint: --key is now --idempotency-key; for the key of the event, use --event-key")
+		return "", cmdline.Usagef("--key has two meanings: use --event-key for the key of the event, " +
+			"by which its messages are found, or --idempotency-key to publish it once")
 	}
-	key := c.String(flag)
-	if c.IsSet(flag) && key == "" {
+	key := c.String(idempotencyKeyFlag)
+	if c.IsSet(idempotencyKeyFlag) && key == "" {
 		return "", cmdline.Usagef("--%s must have 1 to 255 characters; without the flag, "+
-			"each call publishes an event", flag)
+			"each call publishes an event", idempotencyKeyFlag)
 	}
 	return key, nil
 }
