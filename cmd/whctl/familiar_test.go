@@ -80,6 +80,8 @@ func TestFamiliarWordsAreUnderstood(t *testing.T) {
 		"bill edit --value 1":                      "bill update --contents 1",
 		"completion -s bash":                       "completion bash",
 		"stats --since 2h":                         "stats --window 2h",
+		"get endpoints":                            "stats",
+		"describe endpoint 1f0c":                   "subscriptions show 1f0c",
 		"query SO_Totals --limit 3 --offset 4":     "query SO_Totals --take 3 --skip 4",
 		"--limit=3 query SO_Totals":                "query SO_Totals --take 3",
 		"query SO_Totals -L 3":                     "query SO_Totals --take 3",
@@ -146,6 +148,9 @@ func TestFamiliarWordsLeadToOwn(t *testing.T) {
 		"mirror SO_Totals -o copy.db":              "--to?",
 		"keys create shop --role reader -o secret": "--secret-file?",
 		"subscriptions update 1f0c http://x":       "--to http://x?",
+		"logs --tail 5":                            "--take?",
+		"requests list --slow":                     "--order-by -RequestDuration?",
+		"endpoints":                                "subscriptions or stats?",
 	} {
 		got := invocation{}.run(t, strings.Fields(line)...)
 		hint := "; did you mean " + want + " (see: "
@@ -178,6 +183,8 @@ func TestFamiliarFlagsLeadToLine(t *testing.T) {
 		"events publish invoice.paid {} --body {}":  "two bodies",
 		"events publish invoice.paid {} --key CR77": "use --event-key for the key of the event, " +
 			"by which its messages are found, or --idempotency-key to publish it once",
+		"get events --limit 2": "events list has no flag --limit; it lists all: leave --limit out",
+		"messages list --slow": "messages list has no flag --slow",
 	} {
 		got := invocation{}.run(t, strings.Fields(line)...)
 		if got.code != 2 || got.stdout != "" || !strings.Contains(got.stderr, want) {

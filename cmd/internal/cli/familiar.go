@@ -18,16 +18,20 @@ import (
 // own is the path of a command from the group of the word, or a flag; either can be followed by a
 // flag with its value. In capitals, it is an argument of the command. A word of several parts has
 // its group before it; there, * is any argument.
-type familiarRow struct{ own, works, hints string }
+//
+// only is the path of the only command that a row of a flag is for; it is empty for rows of all
+// commands that have the flag.
+type familiarRow struct{ own, works, hints, only string }
 
 // familiar is the table. If a command has the flags of several rows, a word is that of the first.
 var familiar = []familiarRow{
-	{own: "--take", works: "--limit, -L, --top, --head, --max-rows, --max-results", hints: "--max"},
+	{own: "--take", works: "--limit, -L, --top, --head, --max-rows, --max-results", hints: "--max, --tail"},
 	{own: "--skip", works: "--offset"},
 	{
 		own:   "--order-by",
 		works: "--sort, --sort-by, --orderby",
 	},
+	{own: "--order-by -RequestDuration", hints: "--slow, --slowest", only: "requests list"},
 	{own: "--desc", works: "--descending, --reverse"},
 	{own: "--by", works: "--group-by, --groupby, --group", hints: "--count-by"},
 	{own: "--fields", works: "--select, --columns, --cols, --column"},
@@ -78,7 +82,11 @@ var familiar = []familiarRow{
 	{own: "query --format raw", hints: "api, curl"},
 	{own: "messages", works: "deliveries, delivery, msgs, msg"},
 	{own: "messages retry", works: "retry, resend, replay, redeliver, rerun"},
-	{own: "subscriptions", works: "webhooks, webhook, hooks, hook, subs, sub"},
+	{own: "subscriptions", works: "webhooks, webhook, hooks, hook, subs, sub", hints: "endpoints, endpoint"},
+	{
+		own:   "subscriptions show",
+		works: "get endpoint, show endpoint, describe endpoint, describe endpoints",
+	},
 	{own: "subscriptions disable", hints: "disable, pause"},
 	{own: "subscriptions enable", hints: "enable, resume"},
 	{
@@ -111,7 +119,11 @@ var familiar = []familiarRow{
 	{own: "config show", works: "config view, config list, config ls"},
 	{own: "info", works: "cluster-info, server-info, show info, get info"},
 	{own: "doctor", works: "health, healthz, livez, readyz, status, ping, get health", hints: "check"},
-	{own: "stats", works: "show stats, get stats", hints: "metrics, top"},
+	{
+		own:   "stats",
+		works: "show stats, get stats, get endpoints, list endpoints, show endpoints",
+		hints: "metrics, top, endpoints, endpoint",
+	},
 	{own: "tui", works: "ui, dashboard", hints: "top"},
 
 	{own: "list", works: "ls, get", hints: "status"},

@@ -418,7 +418,8 @@ func (r *reorderer) accepts(f familiarRow) bool {
 		return command != nil && strings.Trim(command.ArgsUsage, "[].") == f.own
 	}
 	flag, _ := f.flag()
-	return f.isFlag() && (r.local.Has(flag) || r.globals.Has(flag))
+	isForCommand := f.only == "" || f.only == r.command()
+	return f.isFlag() && isForCommand && (r.local.Has(flag) || r.globals.Has(flag))
 }
 
 // placeFlags sorts the flags into those of the program and those of the command.

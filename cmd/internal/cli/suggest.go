@@ -108,12 +108,22 @@ func (r *reorderer) flagAdvice(name string) string {
 	if similar := r.similarFlags(name); len(similar) > 0 {
 		return record.DidYouMean(similar)
 	}
+	if r.listsAll(name) {
+		return "; it lists all: leave " + dashed(name) + " out"
+	}
 	argument := strings.ToUpper(name)
 	usage := FindCommand(r.app.Commands, r.Path).ArgsUsage
 	if slices.Contains(strings.Fields(usage), argument) {
 		return fmt.Sprintf("; %s is an argument: %s %s %s", argument, r.app.Name, r.command(), usage)
 	}
 	return cmp.Or(record.DidYouMean(r.siblings(name)), r.flagList())
+}
+
+// listsAll reports whether a flag would limit the rows of a command that always lists all.
+func (r *reorderer) listsAll(name string) bool {
+	isList := r.Path[len(r.Path)-1] == "list"
+	isLimit := func(f familiarRow) bool { return f.own == "--take" && f.understands(dashed(name)) }
+	return isList && !r.local.Has("take") && (name == "take" || slices.ContainsFunc(familiar, isLimit))
 }
 
 // similarFlags returns the flags of the command and of the program with a name like another one.
