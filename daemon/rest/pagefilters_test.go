@@ -162,7 +162,7 @@ func TestUnknownFiltersOfPages(t *testing.T) {
 // does not.
 func TestBulkPagesKeepUntil(t *testing.T) {
 	m := newKeyedMessages(t)
-	for _, shop := range m.shops { // so that an attempt does not change what the next action has counted
+	for _, shop := range m.shops { // attempts would change messages that have been counted
 		path := "/Webhooks/Subscribers/" + shop.Subscriber + "/Subscriptions/" + shop.GUID
 		m.admin.do("PATCH "+path, `{"IsEnabled":false}`).want(t, 200)
 	}
