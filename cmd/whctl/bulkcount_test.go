@@ -12,6 +12,19 @@ import (
 	"testing"
 )
 
+// TestRetryWithoutQuestion retries messages with --yes: one that is attempted after the count is not
+// left out, since no number was confirmed.
+func TestRetryWithoutQuestion(t *testing.T) {
+	service := countingService(t, "2026-07-01T00:00:00.0000000/60")
+	out, err := adminProcess(t, service.URL, "messages", "retry", "--yes", "--status", "failed").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if got, want := service.changes(), []bounds{{take: "3"}}; !slices.Equal(got, want) {
+		t.Errorf("the retry has the bounds %+v, want %+v\n%s", got, want, out)
+	}
+}
+
 // TestBulkChangesNoMoreThanCounted deletes messages by a filter that other messages match after
 // the count: the change is bounded to the messages that were counted, and to their number.
 func TestBulkChangesNoMoreThanCounted(t *testing.T) {
@@ -54,7 +67,10 @@ func countingService(t *testing.T, extent string) bulkService {
 	s := bulkService{received: make(chan bounds, 10)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if !strings.HasSuffix(r.URL.Path, "/Messages/Delete") {
+		result := "Deleted"
+		if strings.HasSuffix(r.URL.Path, "/Messages/Retry") {
+			result = "Retried"
+		} else if !strings.HasSuffix(r.URL.Path, "/Messages/Delete") {
 			http.NotFound(w, r)
 			return
 		}
@@ -63,11 +79,11 @@ func countingService(t *testing.T, extent string) bulkService {
 			t.Error(err)
 		}
 		if members["DryRun"] == "true" {
-			fmt.Fprintf(w, `{"Matched":3,"Deleted":3,"DryRun":true,"Counted":%q}`, extent)
+			fmt.Fprintf(w, `{"Matched":3,%q:3,"DryRun":true,"Counted":%q}`, result, extent)
 			return
 		}
 		s.received <- bounds{take: members["Take"], extent: members["Counted"]}
-		fmt.Fprint(w, `{"Matched":3,"Deleted":3}`)
+		fmt.Fprintf(w, `{"Matched":3,%q:3}`, result)
 	}))
 	t.Cleanup(s.Server.Close)
 	return s

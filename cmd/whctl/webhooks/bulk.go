@@ -242,6 +242,9 @@ func matches(t tally) string {
 func (b bulk) change(
 	c *cli.Context, s *command.Session, service *client.Client, members url.Values, expected tally,
 ) error {
+	if !b.sweeping && c.Bool("yes") {
+		expected.extent = "" // no number was confirmed, and an attempt since then changes nothing
+	}
 	bound(members, expected)
 	changed, err := b.many(c.Context, service, members)
 	if err != nil {
