@@ -112,10 +112,10 @@ func bulkLinks(base string, filters url.Values) []encode.Link {
 type selection struct {
 	filters url.Values // of the operation
 	list    url.Values // of the list that led to the action
-	counted string     // limits the operation to the messages of a dry run; empty if none matched
+	counted string     // limits the operation to the messages of a dry run; empty for no limit
 }
 
-// operation returns the filters for the messages that have been counted and have not changed since.
+// operation returns the filters for the messages that are changed.
 func (s selection) operation() url.Values {
 	filters := without(s.filters)
 	if s.counted != "" {
@@ -166,7 +166,7 @@ func (h bulk) confirm(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.confirmation(x, selection{filters, list, n.Counted}, n).open(x)
+	return a.confirmation(x, selection{filters, list, a.counted(n)}, n).open(x)
 }
 
 // filters returns the filters of an action on the messages of a list.
@@ -223,6 +223,15 @@ func (h bulk) call(x *edge.Context, a bulkAction, filters url.Values, isDryRun b
 		return err
 	}
 	return decode(response, into)
+}
+
+// counted returns the limit of the messages that are changed. An action that destroys nothing has
+// none: a message that is attempted while the page is open would no longer be counted.
+func (a bulkAction) counted(n forecast) string {
+	if a.danger {
+		return n.Counted
+	}
+	return ""
 }
 
 // confirmation returns the confirmation before an action.
@@ -294,7 +303,7 @@ func (h bulk) act(x *edge.Context) error {
 		if err != nil {
 			return err
 		}
-		s.counted = n.Counted
+		s.counted = a.counted(n)
 		c := a.confirmation(x, s, n)
 		c.Error = &problem{Message: "Since this page was opened, the selection has changed to " +
 			display.Count(n.changed(), "message", "messages") + ". Nothing has been done; confirm again."}
