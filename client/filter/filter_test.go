@@ -261,7 +261,7 @@ func TestExampleOfWord(t *testing.T) {
 	}
 }
 
-// TestDurations checks that conditions on time spans take durations as people write them.
+// TestDurations checks that conditions on time spans take durations with units.
 func TestDurations(t *testing.T) {
 	f := readerOf(t, "RequestLog")
 	for text, want := range map[string]string{

@@ -68,9 +68,9 @@ func TestTextOfStatus(t *testing.T) {
 			t.Fatalf("Parse(%q): %v", text, err)
 		}
 		got := f.Text(parsed)
-		again, err := f.Parse(got)
-		if got != want || err != nil || Text(again) != Text(parsed) {
-			t.Errorf("Text of %q = %q, parsed again %q, %v; want %q", text, got, Text(again), err, want)
+		reparsed, err := f.Parse(got)
+		if got != want || err != nil || Text(reparsed) != Text(parsed) {
+			t.Errorf("Text of %q = %q, parsed again %q, %v; want %q", text, got, Text(reparsed), err, want)
 		}
 	}
 }
