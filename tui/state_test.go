@@ -182,7 +182,7 @@ func TestViewsAreSavedAndDeleted(t *testing.T) {
 	next.Press("enter")
 	next.WantText("SO_Totals (big-invoices)", "[InvoiceTotal>=1000]", "InvoiceTotal ▲")
 	next.Press(":", "'failed", "enter")
-	next.WantText("Messages (failed-today)", "[Status=3]", "[AddedDateTime>=2026-07-01]")
+	next.WantText("Messages (failed-today)", "[Status=failed]", "[AddedDateTime>=2026-07-01]")
 
 	next.Press(":", "'drop big", "tab", "enter")
 	next.WantText("big-invoices deleted")
