@@ -88,11 +88,7 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([
 	var where []query.Condition
 	var wrong []fault.Field
 	if day := v.parseRequestedDay(x, members, now, &wrong); day != nil {
-		start := wire.Value{Text: day.Format(wire.DateLayout)}
-		end := wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}
-		where = append(where,
-			queries.Condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo, start),
-			queries.Condition(x.Kind, "DateTime", record.LessThan, end))
+		where = duringDay(x.Kind, *day)
 	}
 	onlyErrors := v.errors || form.Or(form.MemberValue(members, memberViewErrors, &wrong, form.Bool), false)
 	if onlyErrors {
@@ -103,6 +99,23 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([
 		where = append(where, query.Not(ownRequests(x)))
 	}
 	return where, form.Invalid(wrong)
+}
+
+// lastYear is the last year that a condition can have on both engines.
+const lastYear = 9999
+
+// duringDay returns the conditions of the requests of a day. The last day has no end: SQL Server
+// rejects the start of the next one.
+func duringDay(kind *record.Kind, day time.Time) []query.Condition {
+	dateTime := func(op record.Operator, bound time.Time) query.Condition {
+		return queries.Condition(kind, "DateTime", op, wire.Value{Text: bound.Format(wire.DateLayout)})
+	}
+	where := []query.Condition{dateTime(record.GreaterThanOrEqualTo, day)}
+	end := day.AddDate(0, 0, 1)
+	if end.Year() <= lastYear {
+		where = append(where, dateTime(record.LessThan, end))
+	}
+	return where
 }
 
 // ownRequests returns the condition of the requests of the caller's program: those of the same user

@@ -349,6 +349,7 @@ func TestLogRoutes(t *testing.T) {
 		"/Logs/" + before:                            none,
 		"/Logs/" + before + "?Date=" + today:         none,
 		"/Logs/Yesterday?Date=" + today:              none,
+		"/Logs/9999-12-31":                           none,
 		"/json/reply/QueryRequestLogsGETManyRequest": all,
 		"/json/reply/queryrequestlogsgetmanyrequest?ViewErrors=1": failed,
 		"/api/QueryRequestLogsGETManyRequest?Date=" + before:      none,
