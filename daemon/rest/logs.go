@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -83,22 +84,63 @@ func (v logView) plan(x *edge.Context) (*query.Plan, error) {
 	return v.queries.Plan(x, form.Without(members, memberDate, memberViewErrors, memberWithoutOwn), where...)
 }
 
-// where returns the conditions of the path and of the members that only the request log has.
+// where returns the conditions of the path and of the members that only the request log has. Members
+// that the path overrides are validated too, and reported.
 func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([]query.Condition, error) {
-	var where []query.Condition
 	var wrong []fault.Field
-	if day := v.parseRequestedDay(x, members, now, &wrong); day != nil {
+	pathDay := v.pathDay(x, now, &wrong)
+	date := form.Or(form.MemberValue(members, memberDate, &wrong, parseDay), nil)
+	viewErrors := form.MemberValue(members, memberViewErrors, &wrong, form.Bool)
+	withoutOwn := form.Or(form.MemberValue(members, memberWithoutOwn, &wrong, form.Bool), false)
+	if err := form.Invalid(wrong); err != nil {
+		return nil, err
+	}
+
+	var overridden []string
+	if pathDay != nil && date != nil && !date.Equal(*pathDay) {
+		overridden = append(overridden, memberDate)
+	}
+	if v.errors && !form.Or(viewErrors, true) {
+		overridden = append(overridden, memberViewErrors)
+	}
+	if err := form.ReportUnused(x, overridden); err != nil {
+		return nil, err
+	}
+
+	var where []query.Condition
+	day := cmp.Or(pathDay, date)
+	if day == nil && x.Options.LogToday && !filtersTime(x.Kind, members) {
+		day = startOf(today(now.UTC()))
+	}
+	if day != nil {
 		where = duringDay(x.Kind, *day)
 	}
-	onlyErrors := v.errors || form.Or(form.MemberValue(members, memberViewErrors, &wrong, form.Bool), false)
-	if onlyErrors {
+	if v.errors || form.Or(viewErrors, false) {
 		failed := queries.Condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError})
 		where = append(where, failed)
 	}
-	if form.Or(form.MemberValue(members, memberWithoutOwn, &wrong, form.Bool), false) {
+	if withoutOwn {
 		where = append(where, query.Not(ownRequests(x)))
 	}
-	return where, form.Invalid(wrong)
+	return where, nil
+}
+
+// pathDay returns the start of the day that the path has, nil if it has none.
+func (v logView) pathDay(x *edge.Context, now time.Time, wrong *[]fault.Field) *time.Time {
+	if v.day != nil {
+		return startOf(v.day(now.UTC()))
+	}
+	day, err := parseDay(x.Params.Get(memberDate))
+	if err != nil {
+		*wrong = append(*wrong, fault.Field{Name: memberDate, Message: err.Error()})
+	}
+	return day
+}
+
+// startOf returns the start of the day of a time in UTC.
+func startOf(t time.Time) *time.Time {
+	day := t.Truncate(24 * time.Hour)
+	return &day
 }
 
 // lastYear is the last year that a condition can have on both engines.
@@ -145,25 +187,6 @@ func sameAgent(x *edge.Context) query.Condition {
 		return hasAgent(agent)
 	}
 	return query.Not(hasAgent(requestlog.AnyUserAgent))
-}
-
-// parseRequestedDay returns the start of the requested day from the path or else from a member,
-// nil if there is none. Without any time in the request it is today if requestlog.today is set.
-func (v logView) parseRequestedDay(
-	x *edge.Context, members query.Members, now time.Time, wrong *[]fault.Field,
-) *time.Time {
-	if v.day == nil {
-		if text := x.Params.Get(memberDate); text != "" {
-			members = query.Members{{Name: memberDate, Texts: []string{text}}}
-		}
-		day := form.Or(form.MemberValue(members, memberDate, wrong, parseDay), nil)
-		if day != nil || !x.Options.LogToday || filtersTime(x.Kind, members) {
-			return day
-		}
-		v.day = today
-	}
-	day := v.day(now.UTC()).Truncate(24 * time.Hour)
-	return &day
 }
 
 // filtersTime reports whether the members have a condition on the time of requests.

@@ -390,6 +390,34 @@ func TestLogRoutes(t *testing.T) {
 	}
 }
 
+// TestLogPathsOverrideMembers checks that members which differ from the path of the log are validated,
+// and named in the response. Strict requests are refused.
+func TestLogPathsOverrideMembers(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	for path, ignored := range map[string]string{
+		"/Logs/Yesterday?Date=2020-01-01":                         "Date",
+		"/Logs/2020-01-02?date=2020-01-01":                        "Date",
+		"/Logs/Today/Errors?ViewErrors=false":                     "ViewErrors",
+		"/Logs/Today/Errors?ViewErrors=0&Date=2020-01-01&Nope=1":  "Date, ViewErrors, Nope",
+		"/Logs/2020-01-02?Date=2020-01-02":                        "",
+		"/Logs/2020-01-02?Date=":                                  "",
+		"/Logs/Today/Errors?ViewErrors=true":                      "",
+		"/Logs/Today?ViewErrors=false":                            "",
+		"/Logs?Date=2020-01-01&ViewErrors=false&WithoutOwn=false": "",
+	} {
+		c.do("GET "+path, "").want(t, 200).wantHeader(t, "X-Ignored-Members", ignored)
+		status := 200
+		if ignored != "" {
+			status = 400
+		}
+		c.do("GET "+path+"&Strict=true", "").want(t, status)
+	}
+	strict := c.do("GET /Logs/Yesterday?Date=2020-01-01&Strict=true", "").want(t, 400)
+	if !strings.Contains(strict.body, "Date has no effect") {
+		t.Errorf("got %s, want that Date has no effect", strict.body)
+	}
+}
+
 // aDuration matches a time span of any length.
 var aDuration = regexp.MustCompile(`^PT([0-9]+M)?[0-9]+(\.[0-9]+)?S$`)
 
@@ -428,6 +456,9 @@ func TestInvalidLogQueries(t *testing.T) {
 	for path, field := range map[string]string{
 		"/Logs/2026-02-30":                      "Date",
 		"/Logs/Tomorrow":                        "Date",
+		"/Logs/Today?Date=x":                    "Date",
+		"/Logs/2026-01-01?Date=x":               "Date",
+		"/Logs/Today/Errors?ViewErrors=maybe":   "ViewErrors",
 		"/Logs?Date=x":                          "Date",
 		"/Logs?Date=2026-01-01&Date=2026-01-02": "Date",
 		"/Logs?ViewErrors=maybe":                "ViewErrors",

@@ -209,8 +209,7 @@ func Members(x *edge.Context) (query.Members, error) {
 		x.Members = query.Union(nil, x.URLMembers, x.Logged.InBody)
 		x.Logged.Unused = append(x.Logged.Unused, unusedOf(x.Logged.InBody)...)
 	}
-	x.ReportIgnored(x.Logged.Unused)
-	if err := rejectUnused(x); err != nil {
+	if err := ReportUnused(x, x.Logged.Unused); err != nil {
 		return nil, err
 	}
 	var err error
@@ -232,16 +231,17 @@ func unusedOf(body query.Members) (names []string) {
 	return names
 }
 
-// rejectUnused returns an error for members without effect, if the request is strict. Invalid
+// ReportUnused reports members without effect, with an error if the request is strict. Invalid
 // values of Strict are reported with the other members.
-func rejectUnused(x *edge.Context) error {
+func ReportUnused(x *edge.Context, names []string) error {
+	x.ReportIgnored(names)
 	var wrong []fault.Field
 	strict := Or(MemberValue(x.Members, query.Strict, &wrong, Bool), false)
 	if !strict {
 		return nil
 	}
 	wrong = nil
-	for _, name := range x.Logged.Unused {
+	for _, name := range names {
 		wrong = append(wrong, fault.Field{Name: name, Message: "has no effect"})
 	}
 	return Invalid(wrong)
