@@ -35,16 +35,21 @@ func next(x *edge.Context, m *wire.Message) string {
 }
 
 // dueWords describes when a message of an event is sent that is due. queue is nil if nothing is known
-// about its subscription.
-func dueWords(x *edge.Context, queue *wire.Queue, event string) string {
+// about its subscription: beyond the queues that the statistics list, and beyond maxSubscriptions of a
+// subscriber, messages just appear as due.
+func dueWords(x *edge.Context, queue *wire.Queue, arePaused bool, event string) string {
+	if queue != nil && (!queue.IsEnabled || queue.DisabledReason != "") {
+		return onceEnabled // which remains after a pause
+	}
+	if arePaused {
+		return isPaused
+	}
 	if queue == nil {
 		return due
 	}
 	isWaiting := !time.Time(queue.WaitUntilDateTime).IsZero()
 	limited := rateWords(x, queue)
 	switch {
-	case !queue.IsEnabled || queue.DisabledReason != "":
-		return onceEnabled
 	case slices.Contains(queue.HeldEvents, event):
 		return isHeld
 	case queue.Breaker == wire.BreakerOpen:
@@ -68,10 +73,7 @@ type queueStates struct {
 
 // due describes when a message is sent that is due.
 func (q queueStates) due(x *edge.Context, m *wire.Message) string {
-	if q.arePaused {
-		return isPaused
-	}
-	return dueWords(x, q.bySubscription[strings.ToLower(m.SubscriptionID)], m.EventName)
+	return dueWords(x, q.bySubscription[strings.ToLower(m.SubscriptionID)], q.arePaused, m.EventName)
 }
 
 // explainDue describes in the rows with due messages why these have not been sent yet. Without the
@@ -106,11 +108,14 @@ func (h messages) queueStates(x *edge.Context) (queueStates, error) {
 	err := h.get(x, subscriberPath(*h.visitor)+"/Subscriptions", url.Values{
 		query.Take: {strconv.Itoa(maxSubscriptions)},
 	}, &found)
+	if err != nil {
+		return queueStates{}, err
+	}
 	states := queueStates{bySubscription: make(map[string]*wire.Queue)}
 	for i := range found {
 		states.bySubscription[strings.ToLower(found[i].RecID)] = queueOf(&found[i])
 	}
-	return states, err
+	return states, nil
 }
 
 // queueOf returns the state of a queue as far as its subscription shows it. The statistics are for
@@ -130,16 +135,12 @@ func (v *subscriptionView) due(x *edge.Context, event string) string {
 	if v == nil {
 		return ""
 	}
+	if v.State.rank == rankDisabled { // perhaps since its subscriber is disabled
+		return onceEnabled
+	}
 	queue := v.Queue
 	if queue == nil {
 		queue = queueOf(&v.Subscription)
 	}
-	switch {
-	case v.State.rank == rankDisabled:
-		return onceEnabled
-	case v.IsPaused:
-		return isPaused
-	default:
-		return dueWords(x, queue, event)
-	}
+	return dueWords(x, queue, v.IsPaused, event)
 }

@@ -106,8 +106,37 @@ func TestDueWords(t *testing.T) {
 		{&wire.Queue{IsEnabled: true, Ordered: true}, "in its turn"},
 		{&wire.Queue{IsEnabled: true, OrderedByKey: true}, "in its turn"},
 	} {
-		if got := dueWords(x, c.queue, "debtor.created"); got != c.want {
+		if got := dueWords(x, c.queue, false, "debtor.created"); got != c.want {
 			t.Errorf("%+v: got %q, want %q", c.queue, got, c.want)
+		}
+	}
+}
+
+// TestDueInListsAndOnPages checks that a list and the page of a message give the same reason. While
+// deliveries are paused, it is the one that remains after the pause.
+func TestDueInListsAndOnPages(t *testing.T) {
+	x := &edge.Context{Timing: edge.Timing{Start: time.Now()}}
+	m := &wire.Message{SubscriptionID: "A", EventName: "debtor.created"}
+	for _, c := range []struct {
+		queue wire.Queue
+		want  string
+	}{
+		{wire.Queue{}, "once enabled"},
+		{wire.Queue{IsEnabled: true, DisabledReason: "410 Gone"}, "once enabled"},
+		{wire.Queue{IsEnabled: true}, "deliveries are paused"},
+		{wire.Queue{IsEnabled: true, HeldEvents: []string{"debtor.created"}}, "deliveries are paused"},
+	} {
+		states := queueStates{bySubscription: map[string]*wire.Queue{"a": &c.queue}, arePaused: true}
+		if got := states.due(x, m); got != c.want {
+			t.Errorf("%+v: the list has %q, want %q", c.queue, got, c.want)
+		}
+		view := &subscriptionView{
+			State:    healthOf(x, c.queue.IsEnabled, c.queue.DisabledReason, &c.queue),
+			Queue:    &c.queue,
+			IsPaused: true,
+		}
+		if got := view.due(x, m.EventName); got != c.want {
+			t.Errorf("%+v: the page has %q, want %q", c.queue, got, c.want)
 		}
 	}
 }
