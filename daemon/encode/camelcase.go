@@ -7,7 +7,8 @@ import (
 
 // toCamelCase changes a name of a member to camelCase by the rule of ServiceStack. Its
 // clients expect exactly these names: capitals at the start become small, except for the last one
-// of several before a small letter, so that RecID is recID, URL is url and HTTPCode is httpCode.
+// of several before a character that is no capital, so that RecID is recID, URL is url, HTTPCode is
+// httpCode and MD5Hash is mD5Hash.
 func toCamelCase(name []byte) {
 	// The end of the name counts as a capital.
 	isCapital := func(i int) bool { return i >= len(name) || 'A' <= name[i] && name[i] <= 'Z' }
@@ -19,8 +20,8 @@ func toCamelCase(name []byte) {
 	}
 }
 
-// dictionaries are members with objects in which the names are data: those of package wire, and of
-// cells with JSON.
+// dictionaries are members with objects whose names are data and stay as they are: the maps of package
+// wire, which TestDictionaries compares, and cells with JSON.
 var dictionaries = []string{"Meta", "Headers", "FormData", "Items", "ExceptionData", "Uncharged", "Blocked", "Where"}
 
 // CamelNames returns JSON with the names of members in camelCase, except those in
@@ -28,17 +29,16 @@ var dictionaries = []string{"Meta", "Headers", "FormData", "Items", "ExceptionDa
 func CamelNames(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 {
-		n := 1
-		if text[0] == '"' {
-			n = jsonStringLength(text)
-		}
-		start := len(out)
-		out = append(out, text[:n]...)
-		token := text[:n]
-		text = text[n:]
-		if token[0] != '"' {
+		if text[0] != '"' {
+			out = append(out, text[0])
+			text = text[1:]
 			continue
 		}
+		n := jsonStringLength(text)
+		token := text[:n]
+		start := len(out)
+		out = append(out, token...)
+		text = text[n:]
 		after := bytes.TrimLeft(text, " \t\r\n")
 		isName := len(after) > 0 && after[0] == ':'
 		if !isName {

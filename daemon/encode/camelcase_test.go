@@ -17,6 +17,7 @@ func TestCamelCase(t *testing.T) {
 		"ID":              "id",
 		"URL":             "url",
 		"HTTPCode":        "httpCode",
+		"MD5Hash":         "mD5Hash",
 		"Class":           "class",
 		"A":               "a",
 		"":                "",

@@ -36,8 +36,8 @@ var style string
 // style of the pages, and no other style.
 func StylePolicy() string { return policyOf(style) }
 
-// policyOf returns the Content-Security-Policy source of an inline style. Browsers end lines with LF
-// only before they compare its hash: a build from files with CRLF must have the same one.
+// policyOf returns the Content-Security-Policy source of an inline style. Browsers change CRLF to LF
+// before they hash the style: a build from files with CRLF must have the same hash.
 func policyOf(style string) string {
 	sum := sha256.Sum256([]byte(strings.ReplaceAll(style, "\r\n", "\n")))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
