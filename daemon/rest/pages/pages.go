@@ -130,7 +130,7 @@ func (c client) send(x *edge.Context, method, path string, body, into any) error
 	if err != nil || into == nil {
 		return err
 	}
-	return json.Unmarshal(response.Body, into)
+	return decode(response, into)
 }
 
 // rows is the envelope of a query.
@@ -250,7 +250,7 @@ func took(d time.Duration) string {
 	}
 }
 
-// count formats a number.
+// count formats a number with its digits in groups.
 func count(n int64) string { return display.Thousands(n) }
 
 // shortID returns the ends of an ID, in which IDs of the same time differ.

@@ -16,6 +16,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/queries"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // startLink leads to the first page.
@@ -138,18 +139,19 @@ func areasOf(x *edge.Context) []area {
 
 // board has the statistics of deliveries in the last hour.
 type board struct {
-	Delivered, Failed  string // messages
-	FailedAttempts     string // empty for none
-	Share              string // of the delivered ones
-	P50, P95           string
-	Chart              chart
-	Queue              []string
-	Trouble            []*subscriptionView
-	More               int // endpoints in trouble that are not shown
-	Fine               int // endpoints without trouble
-	Paused             string
-	FailedURL, OpenURL string
-	Subscriptions      string
+	Delivered, Failed string // messages
+	FailedAttempts    string // empty for none
+	Share             string // of the delivered ones
+	P50, P95          string
+	Chart             chart
+	Queue             []string
+	Trouble           []*subscriptionView
+	More              int // endpoints in trouble that are not shown
+	Fine              int // endpoints without trouble
+	Paused            string
+	FailedURL         string
+	RetryingURL       string
+	Subscriptions     string
 }
 
 // maxTrouble is the maximum number of endpoints in trouble on the page.
@@ -161,15 +163,18 @@ func (h start) board(x *edge.Context) (*board, error) {
 	if err := h.get(x, apiStats, nil, &stats); err != nil {
 		return nil, err
 	}
-	since := x.Timing.Start.Add(-time.Hour).UTC().Truncate(time.Minute).Format("2006-01-02T15:04:05Z")
+	since := x.Timing.Start.Add(-time.Hour).UTC().Truncate(time.Minute).Format(time.RFC3339)
+	withStatus := func(s webhook.Status) string {
+		return x.Base + pathMessages + "?" + fieldStatus + "=" + strconv.Itoa(int(s))
+	}
 	b := &board{
-		Delivered: count(stats.Totals.Delivered),
-		Failed:    count(stats.Totals.GivenUp),
-		Share:     share(stats.Totals.Delivered, stats.Totals.GivenUp),
-		Paused:    stats.InHand.Paused,
-		Chart:     chartOf(&stats.Minutes),
-		FailedURL: x.Base + pathMessages + "?Status=3&LastSavedDateTimeGreaterThanOrEqualTo=" + url.QueryEscape(since),
-		OpenURL:   x.Base + pathMessages + "?Status=2",
+		Delivered:   count(stats.Totals.Delivered),
+		Failed:      count(stats.Totals.GivenUp),
+		Share:       share(stats.Totals.Delivered, stats.Totals.GivenUp),
+		Paused:      stats.InHand.Paused,
+		Chart:       chartOf(&stats.Minutes),
+		FailedURL:   withStatus(webhook.Failed) + "&LastSavedDateTimeGreaterThanOrEqualTo=" + url.QueryEscape(since),
+		RetryingURL: withStatus(webhook.RetryPending),
 	}
 	if failed := stats.Totals.Failed + stats.Totals.GivenUp; failed > 0 {
 		b.FailedAttempts = display.Count(failed, "failed attempt", "failed attempts")
@@ -251,11 +256,10 @@ const (
 
 // chartOf returns the chart of the minutes.
 func chartOf(m *wire.Minutes) chart {
-	var most, failed, total int64
+	var most, failed int64
 	for i := range m.Delivered {
 		most = max(most, m.Delivered[i])
 		failed = max(failed, failures(m, i))
-		total += m.Delivered[i]
 	}
 	c := chart{Max: count(most), IsNone: most == 0 && failed == 0}
 	c.From = time.Time(m.From).UTC().Format("15:04")
