@@ -15,9 +15,9 @@ type Config struct {
 	Hosts          []string        // additional names of the service, in lower case
 	HostNames      func() []string // returns the names of the machine; nil for none
 	TrustedProxies []netip.Prefix
-	ForwardedHost  bool     // the proxies set X-Forwarded-Host; otherwise clients may have set it
-	CORSOrigins    []string // in the form of the Origin header
-	MaxRequests    int
+	ForwardedHost  bool          // the proxies set X-Forwarded-Host; otherwise clients may have set it
+	CORSOrigins    []string      // in the form of the Origin header
+	MaxRequests    int           // in progress at the same time
 	MaxBody        int64         // in bytes
 	MaxHead        int           // limit of URL and headers together, in bytes
 	BodyMemory     int64         // limit of all request bodies, in bytes; at least minBodyFactor times MaxBody

@@ -134,7 +134,7 @@ func (h *Handler) fits(x *edge.Context, plan *query.Plan) error {
 	}
 
 	count := *plan
-	count.Take = 0
+	count.Take = 0 // no rows, only the total
 	count.Aggregates = nil
 	count.Count = true
 	rows, err := h.Store.Select(x.Request.Context(), &count)
