@@ -5,8 +5,6 @@
 package grid
 
 import (
-	"fmt"
-
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/theme"
 )
@@ -14,20 +12,23 @@ import (
 // Grid is a table. Its columns and the marks of its rows are parts that callers address; a
 // grid itself has the rows, the selected one and the visible ones.
 type Grid struct {
-	Columns   Layout
-	Marks     Marks
+	Columns Layout
+	Marks   Marks
+
+	// KeepsRow makes the selection stay on its row while the grid follows new rows: the row moves
+	// down. By default the selection stays on the first row.
+	KeepsRow bool
+
+	// Empty returns the text in place of the rows if there are none: the reason, and the key that
+	// changes it. It is nil for no text.
+	Empty func() string
+
 	rows      Rows
 	height    int
 	index     int    // the selected row
 	id        string // ID of the selected row; empty while it is loading
 	top       int    // first visible row
 	following bool   // new rows at the top are shown
-	// KeepsRow makes the selection stay on its row while the grid follows new rows: the row moves
-	// down. By default the selection stays on the first row.
-	KeepsRow bool
-	// Empty returns the text in place of the rows if there are none: the reason, and the key that
-	// changes it. It is nil for no text.
-	Empty func() string
 }
 
 // New returns an empty grid. In row mode, whole rows are selected instead of cells.
@@ -205,52 +206,6 @@ func (g *Grid) SelectAt(x, y int) (row, title bool) {
 	return true, false
 }
 
-// Mark toggles the mark of the selected row and selects the next row.
-func (g *Grid) Mark() {
-	row := g.Row()
-	if row == nil {
-		return
-	}
-	if g.Marks.Has(row.ID) {
-		g.Marks.Remove(row.ID)
-	} else {
-		g.Marks.ids[row.ID] = struct{}{}
-	}
-	g.Marks.anchor = g.index
-	g.Move(1)
-}
-
-// MarkRange marks the rows between the last marked row and the selected one. It returns
-// the number of rows that are loading and were not marked.
-func (g *Grid) MarkRange() (missing int) {
-	if g.Marks.anchor < 0 {
-		g.Marks.anchor = g.index
-	}
-	for i := min(g.Marks.anchor, g.index); i <= max(g.Marks.anchor, g.index); i++ {
-		if row := g.rows.Row(i); row != nil {
-			g.Marks.ids[row.ID] = struct{}{}
-		} else {
-			missing++
-		}
-	}
-	g.Marks.anchor = g.index
-	return missing
-}
-
-// MarkedRows returns the loaded rows that are marked, in order.
-func (g *Grid) MarkedRows() []*Row {
-	var rows []*Row
-	for i := range g.rows.Len() {
-		if len(rows) == len(g.Marks.ids) {
-			break
-		}
-		if row := g.rows.Row(i); row != nil && g.Marks.Has(row.ID) {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
 // Count returns the number of the selected row and the number of rows, "" without rows.
 func (g *Grid) Count() string {
 	if g.rows.Len() == 0 {
@@ -261,22 +216,8 @@ func (g *Grid) Count() string {
 
 // PositionText describes the visible columns, "" if all of them are visible or there are no rows.
 func (g *Grid) PositionText() string {
-	if g.rows.Len() == 0 || g.Columns.rowMode || len(g.Columns.columns) == 0 {
+	if g.rows.Len() == 0 {
 		return ""
 	}
-	first, last := g.Columns.scrolledRange()
-	if first > last {
-		return ""
-	}
-	left, right := "", "" // marks of more columns on this side
-	if first > g.Columns.frozen {
-		left = g.Columns.theme.Less + " "
-	}
-	if last < len(g.Columns.columns)-1 {
-		right = " " + g.Columns.theme.More
-	}
-	if left+right == "" {
-		return ""
-	}
-	return fmt.Sprintf("%scols %d-%d of %d%s", left, first+1, last+1, len(g.Columns.columns), right)
+	return g.Columns.positionText()
 }

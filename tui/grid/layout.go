@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/bizhook/whd/tui/theme"
@@ -436,4 +437,26 @@ func (l *Layout) AllVisible() bool {
 		return false
 	}
 	return len(l.visible) == 0 || !l.visible[len(l.visible)-1].cut
+}
+
+// positionText describes the visible columns, "" if all of them are visible.
+func (l *Layout) positionText() string {
+	if l.rowMode || len(l.columns) == 0 {
+		return ""
+	}
+	first, last := l.scrolledRange()
+	if first > last {
+		return ""
+	}
+	left, right := "", "" // marks of more columns on this side
+	if first > l.frozen {
+		left = l.theme.Less + " "
+	}
+	if last < len(l.columns)-1 {
+		right = " " + l.theme.More
+	}
+	if left+right == "" {
+		return ""
+	}
+	return fmt.Sprintf("%scols %d-%d of %d%s", left, first+1, last+1, len(l.columns), right)
 }
