@@ -35,7 +35,7 @@ type Grid struct {
 func New(t *theme.Theme, rowMode bool) *Grid {
 	g := &Grid{
 		Columns: Layout{theme: t, manual: make(map[string]int), rowMode: rowMode},
-		Marks:   Marks{ids: make(map[string]struct{}), anchor: -1},
+		Marks:   Marks{ids: make(map[string]struct{})},
 		rows:    NewList(nil),
 	}
 	g.Columns.invalidate()

@@ -8,22 +8,25 @@ import (
 // Marks is the set of marked rows.
 type Marks struct {
 	ids    map[string]struct{}
-	anchor int // start of a range, -1 for none
+	anchor string // ID of the row at which a range starts; empty for none
 }
 
 // Set replaces the marks.
 func (m *Marks) Set(ids []string) {
 	m.Clear()
 	for _, id := range ids {
-		m.ids[id] = struct{}{}
+		m.add(id)
 	}
 }
 
 // Clear removes all marks.
 func (m *Marks) Clear() {
 	clear(m.ids)
-	m.anchor = -1
+	m.anchor = ""
 }
+
+// add marks a row.
+func (m *Marks) add(id string) { m.ids[id] = struct{}{} }
 
 // Remove removes the mark of a row.
 func (m *Marks) Remove(id string) { delete(m.ids, id) }
@@ -50,37 +53,49 @@ func (g *Grid) Mark() {
 	if g.Marks.Has(row.ID) {
 		g.Marks.Remove(row.ID)
 	} else {
-		g.Marks.ids[row.ID] = struct{}{}
+		g.Marks.add(row.ID)
 	}
-	g.Marks.anchor = g.index
+	g.Marks.anchor = row.ID
 	g.Move(1)
 }
 
-// MarkRange marks the rows between the last marked row and the selected one. It returns
-// the number of rows that are loading and were not marked.
+// MarkRange marks the rows from the one that was marked last to the selected one, wherever both have
+// moved since. Without the former it marks the selected row only, rather than rows that the user
+// did not choose. It returns the number of rows that are loading and were not marked.
 func (g *Grid) MarkRange() (missing int) {
-	if g.Marks.anchor < 0 {
-		g.Marks.anchor = g.index
+	if g.rows.Len() == 0 {
+		return 0
 	}
-	for i := min(g.Marks.anchor, g.index); i <= max(g.Marks.anchor, g.index); i++ {
+	start := g.index
+	if i := g.rows.Find(g.Marks.anchor); i >= 0 {
+		start = i
+	}
+	for i := min(start, g.index); i <= max(start, g.index); i++ {
 		if row := g.rows.Row(i); row != nil {
-			g.Marks.ids[row.ID] = struct{}{}
+			g.Marks.add(row.ID)
 		} else {
 			missing++
 		}
 	}
-	g.Marks.anchor = g.index
+	if row := g.Row(); row != nil {
+		g.Marks.anchor = row.ID
+	}
 	return missing
 }
 
-// MarkedRows returns the loaded rows that are marked, in order.
+// MarkedRows returns the loaded rows that are marked, in order. They are looked up by their IDs: the
+// status line asks for them, and there can be a million rows.
 func (g *Grid) MarkedRows() []*Row {
-	var rows []*Row
-	for i := range g.rows.Len() {
-		if len(rows) == len(g.Marks.ids) {
-			break
+	var indexes []int
+	for id := range g.Marks.ids {
+		if i := g.rows.Find(id); i >= 0 {
+			indexes = append(indexes, i)
 		}
-		if row := g.rows.Row(i); row != nil && g.Marks.Has(row.ID) {
+	}
+	slices.Sort(indexes)
+	var rows []*Row
+	for _, i := range indexes {
+		if row := g.rows.Row(i); row != nil {
 			rows = append(rows, row)
 		}
 	}
