@@ -47,8 +47,7 @@ func (g *Grid) SetSize(width, height int) {
 	g.Columns.width = max(0, width)
 	g.height = max(0, height)
 	g.Columns.invalidate()
-	g.reveal()
-	g.measure() // more rows may be visible now
+	g.show()
 }
 
 // Width returns the width in cells.
@@ -75,22 +74,30 @@ func (g *Grid) Following() bool { return g.following }
 // Sync updates the grid after rows were added, changed or removed. The selected row
 // keeps its place on the screen, unless rows above it are followed.
 func (g *Grid) Sync() {
-	keepsRow := g.KeepsRow || !g.following
-	if !keepsRow {
+	if g.following && !g.KeepsRow {
 		g.index = 0
-	}
-	if keepsRow && g.id != "" && !g.isSelected(g.index) {
-		if i := g.rows.Find(g.id); i >= 0 {
-			if !g.following {
-				g.top += i - g.index
-			}
-			g.index = i
-		}
+	} else {
+		g.restoreSelection()
 	}
 	g.index = max(0, min(g.index, g.rows.Len()-1))
 	g.rememberID()
-	g.measure()
-	g.reveal()
+	g.show()
+}
+
+// restoreSelection selects the row with the ID of the selected one where it is now. If it is not loaded,
+// the row that has taken its place is selected.
+func (g *Grid) restoreSelection() {
+	if g.id == "" || g.isSelected(g.index) {
+		return
+	}
+	i := g.rows.Find(g.id)
+	if i < 0 {
+		return
+	}
+	if !g.following {
+		g.top += i - g.index
+	}
+	g.index = i
 }
 
 func (g *Grid) isSelected(i int) bool {
@@ -105,6 +112,22 @@ func (g *Grid) rememberID() {
 	} else if g.rows.Len() == 0 {
 		g.id = ""
 	}
+}
+
+// show scrolls to the selected row and column. The columns are measured in between: which rows are
+// visible decides how wide they are, and their widths decide which of them are visible.
+func (g *Grid) show() {
+	g.scroll()
+	g.measure()
+	g.Columns.revealColumn()
+}
+
+// scroll makes the selected row visible, with no more blank lines below the rows than necessary.
+func (g *Grid) scroll() {
+	body := max(1, g.body())
+	g.top = min(g.top, g.index)
+	g.top = max(g.top, g.index-body+1)
+	g.top = max(0, min(g.top, g.rows.Len()-body))
 }
 
 // measure widens columns to fit the visible rows. It never narrows them, to avoid
@@ -161,8 +184,7 @@ func (g *Grid) GoTo(i int) {
 	}
 	g.id = ""
 	g.rememberID()
-	g.reveal()
-	g.measure()
+	g.show()
 }
 
 // Select selects a row by ID and reports whether it is loaded.
@@ -172,15 +194,6 @@ func (g *Grid) Select(id string) bool {
 		g.GoTo(i)
 	}
 	return i >= 0
-}
-
-// reveal scrolls to the selected row and column.
-func (g *Grid) reveal() {
-	body := max(1, g.body())
-	g.top = min(g.top, g.index)
-	g.top = max(g.top, g.index-body+1)
-	g.top = max(0, min(g.top, g.rows.Len()-body))
-	g.Columns.revealColumn()
 }
 
 // SelectAt selects the cell at a position and reports whether it is a row or a title.

@@ -280,6 +280,25 @@ func TestGrowingGridMeasuresNewRows(t *testing.T) {
 	}
 }
 
+// TestFewerRowsAreMeasured checks that the widths fit the rows of a scrolled grid which become
+// visible since there are fewer of them.
+func TestFewerRowsAreMeasured(t *testing.T) {
+	g := New(plainTheme, true)
+	g.Columns.Set(columns("Name"), 0)
+	g.SetSize(60, 11)
+	g.SetRows(NewList(numberedRows(100, 1)))
+	g.GoTo(29)
+	const long = "a long one that is seen"
+	var rows []*Row
+	for i := range 5 {
+		rows = append(rows, row(fmt.Sprint("found ", i), long))
+	}
+	g.SetRows(NewList(rows))
+	if view := g.View(); !strings.Contains(view, long) {
+		t.Errorf("the rows are cut:\n%s", view)
+	}
+}
+
 // TestDrawnRowsAreLimited checks that scrolling keeps the drawn cells of few rows, among them those
 // on the screen.
 func TestDrawnRowsAreLimited(t *testing.T) {
