@@ -216,88 +216,6 @@ func (e endpointList) untroubledLines(room int) []string {
 	return lines
 }
 
-// table draws the endpoints in one line each, without their traffic: the first ones in trouble, and
-// the others together if the height has a line for them.
-func (e endpointList) table(shown, height, first, selected int) block {
-	b := e.newBlock()
-	rows := make([]endpointRow, shown)
-	for i, q := range e.troubled[:shown] {
-		rows[i] = e.row(q)
-	}
-	widths := e.columns(rows)
-	for i, row := range rows {
-		b.add(e.rowLine(row, widths, first+i == selected), first+i)
-	}
-	if shown < len(e.troubled) {
-		b.addText(e.hiddenLine(shown))
-	} else if shown < height {
-		b.addText(e.sumRow(widths.name))
-	}
-	return b
-}
-
-// endpointRow is an endpoint in trouble in a table.
-type endpointRow struct {
-	sign                         theme.Span
-	name, affected, reason, when string
-}
-
-// row returns the texts of an endpoint. The next attempt is more important than why it is paused.
-func (e endpointList) row(q wire.Queue) endpointRow {
-	row := endpointRow{
-		sign:     e.sign(q),
-		name:     e.names[q.SubscriptionID],
-		affected: affected(q),
-		reason:   e.overview.reason(q),
-	}
-	if next := nextProbe(q); !next.IsZero() {
-		row.reason = "paused, " + e.session.NextText("next try", next)
-	} else if failed := lastFailure(q); !failed.IsZero() {
-		row.when = e.session.ShortSince(failed)
-	}
-	return row
-}
-
-// endpointColumns are the widths of the columns of a table of endpoints.
-type endpointColumns struct{ name, affected, reason, when int }
-
-// columns returns the widths that fit. Counts and times are never cut. If names and reasons do not
-// fit, the reasons are cut first, but names have no more than two fifths of the room for both.
-func (e endpointList) columns(rows []endpointRow) endpointColumns {
-	var c endpointColumns
-	for _, row := range rows {
-		c.name = max(c.name, theme.Width(row.name))
-		c.affected = max(c.affected, theme.Width(row.affected))
-		c.reason = max(c.reason, theme.Width(row.reason))
-		c.when = max(c.when, theme.Width(row.when))
-	}
-	const (
-		sign   = 3
-		gaps   = 3 * 3
-		margin = 1
-	)
-	room := e.width - sign - gaps - margin - c.affected - c.when
-	if c.name+c.reason > room {
-		fairShare := room * 2 / 5
-		c.name = min(c.name, max(fairShare, room-c.reason))
-	}
-	c.reason = max(0, room-c.name) // the times are at the end of the line
-	return c
-}
-
-// rowLine draws a row of the table.
-func (e endpointList) rowLine(row endpointRow, c endpointColumns, selected bool) string {
-	t := e.session.Theme
-	const gap = "   "
-	return t.SignRow(e.width, selected, []theme.Span{
-		row.sign,
-		{Text: t.Fit(fitEndpoint(t, row.name, c.name), c.name, false) + gap},
-		{Text: t.Fit(row.affected, c.affected, false) + gap},
-		{Text: t.Fit(row.reason, c.reason, false) + gap, Role: theme.Dim},
-		{Text: t.Fit(row.when, c.when, true) + " ", Role: theme.Dim},
-	}, nil)
-}
-
 // hiddenLine counts the endpoints in trouble without room, below those that are shown.
 func (e endpointList) hiddenLine(shown int) string {
 	hidden := display.Thousands(len(e.troubled) - shown)
@@ -324,52 +242,6 @@ func (o *Overview) untroubledCount(troubled []wire.Queue) int {
 	return max(0, count)
 }
 
-// endpointSum is the sum of endpoints.
-type endpointSum struct {
-	deliveries
-	count    int
-	attempts []int64 // by steps of a sparkline
-}
-
-// sum returns the sum of the endpoints that are not in trouble.
-func (e endpointList) sum() endpointSum {
-	totals := e.overview.Stats.Totals
-	sum := endpointSum{
-		deliveries: deliveries{
-			delivered: totals.Delivered,
-			retried:   totals.Failed,
-			givenUp:   totals.GivenUp,
-		},
-		count:    e.overview.untroubledCount(e.troubled),
-		attempts: make([]int64, sparkCells),
-	}
-	for _, q := range e.overview.Stats.Queues {
-		sum.retrying += q.RetryPending
-		sum.addAttempts(q, 1)
-	}
-	for _, q := range e.troubled {
-		sum.subtract(q)
-	}
-	return sum
-}
-
-// subtract removes the deliveries of an endpoint.
-func (s *endpointSum) subtract(q wire.Queue) {
-	s.delivered -= q.Delivered
-	s.retried -= q.Failed
-	s.givenUp -= q.GivenUp
-	s.retrying -= q.RetryPending
-	s.addAttempts(q, -1)
-}
-
-// addAttempts adds a multiple of the attempts of an endpoint. The last ones are those of the last
-// minutes.
-func (s *endpointSum) addAttempts(q wire.Queue, factor int64) {
-	for i := range min(len(q.Attempts), sparkCells) {
-		s.attempts[sparkCells-1-i] += factor * q.Attempts[len(q.Attempts)-1-i]
-	}
-}
-
 // sumSpans counts the endpoints of a sum, which are the rest of a list or all endpoints.
 func (e endpointList) sumSpans(sum endpointSum, isRest bool) []theme.Span {
 	text := display.Count(sum.count, "endpoint", "endpoints")
@@ -377,19 +249,6 @@ func (e endpointList) sumSpans(sum endpointSum, isRest bool) []theme.Span {
 		text = display.Count(sum.count, "other", "others")
 	}
 	return []theme.Span{{Text: e.session.Theme.Healthy + " ", Role: theme.Success}, {Text: text}}
-}
-
-// sumRow draws the endpoints without trouble below the names of those in trouble.
-func (e endpointList) sumRow(nameWidth int) string {
-	t := e.session.Theme
-	sum := e.sum()
-	if sum.count == 0 {
-		return e.disabledLine()
-	}
-	spans := e.sumSpans(sum, len(e.troubled) > 0)
-	spans[1].Text = t.Fit(spans[1].Text, max(nameWidth, theme.Width(spans[1].Text)), false)
-	state := theme.Span{Text: "   " + sum.words(), Role: theme.Dim}
-	return t.SignRow(e.width, false, append(spans, state), nil)
 }
 
 // disabledLine takes the place of endpoints if no subscription is enabled.
