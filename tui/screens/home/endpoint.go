@@ -107,16 +107,22 @@ func deliveriesOf(q wire.Queue) deliveries {
 	}
 }
 
+// add adds other counts.
+func (d *deliveries) add(more deliveries) {
+	d.delivered += more.delivered
+	d.retried += more.retried
+	d.givenUp += more.givenUp
+	d.retrying += more.retrying
+}
+
 // share returns the share of messages that were delivered, by whichever attempt; "" if nothing was
 // sent.
 func (d deliveries) share() string {
 	ended := d.delivered + d.givenUp
-	switch {
-	case d.delivered < 0: // sums of different times
-		return ""
-	case ended > 0:
+	if ended > 0 {
 		return ui.Percent(float64(d.delivered) / float64(ended))
-	case d.retried > 0:
+	}
+	if d.retried > 0 {
 		return ui.Percent(0)
 	}
 	return ""

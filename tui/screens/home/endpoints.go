@@ -13,24 +13,29 @@ import (
 
 // endpointList draws the endpoints: each one in trouble with its reason, and the others together.
 type endpointList struct {
-	session  *ui.Session
-	overview *Overview
-	troubled []wire.Queue
-	names    map[string]string // by SubscriptionID
-	host     string            // of all endpoints; empty if they have different ones
-	width    int               // in cells
+	session    *ui.Session
+	overview   *Overview
+	troubled   []wire.Queue
+	healthy    []wire.Queue      // enabled, with traffic and without trouble
+	untroubled int               // number of the healthy ones and of those without traffic
+	names      map[string]string // by SubscriptionID
+	host       string            // of all endpoints; empty if they have different ones
+	width      int               // in cells
 }
 
 // newEndpointList returns the list in a width.
 func newEndpointList(s *ui.Session, o *Overview, troubled []wire.Queue, width int) endpointList {
 	names, host := endpointNames(o.Stats.Queues)
+	healthy := o.healthy()
 	return endpointList{
-		session:  s,
-		overview: o,
-		troubled: troubled,
-		names:    names,
-		host:     host,
-		width:    width,
+		session:    s,
+		overview:   o,
+		troubled:   troubled,
+		healthy:    healthy,
+		untroubled: max(len(healthy), o.untroubledCount(troubled)), // counted after the queues
+		names:      names,
+		host:       host,
+		width:      width,
 	}
 }
 
@@ -116,11 +121,15 @@ func (e endpointList) block(shown, height, first, selected int) block {
 	}
 	const gap = 1
 	room := height - len(b.Lines)
-	if len(b.Lines) > 0 && room > gap {
-		b.addText(theme.Spaces(e.width))
+	hasGap := len(b.Lines) > 0 && room > gap
+	if hasGap {
 		room -= gap
 	}
-	b.addText(e.untroubledLines(room)...)
+	lines := e.untroubledLines(room)
+	if hasGap && len(lines) > 0 {
+		b.addText(theme.Spaces(e.width))
+	}
+	b.addText(lines...)
 	return b
 }
 
@@ -189,31 +198,34 @@ func (e endpointList) untroubledLines(room int) []string {
 	if room < 1 {
 		return nil
 	}
-	sum := e.sum()
-	if sum.count == 0 && len(e.troubled) == 0 {
-		return []string{e.disabledLine()}
+	if e.untroubled == 0 {
+		return e.disabledLines()
 	}
-	listed := e.overview.healthy()
-	listed = listed[:min(len(listed), room)]
-	hasSum := sum.count > len(listed)
-	if hasSum {
-		listed = listed[:min(len(listed), room-1)]
-		if len(listed) < minListed {
-			listed = nil
-		}
-	}
+	listed := e.listed(room)
 	var lines []string
-	for _, q := range listed {
+	for _, q := range e.healthy[:listed] {
 		lines = append(lines, e.trafficLine(q, false))
-		sum.subtract(q)
-		sum.count--
 	}
-	if hasSum {
-		isRest := len(e.troubled)+len(listed) > 0
-		numbers := e.traffic(sum.deliveries, sum.attempts, theme.Success)
-		lines = append(lines, e.session.Theme.SignRow(e.width, false, e.sumSpans(sum, isRest), numbers))
+	if listed == e.untroubled {
+		return lines
 	}
-	return lines
+	sum := sumOf(e.overview.Stats, e.healthy[listed:])
+	name := e.sumSpans(e.untroubled-listed, len(e.troubled)+listed > 0)
+	numbers := e.traffic(sum.deliveries, sum.attempts, theme.Success)
+	return append(lines, e.session.Theme.SignRow(e.width, false, name, numbers))
+}
+
+// listed returns how many healthy endpoints have a line of their own among room lines. If those are
+// not all, the last line is left to the others.
+func (e endpointList) listed(room int) int {
+	if e.untroubled == len(e.healthy) && e.untroubled <= room {
+		return e.untroubled
+	}
+	listed := min(len(e.healthy), room-1)
+	if listed < minListed {
+		return 0
+	}
+	return listed
 }
 
 // hiddenLine counts the endpoints in trouble without room, below those that are shown.
@@ -230,29 +242,21 @@ func (e endpointList) hiddenLine(shown int) string {
 	}, nil)
 }
 
-// untroubledCount returns the number of enabled endpoints that are not in trouble, also of those
-// without traffic.
-func (o *Overview) untroubledCount(troubled []wire.Queue) int {
-	count := o.Stats.Subscriptions - o.Stats.Disabled
-	for _, q := range troubled {
-		if q.IsEnabled {
-			count--
-		}
-	}
-	return max(0, count)
-}
-
-// sumSpans counts the endpoints of a sum, which are the rest of a list or all endpoints.
-func (e endpointList) sumSpans(sum endpointSum, isRest bool) []theme.Span {
-	text := display.Count(sum.count, "endpoint", "endpoints")
+// sumSpans names a number of endpoints, which are the rest of a list or all endpoints.
+func (e endpointList) sumSpans(count int, isRest bool) []theme.Span {
+	text := display.Count(count, "endpoint", "endpoints")
 	if isRest {
-		text = display.Count(sum.count, "other", "others")
+		text = display.Count(count, "other", "others")
 	}
 	return []theme.Span{{Text: e.session.Theme.Healthy + " ", Role: theme.Success}, {Text: text}}
 }
 
-// disabledLine takes the place of endpoints if no subscription is enabled.
-func (e endpointList) disabledLine() string {
+// disabledLines takes the place of endpoints if no subscription is enabled; no line if some are in
+// trouble.
+func (e endpointList) disabledLines() []string {
+	if len(e.troubled) > 0 {
+		return nil
+	}
 	spans := []theme.Span{{Text: "all subscriptions are disabled", Role: theme.Dim}}
-	return e.session.Theme.SignRow(e.width, false, spans, nil)
+	return []string{e.session.Theme.SignRow(e.width, false, spans, nil)}
 }

@@ -20,7 +20,7 @@ func (e endpointList) table(shown, height, first, selected int) block {
 	if shown < len(e.troubled) {
 		b.addText(e.hiddenLine(shown))
 	} else if shown < height {
-		b.addText(e.sumRow(widths.name))
+		b.addText(e.untroubledRow(widths.name)...)
 	}
 	return b
 }
@@ -87,15 +87,16 @@ func (e endpointList) rowLine(row endpointRow, c endpointColumns, selected bool)
 	}, nil)
 }
 
-// sumRow draws the endpoints without trouble below the names of those in trouble.
-func (e endpointList) sumRow(nameWidth int) string {
-	t := e.session.Theme
-	sum := e.sum()
-	if sum.count == 0 {
-		return e.disabledLine()
+// untroubledRow draws the endpoints without trouble below the names of those in trouble. There may be
+// none.
+func (e endpointList) untroubledRow(nameWidth int) []string {
+	if e.untroubled == 0 {
+		return e.disabledLines()
 	}
-	spans := e.sumSpans(sum, len(e.troubled) > 0)
-	spans[1].Text = t.Fit(spans[1].Text, max(nameWidth, theme.Width(spans[1].Text)), false)
+	t := e.session.Theme
+	name := e.sumSpans(e.untroubled, len(e.troubled) > 0)
+	name[1].Text = t.Fit(name[1].Text, max(nameWidth, theme.Width(name[1].Text)), false)
+	sum := sumOf(e.overview.Stats, e.healthy)
 	state := theme.Span{Text: "   " + sum.words(), Role: theme.Dim}
-	return t.SignRow(e.width, false, append(spans, state), nil)
+	return []string{t.SignRow(e.width, false, append(name, state), nil)}
 }

@@ -406,6 +406,9 @@ func TestOtherEndpoints(t *testing.T) {
 				s.Queues = s.Queues[2:]
 				s.Subscriptions = 11
 				s.Totals = wire.Traffic{Delivered: 10, Failed: 10}
+				s.Queues = s.Queues[:1]
+				s.Queues[0].Delivered = 10
+				s.Queues[0].Failed = 10
 			},
 			want: []string{"● 11 endpoints   all delivered, some by retries"},
 			not:  []string{"50 %", "50.0 %"},
@@ -415,8 +418,58 @@ func TestOtherEndpoints(t *testing.T) {
 				s.Queues = s.Queues[2:]
 				s.Subscriptions = 11
 				s.Totals = wire.Traffic{Delivered: 3, Failed: 10, GivenUp: 1}
+				s.Queues = s.Queues[:1]
+				s.Queues[0].Delivered = 3
+				s.Queues[0].Failed = 10
+				s.Queues[0].GivenUp = 1
 			},
 			want: []string{"● 11 endpoints   75.0 % delivered"},
+		},
+		"a disabled one had failures": {
+			change: func(s *wire.Stats) {
+				s.Queues = s.Queues[2:4]
+				s.Queues[0].Delivered = 10
+				s.Queues[1].IsEnabled = false
+				s.Queues[1].Delivered = 0
+				s.Queues[1].GivenUp = 100
+				s.Subscriptions = 2
+				s.Disabled = 1
+				s.Totals = wire.Traffic{Delivered: 10, GivenUp: 100}
+			},
+			want: []string{"● 1 endpoint   all delivered"},
+			not:  []string{"9.1 %"},
+		},
+		"a removed one had failures": {
+			change: func(s *wire.Stats) {
+				s.Queues = s.Queues[2:3]
+				s.Queues[0].Delivered = 10
+				s.Subscriptions = 1
+				s.Totals = wire.Traffic{Delivered: 10, GivenUp: 100}
+			},
+			want: []string{"● 1 endpoint   all delivered"},
+			not:  []string{"9.1 %"},
+		},
+		"omitted ones": {
+			change: func(s *wire.Stats) {
+				s.Queues = s.Queues[2:3]
+				s.Queues[0].Delivered = 10
+				s.Subscriptions = 4
+				s.OtherQueues = 3
+				s.Totals = wire.Traffic{Delivered: 50, GivenUp: 50}
+			},
+			want: []string{"● 4 endpoints   50.0 % delivered"},
+		},
+		"omitted ones, and a message was given up after the totals were read": {
+			change: func(s *wire.Stats) {
+				s.Queues = s.Queues[1:3]
+				s.Queues[0].GivenUp = 1
+				s.Queues[1].Delivered = 10
+				s.Subscriptions = 3
+				s.OtherQueues = 1
+				s.Totals = wire.Traffic{Delivered: 10}
+			},
+			want: []string{"● 2 others", "all delivered"},
+			not:  []string{"111 %"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

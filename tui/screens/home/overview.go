@@ -238,9 +238,25 @@ func (o *Overview) troubled() []wire.Queue {
 	return list
 }
 
-// healthy returns the endpoints with traffic that are not troubled.
+// healthy returns the enabled endpoints with traffic that are not in trouble.
 func (o *Overview) healthy() []wire.Queue {
-	return slices.DeleteFunc(slices.Clone(o.Stats.Queues), func(q wire.Queue) bool {
-		return ui.InTrouble(q) || !q.IsEnabled
-	})
+	var list []wire.Queue
+	for _, q := range o.Stats.Queues {
+		if q.IsEnabled && !ui.InTrouble(q) {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// untroubledCount returns the number of enabled endpoints that are not in trouble, also of those
+// without traffic.
+func (o *Overview) untroubledCount(troubled []wire.Queue) int {
+	count := o.Stats.Subscriptions - o.Stats.Disabled
+	for _, q := range troubled {
+		if q.IsEnabled {
+			count--
+		}
+	}
+	return max(0, count)
 }
