@@ -3,196 +3,233 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
-	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// maxTraced is the maximum number of changes of a trace, of the newest messages, and of the
-// open ones before them.
-const maxTraced = 100
-
-// Statements of a trace: each reads by the index of the key.
+// Limits of a trace.
 const (
-	tracedChanges = `SELECT c.Kind, c.Op, c.ChangeID, COALESCE(c.EventID, 0), c.AddedDateTime, c.Body, e.Body FROM whd.WH_RecordChange c
-LEFT JOIN whd.WH_Event e ON e.EventID = c.EventID
-WHERE c.RecordKey = @Key ORDER BY c.AddedDateTime DESC, c.ChangeID DESC`
-	tracedMessages = ` WHERE m.EventKey = @Key ORDER BY m.ID DESC`
-	tracedMessage  = ` WHERE m.RecID = @Message`
-	tracedOpen     = ` WHERE m.EventKey = @Key AND m.NextAttemptDateTime IS NOT NULL ORDER BY m.ID`
-	tracedAttempts = `SELECT r.MessageID, r.Attempt, COALESCE(r.HTTPCode, 0), r.Message, r.Duration, r.LastSavedDateTime FROM whd.SY_WebhookMessageResponse r
-WHERE r.MessageID IN `
-	tracedEvents = `SELECT e.EventID, e.RecID, e.EventName, e.AddedDateTime FROM whd.WH_Event e WHERE e.EventID IN `
+	maxTraced     = 100 // changes, and newest messages
+	maxTracedOpen = 100 // open messages before those
+)
+
+// Statements of a trace: each reads by an index, of the key, of the event or of the messages.
+const (
+	tracedChanges = `SELECT c.Kind, c.Op, c.ChangeID, COALESCE(c.EventID, 0), c.AddedDateTime, c.Body, e.Body
+FROM whd.WH_RecordChange c
+LEFT JOIN whd.WH_Event e ON e.EventID = c.EventID`
+	changesOfKey   = tracedChanges + ` WHERE c.RecordKey = @Key` + newestChanges
+	changesOfEvent = tracedChanges + ` WHERE c.EventID = @Event` + newestChanges
+	newestChanges  = ` ORDER BY c.AddedDateTime DESC, c.ChangeID DESC`
+
+	messagesOfKey = ` WHERE m.EventKey = @Key ORDER BY m.ID DESC`
+	openBefore    = ` WHERE m.EventKey = @Key AND m.ID < @Before AND m.NextAttemptDateTime IS NOT NULL ORDER BY m.ID`
+
+	tracedAttempts = `SELECT r.MessageID, r.Attempt, COALESCE(r.HTTPCode, 0), r.Message, r.Duration, r.LastSavedDateTime
+FROM whd.SY_WebhookMessageResponse r
+WHERE r.MessageID IN %s
+ORDER BY r.MessageID, r.Attempt`
+
+	tracedEvents = `SELECT e.EventID, e.RecID, e.EventName, e.AddedDateTime
+FROM whd.WH_Event e
+WHERE e.EventID IN `
 )
 
 // Trace returns the last changes of a key, its messages with their events, and their attempts, the
 // oldest first. Of a key with many messages it has the newest ones, and open ones before them,
 // for which these may wait.
 func (a *Admin) Trace(ctx context.Context, key string) (*admin.Trace, error) {
-	changes, err := a.tracedChanges(ctx, key)
+	ofKey := sql.Named("Key", key)
+	changes, moreChanges, err := a.tracedChanges(ctx, changesOfKey, ofKey)
 	if err != nil {
 		return nil, err
 	}
-	messages, err := a.tracedMessages(ctx, key, tracedMessages)
+	messages, moreMessages, err := a.newestMessages(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	var open []*webhook.Message
-	if len(messages) > maxTraced {
-		open, err = a.tracedMessages(ctx, key, tracedOpen)
+	t := &admin.Trace{
+		Changes:  changes,
+		Messages: messages,
+		More:     moreChanges || moreMessages,
+	}
+	if moreMessages {
+		oldest := messages[0]
+		t.Since = oldest.Event.AddedAt
+		open, err := a.openBefore(ctx, oldest)
 		if err != nil {
 			return nil, err
 		}
+		t.Messages = append(open, messages...)
 	}
 
-	t := &admin.Trace{
-		Changes:  changes[:min(len(changes), maxTraced)],
-		Messages: messages[:min(len(messages), maxTraced)],
-		More:     len(changes) > maxTraced || len(messages) > maxTraced,
-		Events:   make(map[int64]*webhook.Event),
-	}
-	slices.Reverse(t.Changes)
-	slices.Reverse(t.Messages)
-	if len(t.Messages) == maxTraced && t.More {
-		t.Since = t.Messages[0].Event.AddedAt
-	}
-	open = slices.DeleteFunc(open, func(m *webhook.Message) bool { return m.ID >= t.Messages[0].ID })
-	t.Messages = append(open[:min(len(open), maxTraced)], t.Messages...)
-
-	for _, m := range t.Messages {
-		t.Events[m.Event.ID] = m.Event
-	}
 	t.Attempts, err = a.tracedAttempts(ctx, t.Messages)
 	if err != nil {
 		return nil, err
 	}
-	err = a.addTracedEvents(ctx, t)
+	t.Events, err = a.tracedEvents(ctx, t)
 	return t, err
 }
 
-// TraceMessage returns a message with its event, its attempts, and the changes of the event. Those
-// of its key that are open and older than the message, for which it may wait, are there too.
+// TraceMessage returns a message with its event, its attempts, and the changes of the event. The
+// oldest open messages of its key are there too, since the message may wait for them.
 func (a *Admin) TraceMessage(ctx context.Context, guid string) (*admin.Trace, error) {
-	query := `SELECT ` + messageRead + `, 0` + messageTables + tracedMessage
+	query := `SELECT ` + messageRead + `, 0` + messageTables + ` WHERE m.RecID = @Message`
 	row, err := appdb.QueryOne(ctx, a.db, scanMessage(bodySize), query, sql.Named("Message", guid))
 	if err != nil || row == nil {
 		return nil, a.missing(err, "message")
 	}
-
 	m := *row
 	t := &admin.Trace{
 		Messages: []*webhook.Message{m},
 		Events:   map[int64]*webhook.Event{m.Event.ID: m.Event},
 		Only:     m,
 	}
+
+	// Not by its key, which may have any number of newer changes.
+	t.Changes, t.More, err = a.tracedChanges(ctx, changesOfEvent, sql.Named("Event", m.Event.ID))
+	if err != nil {
+		return nil, err
+	}
 	if m.Event.Key != "" {
-		err = a.addTracedKey(ctx, t)
+		open, err := a.openBefore(ctx, m)
 		if err != nil {
 			return nil, err
 		}
+		t.Messages = append(open, m)
 	}
 	t.Attempts, err = a.tracedAttempts(ctx, t.Messages)
 	return t, err
 }
 
-// addTracedKey adds the changes of the key of the only message of a trace that belong to its event,
-// and the open messages before it.
-func (a *Admin) addTracedKey(ctx context.Context, t *admin.Trace) error {
-	event := t.Only.Event
-	changes, err := a.tracedChanges(ctx, event.Key)
+// tracedChanges returns the last changes that a statement reads, the oldest first, and whether there
+// are older ones.
+func (a *Admin) tracedChanges(
+	ctx context.Context, statement string, of sql.NamedArg,
+) (changes []admin.TracedChange, hasOlder bool, err error) {
+	rows, err := appdb.QueryAll(ctx, a.db, scanTracedChange, statement+a.db.Limit, of, limitArg(maxTraced+1))
 	if err != nil {
-		return err
+		return nil, false, a.fault(err, "reading the changes of a key")
 	}
-	t.Changes = slices.DeleteFunc(changes, func(c admin.TracedChange) bool { return c.EventID != event.ID })
-	slices.Reverse(t.Changes)
-
-	open, err := a.tracedMessages(ctx, event.Key, tracedOpen)
-	open = slices.DeleteFunc(open, func(m *webhook.Message) bool { return m.ID >= t.Only.ID })
-	t.Messages = append(open, t.Messages...)
-	return err
+	changes, hasOlder = newest(rows)
+	return changes, hasOlder, nil
 }
 
-// tracedChanges returns the last changes of a key, the newest first, one more than a trace has.
-func (a *Admin) tracedChanges(ctx context.Context, key string) ([]admin.TracedChange, error) {
-	rows, err := appdb.QueryAll(ctx, a.db, scanInto(tracedChangeFields), tracedChanges+a.db.Limit, traceArgs(key)...)
-	changes := make([]admin.TracedChange, len(rows))
-	for i, r := range rows {
-		changes[i] = r.TracedChange
-		if changes[i].Body == nil {
-			changes[i].Body = r.eventBody
-		}
+// newestMessages returns the last messages of a key, the oldest first, and whether there are older
+// ones.
+func (a *Admin) newestMessages(
+	ctx context.Context, key string,
+) (messages []*webhook.Message, hasOlder bool, err error) {
+	rows, err := a.tracedMessages(ctx, messagesOfKey, sql.Named("Key", key), limitArg(maxTraced+1))
+	if err != nil {
+		return nil, false, err
 	}
-	return changes, a.fault(err, "reading the changes of a key")
+	messages, hasOlder = newest(rows)
+	return messages, hasOlder, nil
 }
 
-// tracedChange is a stored change. Its body is that of its event if it has one.
-type tracedChange struct {
-	admin.TracedChange
-	eventBody []byte
+// newest returns the rows of a trace in the order of time. The rows have the opposite order, and one
+// more than the trace may have shows that there are others.
+func newest[T any](rows []T) (kept []T, hasOlder bool) {
+	hasOlder = len(rows) > maxTraced
+	if hasOlder {
+		rows = rows[:maxTraced]
+	}
+	slices.Reverse(rows)
+	return rows, hasOlder
 }
 
-func traceArgs(key string) []any {
-	return []any{sql.Named("Key", key), sql.Named("Limit", maxTraced+1)}
+// openBefore returns the oldest open messages that have the key of a message and precede it.
+func (a *Admin) openBefore(ctx context.Context, m *webhook.Message) ([]*webhook.Message, error) {
+	return a.tracedMessages(ctx, openBefore,
+		sql.Named("Key", m.Event.Key), sql.Named("Before", m.ID), limitArg(maxTracedOpen))
 }
 
-func tracedChangeFields(c *tracedChange) []any {
-	return []any{&c.Kind, &c.Op, &c.ID, &c.EventID, (*appdb.Time)(&c.At), &c.Body, &c.eventBody}
-}
-
-// tracedMessages returns the first messages of a key that a condition selects, one more than a
-// trace has.
-func (a *Admin) tracedMessages(ctx context.Context, key, where string) ([]*webhook.Message, error) {
+// tracedMessages returns the messages that a condition selects, without the bodies of their events.
+func (a *Admin) tracedMessages(ctx context.Context, where string, args ...any) ([]*webhook.Message, error) {
 	query := `SELECT ` + messageRead + `, 0` + messageTables + where + a.db.Limit
-	messages, err := appdb.QueryAll(ctx, a.db, scanMessage(bodySize), query, traceArgs(key)...)
+	messages, err := appdb.QueryAll(ctx, a.db, scanMessage(bodySize), query, args...)
 	return messages, a.fault(err, "reading the messages of a key")
 }
 
-// tracedAttempts returns the attempts of messages by their IDs.
-func (a *Admin) tracedAttempts(ctx context.Context, messages []*webhook.Message) (map[int64][]admin.TracedAttempt, error) {
-	var ids []int64
-	for _, m := range messages {
-		ids = append(ids, m.ID)
+// limitArg returns the parameter of appdb.Dialect.Limit.
+func limitArg(rows int) sql.NamedArg { return sql.Named("Limit", rows) }
+
+// scanTracedChange scans a change. Its body is that of its event if it has none of its own.
+func scanTracedChange(row appdb.Row) (admin.TracedChange, error) {
+	var c admin.TracedChange
+	var eventBody []byte
+	err := row.Scan(&c.Kind, &c.Op, &c.ID, &c.EventID, (*appdb.Time)(&c.At), &c.Body, &eventBody)
+	if c.Body == nil {
+		c.Body = eventBody
 	}
-	rows, err := appdb.QueryAll(ctx, a.db, scanInto(tracedAttemptFields),
-		tracedAttempts+a.db.InList+` ORDER BY r.MessageID, r.Attempt`, a.db.ListArg(ids))
+	return c, err
+}
+
+// tracedAttempts returns the attempts of messages by their IDs.
+func (a *Admin) tracedAttempts(
+	ctx context.Context, messages []*webhook.Message,
+) (map[int64][]admin.TracedAttempt, error) {
+	ids := make([]int64, len(messages))
+	for i, m := range messages {
+		ids[i] = m.ID
+	}
+	statement := fmt.Sprintf(tracedAttempts, a.db.InList)
+	rows, err := appdb.QueryAll(ctx, a.db, scanTracedAttempt, statement, a.db.ListArg(ids))
 	if err != nil {
 		return nil, a.fault(err, "reading the attempts of a key")
 	}
 	attempts := make(map[int64][]admin.TracedAttempt)
 	for _, r := range rows {
-		r.Took = time.Duration(r.ticks) * 100
 		attempts[r.message] = append(attempts[r.message], r.TracedAttempt)
 	}
 	return attempts, nil
 }
 
-// tracedAttempt is a stored attempt.
+// tracedAttempt is an attempt with the ID of its message.
 type tracedAttempt struct {
 	admin.TracedAttempt
 	message int64
-	ticks   int64 // duration
 }
 
-func tracedAttemptFields(r *tracedAttempt) []any {
-	return []any{&r.message, &r.Number, &r.Code, &r.Message, &r.ticks, (*appdb.Time)(&r.At)}
+func scanTracedAttempt(row appdb.Row) (tracedAttempt, error) {
+	var r tracedAttempt
+	var took int64
+	err := row.Scan(&r.message, &r.Number, &r.Code, &r.Message, &took, (*appdb.Time)(&r.At))
+	r.Took = fromTicks(took)
+	return r, err
 }
 
-// addTracedEvents adds the events of changes that have no message in the trace.
-func (a *Admin) addTracedEvents(ctx context.Context, t *admin.Trace) error {
-	var ids []int64
+// tracedEvents returns the events of the messages of a trace, and of its changes without a message,
+// by ID.
+func (a *Admin) tracedEvents(ctx context.Context, t *admin.Trace) (map[int64]*webhook.Event, error) {
+	events := make(map[int64]*webhook.Event)
+	for _, m := range t.Messages {
+		events[m.Event.ID] = m.Event
+	}
+	var missing []int64
 	for _, c := range t.Changes {
-		if c.EventID != 0 && t.Events[c.EventID] == nil {
-			ids = append(ids, c.EventID)
+		if c.EventID != 0 && events[c.EventID] == nil {
+			missing = append(missing, c.EventID)
 		}
 	}
-	events, err := appdb.QueryAll(ctx, a.db, scanInto(tracedEventFields), tracedEvents+a.db.InList, a.db.ListArg(ids))
-	for _, e := range events {
-		t.Events[e.ID] = &e
+	if len(missing) == 0 {
+		return events, nil
 	}
-	return a.fault(err, "reading the events of a key")
+
+	statement := tracedEvents + a.db.InList
+	rows, err := appdb.QueryAll(ctx, a.db, scanInto(tracedEventFields), statement, a.db.ListArg(missing))
+	if err != nil {
+		return nil, a.fault(err, "reading the events of a key")
+	}
+	for _, e := range rows {
+		events[e.ID] = &e
+	}
+	return events, nil
 }
 
 func tracedEventFields(e *webhook.Event) []any {

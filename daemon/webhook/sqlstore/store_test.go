@@ -328,7 +328,8 @@ func TestOpenMessagesByIndex(t *testing.T) {
 		name, where string
 		want        string // part of the plan
 	}{
-		{"messages of a key", tracedMessages, byKey + " (EventKey=?)"},
+		{"messages of a key", messagesOfKey, byKey + " (EventKey=?)"},
+		{"open messages before one of a key", openBefore, byKey + " (EventKey=? AND ID<?)"},
 		{"open messages with a key", openWithKey, byKey + " (EventKey=? AND ID>?)"},
 		{"in order", openMessages + ` AND m.ID > 1 ORDER BY m.ID`, byLine + " (" + ofQueue + "ID>?)"},
 		{"due later", openMessages + dueAfter, byDue + " (" + ofQueue + "NextAttemptDateTime>? AND NextAttemptDateTime<?)"},
@@ -342,12 +343,18 @@ func TestOpenMessagesByIndex(t *testing.T) {
 	}
 }
 
-// TestTracedChangesByIndex checks that the changes of a key are read by an index.
+// TestTracedChangesByIndex checks that the changes of a key, and those of an event, are read by an
+// index.
 func TestTracedChangesByIndex(t *testing.T) {
 	w := hooksInFile(t)
-	plan := planOfText(t, w.Admin.db, tracedChanges)
-	if want := "USING INDEX IX_WH_RecordChange_Key (RecordKey=?)"; !strings.Contains(plan, want) {
-		t.Errorf("the plan is\n%s\nwant %q", plan, want)
+	for statement, want := range map[string]string{
+		changesOfKey:   "USING INDEX IX_WH_RecordChange_Key (RecordKey=?)",
+		changesOfEvent: "USING INDEX IX_WH_RecordChange_Event (EventID=?)",
+	} {
+		plan := planOfText(t, w.Admin.db, statement)
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan of\n%s\nis\n%s\nwant %q", statement, plan, want)
+		}
 	}
 }
 

@@ -130,8 +130,14 @@ LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_Webhook
 	}
 }
 
-// ticks returns a duration in the stored unit of 100 ns.
-func ticks(d time.Duration) int64 { return int64(d / 100) }
+// tick is the unit of stored durations.
+const tick = 100 * time.Nanosecond
+
+// ticks returns a duration as it is stored.
+func ticks(d time.Duration) int64 { return int64(d / tick) }
+
+// fromTicks reverses ticks.
+func fromTicks(stored int64) time.Duration { return time.Duration(stored) * tick }
 
 // newRowHash returns a random row hash.
 func newRowHash() []byte {

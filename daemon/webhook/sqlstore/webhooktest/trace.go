@@ -160,3 +160,45 @@ func traceOfMany(h hooks) {
 	h.record(lease, attempt(b.Messages[0], 200, webhook.Successful, time.Time{}))
 	h.expectIDs("the newest", h.trace("many").Messages, b.Messages[1:]...)
 }
+
+// traceOfOldMessage reads the trace of a message whose key has changed more often since than a trace
+// may show: the change of the message is there.
+func traceOfOldMessage(h hooks) {
+	const newerChanges = 101
+	lease := h.lease(time.Hour)
+	sent := writeTraced(h, lease)
+	b := h.batch(lease)
+	for i := range int64(newerChanges) {
+		capture(&b, "updated", "a", "{}", 4+i)
+	}
+	h.check(h.Engine.Write(h.t.Context(), b))
+
+	trace, err := h.Admin.TraceMessage(h.t.Context(), sent.toSub[0].GUID)
+	h.check(err)
+	if len(trace.Changes) != 1 || trace.Changes[0].ID != 1 || trace.More {
+		h.t.Errorf("the changes are %+v (more: %v), want only number 1", trace.Changes, trace.More)
+	}
+}
+
+// traceOfManyChanges reads the trace of a key that has more changes than a trace may show, but as
+// many messages: no message was left out.
+func traceOfManyChanges(h hooks) {
+	const maxMessages = 100
+	captures{h}.begin()
+	sub := h.subscribe()
+	b := h.batch(h.lease(time.Hour))
+	for range maxMessages {
+		h.publish(&b, noon, "{}", sub.ID)[0].Event.Key = "many"
+	}
+	for i := range int64(maxMessages + 1) {
+		capture(&b, "updated", "many", "{}", i+1)
+	}
+	h.check(h.Engine.Write(h.t.Context(), b))
+
+	trace := h.trace("many")
+	h.expectIDs("all messages", trace.Messages, b.Messages...)
+	if len(trace.Changes) != maxMessages || !trace.More || !trace.Since.IsZero() {
+		h.t.Errorf("the trace has %d changes, more: %v, messages since %v, want 100, true, and all messages",
+			len(trace.Changes), trace.More, trace.Since)
+	}
+}

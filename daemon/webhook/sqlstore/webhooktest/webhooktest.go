@@ -43,6 +43,8 @@ var suite = map[string]func(hooks){
 	"Traces":               traces,
 	"TraceOfRemoved":       traceOfRemoved,
 	"TraceOfMany":          traceOfMany,
+	"TraceOfOldMessage":    traceOfOldMessage,
+	"TraceOfManyChanges":   traceOfManyChanges,
 	"FencedWrites":         fencedWrites,
 	"Stale":                staleVersion,
 	"ChangedSubscriptions": changedSubscriptions,
