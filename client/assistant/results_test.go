@@ -395,7 +395,7 @@ func TestErrors(t *testing.T) {
 		{
 			tool:      "totals",
 			arguments: `{"kind":"IN_KitStockTakeMain","by":["KitStockTakeDate:week"]}`,
-			want:      "only a date can be grouped by :day, :month or :year",
+			want:      "but a date is grouped by :day, :month or :year",
 		},
 		{"why", `{}`, "key is missing; arguments of why: key, skip"},
 		{"why", `{"key":"A17"}`, "requires the role admin"},

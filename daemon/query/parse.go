@@ -401,8 +401,11 @@ func (p *parser) groupBy(m Member) {
 	}
 	g := &Group{Source: p.req.Kind, Field: field, Period: periods[strings.ToLower(period)]}
 	f := p.req.Kind.Fields[field]
+	isDate := f.Type.Stored() == record.DateTime
 	if f.Type == record.Bytes {
 		p.fail(m.Name, "cannot group by %s, which is %s", f.Name, f.Type)
+	} else if divided && isDate && g.Period == 0 {
+		p.fail(m.Name, "has %s, but a date is grouped by :day, :month or :year", Printable(m.Texts[0]))
 	} else if divided && !g.hasPeriodOfDate() {
 		p.fail(m.Name, "has %s, but only a date can be grouped by :day, :month or :year", Printable(m.Texts[0]))
 	}
