@@ -150,7 +150,7 @@ func (r *Result) next() string {
 // lack the others.
 func keyError(kind *record.Kind) error {
 	return fault.New(fault.Invalid,
-		"the rows cannot be read by %s: the declared key %s of %s is not unique; correct key of the record kind",
+		"the rows cannot be read by %s: the declared key %s of %s is not unique; correct the key in the record kind",
 		query.Cursor, strings.Join(kind.Key, ", "), kind.Name)
 }
 
@@ -200,7 +200,8 @@ func (s *fileSession) pageable(plan *query.Plan) error {
 // maxRowText is the maximum length of the description of a row in a message.
 const maxRowText = 200
 
-// describeRow returns the values of a row; if they are longer than maxRowText, only the first ones.
+// describeRow returns the values of a row; if they are longer than maxRowText, only the first ones, and
+// of a first value that is too long its start.
 func describeRow(r *sqlite.Stmt) string {
 	var values []string
 	length := 0
@@ -210,6 +211,9 @@ func describeRow(r *sqlite.Stmt) string {
 			value = strings.ToValidUTF8(r.Text(i), "\uFFFD")
 		}
 		length += len(value)
+		if len(values) == 0 && length > maxRowText {
+			return strings.ToValidUTF8(value[:maxRowText], "") + "..." // without half a character
+		}
 		if length > maxRowText {
 			return strings.Join(values, ", ") + ", ..."
 		}

@@ -24,11 +24,15 @@ func TestNullablePrimaryKey(t *testing.T) {
 		singles = "('a','1'),('b','2'),('c','3'),('d','4'),('e','5')"
 		pairs   = "('a','1'),('a','2'),('b','1'),('b','2'),('c','1')"
 
+		noteFirst = "B TEXT, A TEXT PRIMARY KEY"
+
 		nullInA = "(NULL,'lost')"
 		nullInB = "('b',NULL)"
 		wantA   = "null in column A of its primary key: (null, lost)"
 		wantB   = "null in column B of its primary key: (A = b, B = )"
 	)
+	nullAfterNote := "('x" + strings.Repeat("é", 150) + "',NULL)"
+	wantNote := "null in column A of its primary key: (x" + strings.Repeat("é", 99) + "...)"
 	for _, c := range []struct {
 		name     string
 		declared []string // the key in the file of the kind, as whd kinds discover writes it
@@ -44,6 +48,7 @@ func TestNullablePrimaryKey(t *testing.T) {
 		{"pair without its first", nil, pairKey, pairs, nullInA, wantA},
 		{"pair without its first, declared", []string{"A", "B"}, pairKey, pairs, nullInA, wantA},
 		{"only the second may be null", nil, firstSet, pairs, nullInB, wantB},
+		{"long first value", nil, noteFirst, singles, nullAfterNote, wantNote},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := func(name string) record.Field {
