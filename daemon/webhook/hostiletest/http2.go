@@ -2,6 +2,7 @@ package hostiletest
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 
@@ -9,7 +10,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// stream2 is an HTTP/2 connection of a receiver, and the stream of its last request.
+// stream2 is an HTTP/2 connection of a receiver, and the stream of the request that was awaited.
 type stream2 struct {
 	conn   *Conn
 	framer *http2.Framer
@@ -60,6 +61,7 @@ func (s *stream2) readUntil(isLast func(http2.Frame) bool) bool {
 			return false
 		}
 		if isLast(frame) {
+			s.id = frame.Header().StreamID // another request may have begun since
 			return true
 		}
 	}
@@ -77,12 +79,12 @@ func (s *stream2) acknowledge(frame http2.Frame) error {
 			return s.framer.WritePing(true, f.Data)
 		}
 	case *http2.HeadersFrame:
-		s.id = f.StreamID
 		s.conn.server.countRequest()
 	case *http2.DataFrame:
 		if n := uint32(f.Length); n > 0 {
-			_ = s.framer.WriteWindowUpdate(0, n)
-			_ = s.framer.WriteWindowUpdate(f.StreamID, n)
+			return errors.Join(
+				s.framer.WriteWindowUpdate(0, n),
+				s.framer.WriteWindowUpdate(f.StreamID, n))
 		}
 	}
 	return nil
