@@ -66,11 +66,13 @@ type TypesFile struct {
 	URL      string
 }
 
-// IsLoopback reports whether a host is the local machine.
+// IsLoopback reports whether a host is the local machine: a loopback address, the unspecified address,
+// to which systems connect locally, localhost or a name below it.
 func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if address, err := netip.ParseAddr(host); err == nil {
-		return address.Unmap().IsLoopback() || address.IsUnspecified()
+		address = address.Unmap()
+		return address.IsLoopback() || address.IsUnspecified()
 	}
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }

@@ -12,6 +12,8 @@ func TestIsLoopback(t *testing.T) {
 		"::1":              true,
 		"::ffff:127.0.0.1": true,
 		"0.0.0.0":          true,
+		"::ffff:0.0.0.0":   true,
+		"::":               true,
 
 		"erp01":             false,
 		"10.0.0.1":          false,
