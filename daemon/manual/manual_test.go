@@ -37,6 +37,9 @@ func pageOf(t *testing.T, m *Manual, path string) string {
 func TestRender(t *testing.T) {
 	tests := []struct{ name, markdown, want, unwanted string }{
 		{name: "anchor", markdown: "## One, two: `three`", want: `<h2 id="one-two-three">`},
+		{name: "anchor with a link", markdown: "## See [setup](setup.md)", want: `<h2 id="see-setup">`},
+		{name: "anchor with emphasis", markdown: "## The `x_y` _key_", want: `<h2 id="the-x_y-key">`},
+		{name: "anchor with a combining mark", markdown: "## Cafe\u0301", want: "<h2 id=\"cafe\u0301\">"},
 		{name: "same heading", markdown: "## A\n\n## A", want: `<h2 id="a-1">`},
 		{name: "anchor like that of a same heading", markdown: "## A\n\n## A\n\n## A 1", want: `<h2 id="a-1-1">`},
 		{name: "anchor of a code", markdown: "## NotFound", want: `<h2 id="notfound"><span id="NotFound"></span>NotFound</h2>`},

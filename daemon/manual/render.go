@@ -14,7 +14,6 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -23,14 +22,13 @@ import (
 // markdown renders the pages. Raw HTML is dropped, but for line breaks in tables.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.Table),
-	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(elements{}, 100))),
 )
 
 // render returns the page with the path from its Markdown.
 func render(c Config, pagePath string, source []byte) (*page, error) {
-	ids := &anchors{used: make(map[string]bool)}
-	tree := markdown.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(ids))))
+	tree := markdown.Parser().Parse(text.NewReader(source))
+	setAnchors(tree, source)
 	h, ok := tree.FirstChild().(*ast.Heading)
 	if !ok || h.Level != 1 {
 		return nil, errors.New("its first line is not a title")
@@ -169,26 +167,34 @@ func plainText(n ast.Node, source []byte) string {
 	return strings.TrimSpace(b.String())
 }
 
-// anchors generates the anchors of headings as GitHub does, so that a link between two pages works
-// there and here.
-type anchors struct{ used map[string]bool }
-
-var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
-
-// Generate returns the anchor of a heading.
-func (a *anchors) Generate(heading []byte, _ ast.NodeKind) []byte {
-	id := notInAnchor.ReplaceAllString(strings.ToLower(strings.TrimSpace(string(heading))), "")
-	id = strings.ReplaceAll(id, " ", "-")
-	anchor := id
-	for n := 1; a.used[anchor]; n++ {
-		anchor = fmt.Sprintf("%s-%d", id, n)
-	}
-	a.used[anchor] = true
-	return []byte(anchor)
+// setAnchors gives the headings of a page the anchors that GitHub gives them, so that a link between
+// two pages works there and here. GitHub takes them from the text that readers see, without the
+// destinations of links.
+func setAnchors(tree ast.Node, source []byte) {
+	used := make(map[string]bool)
+	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		h, ok := n.(*ast.Heading)
+		if !ok || !entering {
+			return ast.WalkContinue, nil
+		}
+		id := anchorFor(plainText(h, source))
+		anchor := id
+		for n := 1; used[anchor]; n++ {
+			anchor = fmt.Sprintf("%s-%d", id, n)
+		}
+		used[anchor] = true
+		h.SetAttributeString("id", []byte(anchor))
+		return ast.WalkSkipChildren, nil
+	})
 }
 
-// Put does nothing: pages have no anchors except for their headings.
-func (a *anchors) Put([]byte) {}
+var notInAnchor = regexp.MustCompile(`[^\p{L}\p{M}\p{N} _-]`)
+
+// anchorFor returns the anchor of the first heading with a text.
+func anchorFor(heading string) string {
+	id := notInAnchor.ReplaceAllString(strings.ToLower(heading), "")
+	return strings.ReplaceAll(id, " ", "-")
+}
 
 // readme is the page of the repository that the manual refers to for the demo. Here, the tutorial
 // starts it, so that the sections of the page do not matter.
