@@ -82,9 +82,9 @@ func FailAfter(err error) Rule {
 // Gate blocks calls until it is opened.
 type Gate struct {
 	open     chan struct{}
-	once     sync.Once
 	detached sync.WaitGroup
 	mu       sync.Mutex
+	isOpen   bool // guarded by mu, like the following
 	waiting  int
 	arrived  chan struct{} // closed and replaced at each arrival
 }
@@ -94,8 +94,23 @@ func NewGate() *Gate { return &Gate{open: make(chan struct{}), arrived: make(cha
 
 // Open lets all calls proceed, and waits for the work of detached ones.
 func (g *Gate) Open() {
-	g.once.Do(func() { close(g.open) })
+	g.mu.Lock()
+	if !g.isOpen {
+		g.isOpen = true
+		close(g.open)
+	}
+	g.mu.Unlock()
 	g.detached.Wait()
+}
+
+// detach makes Open wait for the work of a cancelled call. It returns false once the gate is open.
+func (g *Gate) detach() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.isOpen {
+		g.detached.Add(1)
+	}
+	return !g.isOpen
 }
 
 func (g *Gate) arrive() {
@@ -110,7 +125,8 @@ func (g *Gate) arrive() {
 func (g *Gate) Await(n int) {
 	for {
 		g.mu.Lock()
-		enough, arrived := g.waiting >= n, g.arrived
+		enough := g.waiting >= n
+		arrived := g.arrived
 		g.mu.Unlock()
 		if enough {
 			return
@@ -140,10 +156,15 @@ func (g *Gate) HoldDetached(ctx context.Context, do func(context.Context) error)
 		return do(ctx)
 	case <-ctx.Done():
 	}
-	g.detached.Go(func() {
+	if !g.detach() {
+		_ = do(context.WithoutCancel(ctx)) // now, since Open may have returned
+		return ctx.Err()
+	}
+	go func() {
+		defer g.detached.Done()
 		<-g.open
 		_ = do(context.WithoutCancel(ctx)) // the caller has returned
-	})
+	}()
 	return ctx.Err()
 }
 
@@ -156,6 +177,7 @@ type Store struct {
 
 	mu    sync.Mutex
 	rules map[Call]Rule
+	once  map[Call]Rule // for the next call, before rules
 	calls map[Call]int
 }
 
@@ -163,24 +185,29 @@ var _ delivery.Store = (*Store)(nil)
 
 // New returns a Store that forwards all calls until rules are set.
 func New(store delivery.Store) *Store {
-	return &Store{store: store, rules: make(map[Call]Rule), calls: make(map[Call]int)}
+	return &Store{
+		store: store,
+		rules: make(map[Call]Rule),
+		once:  make(map[Call]Rule),
+		calls: make(map[Call]int),
+	}
 }
 
-// SetRule sets the rule of methods, nil for none.
+// SetRule sets the rule of methods, nil for none. It also ends that of SetRuleOnce.
 func (s *Store) SetRule(r Rule, calls ...Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range calls {
 		s.rules[c] = r
+		delete(s.once, c)
 	}
 }
 
-// SetRuleOnce sets a rule for the next call only.
+// SetRuleOnce sets a rule for the next call only. After it, the rule of SetRule applies again.
 func (s *Store) SetRuleOnce(r Rule, c Call) {
-	s.SetRule(func(ctx context.Context, do func(context.Context) error) error {
-		s.SetRule(nil, c)
-		return r(ctx, do)
-	}, c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.once[c] = r
 }
 
 // Calls returns how often a method was called.
@@ -194,6 +221,10 @@ func (s *Store) rule(c Call) Rule {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls[c]++
+	if r := s.once[c]; r != nil {
+		delete(s.once, c)
+		return r
+	}
 	return s.rules[c]
 }
 
