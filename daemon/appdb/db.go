@@ -158,21 +158,27 @@ func (o *DB) Lock(ctx context.Context) (unlock func(), err error) {
 // must write: SQLite cannot wait for a lock after a read.
 func (o *DB) Run(ctx context.Context, steps ...Step) (affected bool, err error) {
 	err = o.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, s := range steps {
-			n, err := Affected(tx.ExecContext(ctx, o.Qualify(s.SQL), s.Args...))
-			if err != nil {
-				return err
-			}
-			if s.MustAffect && n == 0 {
-				return errNotAffected
-			}
-		}
-		return nil
+		return o.RunIn(ctx, tx, steps...)
 	})
 	if errors.Is(err, errNotAffected) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// RunIn runs steps in the transaction of Transact. A step that affects no row although it must is an
+// error, and rolls the transaction back.
+func (o *DB) RunIn(ctx context.Context, tx *sql.Tx, steps ...Step) error {
+	for _, s := range steps {
+		n, err := Affected(tx.ExecContext(ctx, o.Qualify(s.SQL), s.Args...))
+		if err != nil {
+			return err
+		}
+		if s.MustAffect && n == 0 {
+			return errNotAffected
+		}
+	}
+	return nil
 }
 
 // errNotAffected rolls back a transaction with a step that had to affect a row.

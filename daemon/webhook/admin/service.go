@@ -42,7 +42,7 @@ type Store interface {
 	LastMessage(ctx context.Context) (int64, error)
 	// RetryMessages and RemoveMessages change, in one transaction, those messages that
 	// still have the state of their candidate, and return them. RetryMessages leaves and returns
-	// those without an attempt, which are due already.
+	// those that are due already: without an attempt, and replays.
 	RetryMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
 	RemoveMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
 	// ReplayMessages does the same as RetryMessages with messages that were delivered.

@@ -14,10 +14,12 @@ import (
 
 // Message returns a message.
 func (a *Admin) Message(ctx context.Context, address admin.Address) (*webhook.Message, error) {
-	args := append(subscriptionArgs(address.Subscriber, address.Subscription), sql.Named("Message", address.Message))
-	m, err := appdb.QueryOne(ctx, a.db, scanMessage(eventBody), `SELECT `+messageRead+`, e.Body`+messageTables+`
+	statement := `SELECT ` + messageRead + `, e.Body` + messageTables + `
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
-WHERE b.RecID = @Subscriber AND s.RecID = @Subscription AND m.RecID = @Message`, args...)
+WHERE b.RecID = @Subscriber AND s.RecID = @Subscription AND m.RecID = @Message`
+	args := subscriptionArgs(address.Subscriber, address.Subscription)
+	args = append(args, sql.Named("Message", address.Message))
+	m, err := appdb.QueryOne(ctx, a.db, scanMessage(eventBody), statement, args...)
 	if err != nil || m == nil {
 		return nil, a.missing(err, "message")
 	}
@@ -56,7 +58,8 @@ func removeSteps(db *appdb.DB, messages, events []int64) []appdb.Step {
 		appdb.Statement(`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID IN `+inList, ids),
 		appdb.Statement(`DELETE FROM whd.WH_Event WHERE EventID IN `+inList+`
 	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.EventID = WH_Event.EventID)
-	AND NOT EXISTS (SELECT 1 FROM whd.WH_RecordChange c WHERE c.EventID = WH_Event.EventID)`, db.ListArg(events)),
+	AND NOT EXISTS (SELECT 1 FROM whd.WH_RecordChange c WHERE c.EventID = WH_Event.EventID)`,
+			db.ListArg(events)),
 	}
 }
 
@@ -66,48 +69,77 @@ func removeSteps(db *appdb.DB, messages, events []int64) []appdb.Step {
 // lower one.
 func (a *Admin) peerEventSteps(kind delivery.PeerEventKind, subscriptions ...int64) []appdb.Step {
 	counter := sql.Named("Name", lastPeerEvent)
-	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, counter)}
+	steps := []appdb.Step{
+		appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, counter),
+	}
+	insert := `INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+SELECT n.Next, @Subscription, @Kind, @Holder, ` + a.db.Clock + `
+FROM whd.WH_Number n WHERE n.Name = @Name`
 	for _, s := range subscriptions {
-		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, @Subscription, @Kind, @Holder, `+a.db.Clock+` FROM whd.WH_Number n WHERE n.Name = @Name`,
-			sql.Named("Subscription", s), sql.Named("Kind", int64(kind)), a.db.HolderArg(), counter))
+		steps = append(steps, appdb.Statement(insert,
+			sql.Named("Subscription", s),
+			sql.Named("Kind", int64(kind)),
+			a.db.HolderArg(),
+			counter))
 	}
 	return steps
 }
 
-// RetryMessage makes a message due now if it has failed or waits for its next
-// attempt. A message without an attempt is due anyway. It returns Conflict for a
-// message that was already delivered.
-func (a *Admin) RetryMessage(ctx context.Context, address admin.Address, now time.Time) (*webhook.Message, error) {
+// RetryMessage makes a message due now if it has failed or waits for its next attempt. It returns
+// Conflict for a message that was already delivered.
+func (a *Admin) RetryMessage(
+	ctx context.Context, address admin.Address, now time.Time,
+) (*webhook.Message, error) {
 	m, err := a.Message(ctx, address)
 	if err != nil {
 		return nil, err
 	}
-	steps := []appdb.Step{retryStep(a.db, []int64{m.ID}, now)}
-	steps = append(steps, a.peerEventSteps(delivery.PeerDue, m.Subscription)...)
-	_, err = a.db.Run(ctx, steps...)
+	if m.Status == webhook.Successful {
+		return nil, alreadyReceived()
+	}
+	retry := retryStep(a.db, []int64{m.ID}, now)
+	retry.MustAffect = !isDueAnyway(m.Status, m.Replay)
+	steps := append([]appdb.Step{retry}, a.peerEventSteps(delivery.PeerDue, m.Subscription)...)
+	retried, err := a.db.Run(ctx, steps...)
 	if err != nil {
 		return nil, a.fault(err, "making a message due")
 	}
+
+	// From here on, another daemon may deliver it. It is a conflict only if it did so before.
 	m, err = a.Message(ctx, address)
-	if err == nil && m.Status == webhook.Successful {
-		return nil, fault.New(fault.Conflict, "The message was received already; an administrator can send it again: POST /Webhooks/Messages/Retry with its MessageID and Status=1")
+	if err == nil && !retried && m.Status == webhook.Successful {
+		return nil, alreadyReceived()
 	}
 	return m, err
 }
 
-// retryStep makes messages due. A replay is due already and keeps its mark.
+// isDueAnyway reports whether a retry leaves a message as it is, since it is due already: one without
+// an attempt, and a replay.
+func isDueAnyway(status webhook.Status, isReplay bool) bool {
+	return status == webhook.NotSent || status == webhook.RetryPending && isReplay
+}
+
+func alreadyReceived() error {
+	return fault.New(fault.Conflict, "The message was received already; an administrator can send it "+
+		"again: POST /Webhooks/Messages/Retry with its MessageID and Status=1")
+}
+
+// retryStep makes messages due, but for those that are due anyway.
 func retryStep(db *appdb.DB, messages []int64, at time.Time) appdb.Step {
-	return appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At, `+inFirstPartition+`
+	return appdb.Statement(`UPDATE whd.SY_WebhookMessage
+SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At, `+inFirstPartition+`
 WHERE ID IN `+db.InList+` AND (Status = 3 OR Status = 2 AND NOT `+isReplay+`)`,
 		db.ListArg(messages), sql.Named("At", appdb.Timestamp(at)))
 }
 
 // replayStep makes delivered messages due as replays.
 func replayStep(db *appdb.DB, messages []int64, at time.Time) appdb.Step {
-	return appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @Due, LastSavedDateTime = @At, `+inFirstPartition+`
+	return appdb.Statement(`UPDATE whd.SY_WebhookMessage
+SET Status = 2, NextAttemptDateTime = @Due, LastSavedDateTime = @At, `+inFirstPartition+`
 WHERE ID IN `+db.InList+` AND Status = 1`,
-		db.ListArg(messages), sql.Named("At", appdb.Timestamp(at)), sql.Named("Due", appdb.Timestamp(storedDue(at, true))))
+		db.ListArg(messages),
+		sql.Named("At", appdb.Timestamp(at)),
+		sql.Named("Due", appdb.Timestamp(storedDue(at, true))))
 }
 
 // hasOrder is the condition that a subscription s has an order.

@@ -43,6 +43,30 @@ func TestBulkRows(t *testing.T) {
 	})
 }
 
+// TestRetryIsDeliveredAtOnce retries a failed message that another daemon delivers before its state
+// is read again: the retry has worked.
+func TestRetryIsDeliveredAtOnce(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	b := hookBatch(w.mustVersion(t), 11, 1, r, l, `{"a":1}`)
+	b.Outcomes = succeeded(b)
+	b.Outcomes[0].After.Status = webhook.Failed
+	w.mustWrite(t, b)
+	_, err := w.Admin.db.Pool.Exec(`CREATE TRIGGER Delivered AFTER UPDATE ON SY_WebhookMessage
+WHEN new.Status = 2 BEGIN
+	UPDATE SY_WebhookMessage SET Status = 1, NextAttemptDateTime = NULL WHERE ID = new.ID;
+END`)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	address := admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: b.Messages[0].GUID}
+	m, err := w.Admin.RetryMessage(t.Context(), address, hookNoon)
+	if err != nil || m.Status != webhook.Successful {
+		t.Errorf("the retry returned %+v and error %v, want the delivered message", m, err)
+	}
+}
+
 // TestAuditEntry adds an entry without another change.
 func TestAuditEntry(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *Store) {

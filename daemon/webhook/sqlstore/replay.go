@@ -1,10 +1,6 @@
 package sqlstore
 
-import (
-	"time"
-
-	"github.com/bizhook/whd/daemon/appdb"
-)
+import "time"
 
 // A replay is marked by its NextAttemptDateTime: it is replayYears before the time. The index of
 // open messages thus has the replays of a subscription apart from the others, and a daemon of a
@@ -32,13 +28,4 @@ func readDue(stored time.Time) (due time.Time, replay bool) {
 		return stored, false
 	}
 	return stored.AddDate(replayYears, 0, 0), true
-}
-
-// scannedDue is the destination of a due time.
-type scannedDue struct{ due *time.Time }
-
-func (d scannedDue) Scan(value any) error {
-	err := (*appdb.Time)(d.due).Scan(value)
-	*d.due, _ = readDue(*d.due)
-	return err
 }

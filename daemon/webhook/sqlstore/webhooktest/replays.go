@@ -70,6 +70,29 @@ func replays(h hooks) {
 	}
 }
 
+// retryOfReplay retries a message that is to be sent again: its due time remains, and so does the one
+// that streams announce.
+func retryOfReplay(h hooks) {
+	b := bulk{h}
+	ctx := h.t.Context()
+	r := h.subscribe()
+	sent := h.oneOfEach(h.lease(time.Hour), r)
+	replayed := noon.Add(time.Minute)
+	_, err := h.Admin.ReplayMessages(ctx, b.candidates(r, sent.delivered), replayed)
+	h.check(err)
+
+	selected := b.candidates(r, sent.delivered)
+	done, err := h.Admin.RetryMessages(ctx, selected, replayed.Add(time.Hour))
+	b.expectChanged("retry of a replay", done, err, changedFrom(r, sent.delivered, webhook.RetryPending,
+		webhook.Change{Status: webhook.RetryPending, Next: replayed, Code: 200}))
+	h.expectState(addressOf(r, sent.delivered), webhook.State{
+		Status:   webhook.RetryPending,
+		Attempts: 1,
+		Next:     replayed,
+		Replay:   true,
+	})
+}
+
 // orderedReplays opens messages again that were delivered before their subscription had an order:
 // they belong to the first partition then.
 func orderedReplays(h hooks) {

@@ -58,6 +58,7 @@ var suite = map[string]func(hooks){
 	"RemoveMessage":        removeMessage,
 	"RetryMessage":         retryMessage,
 	"RetryBulk":            retryBulk,
+	"RetryOfReplay":        retryOfReplay,
 	"RetryBulkTwice":       retryBulkTwice,
 	"RetryBulkOfNone":      retryBulkOfNone,
 	"RetryBulkAttempts":    retryBulkAttempts,
