@@ -37,7 +37,8 @@ func (l *messageList) addBound(p *query.Plan, c query.Condition, op record.Opera
 		return false
 	}
 	added, err := time.Parse(wire.DateLayout, c.Operands[operand].Text)
-	if err != nil || added.UnixMilli() < 0 {
+	first := added.Add(-maxRounding)
+	if err != nil || first.UnixMilli() < 0 { // a GUID has no earlier time
 		return false
 	}
 	c.Operands = c.Operands[operand : operand+1]
@@ -53,7 +54,6 @@ func (l *messageList) addBound(p *query.Plan, c query.Condition, op record.Opera
 	l.messages = l.messages.and("m."+addedColumn+dialect.Matches[op].SQL+operandSQL, argument(p, c))
 	if isLower {
 		l.blocks = l.blocks.and("k.AddedUntil >= "+operandSQL, argument(p, c))
-		first := added.Add(-maxRounding)
 		l.period = l.period.and("m.RecID >= ?", guidArg(p, webhook.GUIDTime(first)))
 	}
 	if isUpper {
