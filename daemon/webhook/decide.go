@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Policy configures retries, by the retry schedule, and the automatic disabling of subscriptions.
+// Policy is the retry schedule, and the automatic disabling of subscriptions.
 type Policy struct {
 	Schedule      []time.Duration // delays before the second attempt, the third, ...
 	Jitter        float64         // fraction by which a delay varies either way: 0.2 is 20 %
@@ -138,7 +138,8 @@ func Decide(before State, o Outcome, p Policy, now time.Time, spread float64) St
 	return after
 }
 
-// delay returns the time until the next attempt, after the given number of attempts.
+// delay returns the time until the next attempt, after the given number of attempts. The schedule
+// has a delay for it, or else the message would have failed.
 func (p Policy) delay(attempts int, requested time.Duration, spread float64) time.Duration {
 	base := p.Schedule[attempts-1]
 	delay := base + time.Duration(float64(base)*p.Jitter*(2*spread-1))

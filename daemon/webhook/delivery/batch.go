@@ -72,7 +72,8 @@ func (b *batch) changesOf() []webhook.Change {
 	for i := range b.results {
 		result := &b.results[i]
 		change := b.subs.ChangeOf(result.Message, result.After, result.Began.Add(result.Took))
-		change.Code, change.Took = result.Code, result.Took
+		change.Code = result.Code
+		change.Took = result.Took
 		changes = append(changes, change)
 	}
 	return changes

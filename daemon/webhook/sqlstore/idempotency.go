@@ -20,6 +20,8 @@ func duplicateKeys(keys []delivery.Key) bool {
 	return len(seen) < len(keys)
 }
 
+// IdempotencyKey returns a key by its hash, nil if there is none. One that has expired counts as none,
+// even before it is deleted.
 func (e *Engine) IdempotencyKey(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
 	query := `SELECT ` + keyColumns.names() + ` FROM whd.WH_IdempotencyKey
 WHERE KeyHash = @Hash AND ExpiryDateTime > ` + e.db.Clock
