@@ -56,8 +56,8 @@ func rightsOf(mask uint32) (rights Right) {
 // objects of a directory service: Windows accepts them, so they must not hide an account.
 var unreadable = Account{ID: "unreadable", Name: "an account in an unusual entry of the permissions"}
 
-// grantsOf returns the rights that a list allows on the object itself. Without a list, everyone may do
-// everything.
+// grantsOf returns the rights that a list allows on the object itself. Entries that deny are ignored:
+// they only reduce rights. Without a list, everyone may do everything.
 func grantsOf(entries []entry, hasList bool, name func(id string) string) (grants []Grant) {
 	if !hasList {
 		return []Grant{{Account{everyone, name(everyone)}, anyChange}}
@@ -98,13 +98,13 @@ var privileged = []string{
 	"S-1-3-4", // owner rights
 }
 
-// privilegedParts are the ends of identifiers of administrators in each machine or domain: the
+// privilegedEnds are the ends of identifiers of administrators on each machine or in each domain: the
 // administrator, domain admins and enterprise admins.
-var privilegedParts = []string{"-500", "-512", "-519"}
+var privilegedEnds = []string{"-500", "-512", "-519"}
 
 // isAdministrator reports whether an account or group of Windows has the rights of administrators.
 func isAdministrator(id string) bool {
 	isOfDomain := strings.HasPrefix(id, "S-1-5-21-")
-	hasPart := func(part string) bool { return strings.HasSuffix(id, part) }
-	return slices.Contains(privileged, id) || isOfDomain && slices.ContainsFunc(privilegedParts, hasPart)
+	hasEnd := func(end string) bool { return strings.HasSuffix(id, end) }
+	return slices.Contains(privileged, id) || isOfDomain && slices.ContainsFunc(privilegedEnds, hasEnd)
 }
