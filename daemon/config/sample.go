@@ -169,7 +169,12 @@ func (s Setting) literal(text string) string {
 		return tomlTable(splitList(text))
 	}
 	switch s.field(new(Config)).Kind() {
-	case reflect.Int, reflect.Bool, reflect.Float64:
+	case reflect.Float64:
+		if !strings.ContainsAny(text, ".eE") {
+			return text + ".0" // without it, it would be an integer
+		}
+		return text
+	case reflect.Int, reflect.Bool:
 		return text
 	default:
 		return tomlString(text)

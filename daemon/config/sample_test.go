@@ -113,6 +113,23 @@ func TestServiceSampleNamesFiles(t *testing.T) {
 	}
 }
 
+// TestServiceSampleKeepsShare checks that a share of one, which looks like an integer, can be read, and
+// that one that a user has typed as an integer can be, too.
+func TestServiceSampleKeepsShare(t *testing.T) {
+	c, err := sampleWith(t, "--changes-share 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.ERP.Changes.Share != 1 {
+		t.Errorf("changes.share is %v, want 1", c.ERP.Changes.Share)
+	}
+	share, _ := settingNamed("changes.share")
+	text, err := share.kind().textOfTOML(int64(1))
+	if err != nil || text != "1" {
+		t.Errorf("an integer is read as %q (%v), want 1", text, err)
+	}
+}
+
 // TestServiceSampleKeepsTypes checks values that are not texts.
 func TestServiceSampleKeepsTypes(t *testing.T) {
 	c, err := sampleWith(t, "--demo --erp demo --http-max-requests 012 --http-max-body 64KiB"+

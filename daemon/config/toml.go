@@ -183,6 +183,9 @@ func (k kind) textOfTOML(value any) (string, error) {
 	if text, ok := value.(string); ok {
 		return text, nil
 	}
+	if n, ok := value.(int64); ok && k.toml == reflect.Float64 {
+		return fmt.Sprint(n), nil // users write 1 for 1.0
+	}
 	if reflect.TypeOf(value).Kind() != k.toml {
 		return "", errors.New("it must be " + k.example)
 	}
