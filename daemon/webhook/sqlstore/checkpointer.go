@@ -88,10 +88,10 @@ func (k *checkpointer) await(ctx context.Context) error {
 // written starts a checkpoint if one is due after a transaction of a connection.
 func (k *checkpointer) written(conn *sqlite.Conn) {
 	_, length, done, err := runCheckpoint(conn, "NOOP")
-	k.length.Store(length)
 	if err != nil {
-		return
+		return // the length remains: await still counts on it
 	}
+	k.length.Store(length)
 	select {
 	case k.running <- struct{}{}:
 	default:

@@ -112,6 +112,27 @@ func TestBatchesDoNotWaitForCheckpoint(t *testing.T) {
 	}
 }
 
+// TestUnmeasuredWALKeepsItsLength measures the WAL in vain, while its connection is in a transaction.
+// Writers must wait for a checkpoint of a long WAL as before.
+func TestUnmeasuredWALKeepsItsLength(t *testing.T) {
+	w := hooksInFile(t)
+	f := w.fileWriter()
+	conn, err := openToWrite(f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	err = conn.Exec("BEGIN IMMEDIATE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.wal.length.Store(maxWALSize)
+	f.wal.written(conn)
+	if got := f.wal.length.Load(); got != maxWALSize {
+		t.Errorf("the length of the WAL is %d pages after an error, want %d as before", got, maxWALSize)
+	}
+}
+
 // TestFailedSync lets a checkpoint fail to sync the file. Everything that is written must
 // stay in the WAL, also after the connections are closed, and all later writes must fail.
 func TestFailedSync(t *testing.T) {
