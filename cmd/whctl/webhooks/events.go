@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -114,21 +115,33 @@ func historySteps(c *cli.Context, service *client.Client) ([]wire.WhyStep, error
 		return nil, err
 	}
 	isUnknown := !slices.ContainsFunc(why.Steps, func(s wire.WhyStep) bool { return s.MessageID != "" })
-	if isUnknown && isEvent(c, service, key) {
+	if !isUnknown {
+		return why.Steps, nil
+	}
+	if event := eventNamed(c, service, key); event != "" {
 		return nil, cmdline.Usagef("%s is an event, and why needs the key of a record, such as an order "+
 			"number, or the ID of a message; list the messages of the event with "+
-			"whctl messages list --event %s", key, key)
+			"whctl messages list --event %s", event, event)
 	}
 	return why.Steps, nil
 }
 
-// isEvent reports whether the service has an event with a name.
-func isEvent(c *cli.Context, service *client.Client, name string) bool {
+// eventNamed returns the event of the service with a name in any letter case, as the service spells it,
+// and "" if there is none.
+func eventNamed(c *cli.Context, service *client.Client, name string) string {
 	if !strings.Contains(name, ".") {
-		return false
+		return ""
 	}
 	events, err := service.Events(c.Context)
-	return err == nil && slices.ContainsFunc(events, func(e wire.Event) bool { return e.Name == name })
+	if err != nil {
+		return "" // this is only a hint
+	}
+	isNamed := func(e wire.Event) bool { return strings.EqualFold(e.Name, name) }
+	i := slices.IndexFunc(events, isNamed)
+	if i < 0 {
+		return ""
+	}
+	return events[i].Name
 }
 
 var (
@@ -337,8 +350,14 @@ func jsonMistake(text string) string {
 	if !ok {
 		return fmt.Sprint(err)
 	}
-	before := text[:min(int(mistake.Offset), len(text))]
+	// A decoder tells the end of the text from a wrong character, which may be the last one.
+	last := int(mistake.Offset) - 1
+	err = json.NewDecoder(strings.NewReader(text)).Decode(&value)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		last = len(strings.TrimRight(text, " \t\r\n")) - 1
+	}
+	before := text[:last]
 	line := strings.Count(before, "\n") + 1
-	column := utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])
+	column := utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:]) + 1
 	return fmt.Sprintf("%s at line %d, column %d", mistake, line, column)
 }
