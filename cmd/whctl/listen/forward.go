@@ -39,14 +39,9 @@ type Forwarder struct {
 
 // NewForwarder parses --forward-to, an address with or without scheme.
 func NewForwarder(text string, now func() time.Time) (*Forwarder, error) {
-	if !strings.Contains(text, "://") {
-		text = "http://" + text
-	}
-	to, err := url.Parse(text)
-	isHTTP := err == nil && (to.Scheme == "http" || to.Scheme == "https")
-	if !isHTTP || to.Host == "" {
-		return nil, cmdline.Usagef(
-			"--forward-to must be like localhost:3000 or http://localhost:3000/hooks")
+	to, err := parseReceiver(text)
+	if err != nil {
+		return nil, err
 	}
 	receiver := &http.Client{
 		Timeout: defaultTimeout,
@@ -55,6 +50,28 @@ func NewForwarder(text string, now func() time.Time) (*Forwarder, error) {
 		},
 	}
 	return &Forwarder{to: to, now: now, http: receiver}, nil
+}
+
+// parseReceiver parses the address of a receiver. It is one of HTTP if it has no scheme.
+func parseReceiver(text string) (*url.URL, error) {
+	// A query may contain the address of another server.
+	start, _, hasScheme := strings.Cut(text, "://")
+	if !hasScheme || strings.ContainsAny(start, "/?#") {
+		text = "http://" + text
+	}
+	const expected = "--forward-to must be like localhost:3000 or http://localhost:3000/hooks"
+	to, err := url.Parse(text)
+	if err != nil {
+		if inURL, ok := errors.AsType[*url.Error](err); ok {
+			err = inURL.Err // the wrapper repeats the address
+		}
+		return nil, cmdline.Usagef("%s: %s", expected, err)
+	}
+	isHTTP := to.Scheme == "http" || to.Scheme == "https"
+	if !isHTTP || to.Host == "" {
+		return nil, cmdline.Usagef("%s", expected)
+	}
+	return to, nil
 }
 
 // attemptTimeout is the setting of the service that limits an attempt.
@@ -149,10 +166,7 @@ const secretPrefix = "whsec_"
 func (f *Forwarder) SignWith(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		f.secret = make([]byte, sha256.Size)
-		_, _ = rand.Read(f.secret) // never fails
-		line := secretPrefix + base64.StdEncoding.EncodeToString(f.secret) + "\n"
-		return output.ReplaceFile(path, []byte(line), output.PrivateFile)
+		return f.createSecret(path)
 	}
 	if err != nil {
 		return err
@@ -164,6 +178,19 @@ func (f *Forwarder) SignWith(path string) error {
 	hasLength := len(secret) >= 24 && len(secret) <= 64
 	if err != nil || !hasPrefix || !hasLength {
 		return fmt.Errorf("%s has no valid secret: whsec_ and 24 to 64 bytes in base64", path)
+	}
+	f.secret = secret
+	return nil
+}
+
+// createSecret signs messages with a new secret, after it has written it to a file.
+func (f *Forwarder) createSecret(path string) error {
+	secret := make([]byte, sha256.Size)
+	_, _ = rand.Read(secret) // never fails
+	line := secretPrefix + base64.StdEncoding.EncodeToString(secret) + "\n"
+	err := output.ReplaceFile(path, []byte(line), output.PrivateFile)
+	if err != nil {
+		return err
 	}
 	f.secret = secret
 	return nil
