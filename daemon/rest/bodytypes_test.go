@@ -284,6 +284,7 @@ func TestEventBodies(t *testing.T) {
 			body:        `{"EventName":"debtor.created","Body":null}`,
 			status:      400,
 		},
+		{name: "NUL in an object", contentType: jsvType, body: "{EventName:debtor.created,Body:{a:x\x00y}}", status: 400},
 		{name: "no body", contentType: jsvType, body: `{EventName:debtor.created,Body:}`, status: 400},
 	} {
 		a := boss.do("POST /Webhooks/Events", test.body, test.contentType)

@@ -67,7 +67,7 @@ func (h *events) Add(x *edge.Context) error {
 	key := form.Or(form.Value(f, MemberKey, parseKey), "")
 	body := eventBody(x, f)
 	if body == nil {
-		f.Missing = append(f.Missing, fault.Field{Name: MemberBody, Message: "must not be empty"})
+		f.Missing = append(f.Missing, fault.Field{Name: MemberBody, Message: "is required; it may be an empty text"})
 	}
 	if err := f.Done(x); err != nil {
 		return err
@@ -144,14 +144,15 @@ func eventBody(x *edge.Context, f *form.Form) []byte {
 	if !ok || !hasValue {
 		return nil
 	}
-	if m.Raw != "" && m.Raw[0] != '"' {
-		return []byte(m.Raw)
+	body := m.Raw
+	isText := body == "" || body[0] == '"'
+	if isText {
+		body, _ = f.Given(MemberBody)
 	}
-	text, _ := f.Given(MemberBody)
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+	if !utf8.ValidString(body) || strings.ContainsRune(body, 0) {
 		f.Refuse(MemberBody, "must be UTF-8 without NUL characters")
 	}
-	return []byte(text)
+	return []byte(body)
 }
 
 // Echo returns the body of the request. It is a target for testing subscriptions.
