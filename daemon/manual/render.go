@@ -167,7 +167,7 @@ func plainText(n ast.Node, source []byte) string {
 	return strings.TrimSpace(b.String())
 }
 
-// setAnchors gives the headings of a page the anchors that GitHub gives them, so that a link between
+// setAnchors sets the anchors of the headings of a page as GitHub does, so that a link between
 // two pages works there and here. GitHub takes them from the text that readers see, without the
 // destinations of links.
 func setAnchors(tree ast.Node, source []byte) {

@@ -350,7 +350,7 @@ func jsonMistake(text string) string {
 	if !ok {
 		return fmt.Sprint(err)
 	}
-	// A decoder tells the end of the text from a wrong character, which may be the last one.
+	// A decoder distinguishes the end of the text from a wrong last character.
 	last := int(mistake.Offset) - 1
 	err = json.NewDecoder(strings.NewReader(text)).Decode(&value)
 	if errors.Is(err, io.ErrUnexpectedEOF) {

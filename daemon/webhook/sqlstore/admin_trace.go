@@ -109,9 +109,9 @@ func (a *Admin) TraceMessage(ctx context.Context, guid string) (*admin.Trace, er
 // tracedChanges returns the last changes that a statement reads, the oldest first, and whether there
 // are older ones.
 func (a *Admin) tracedChanges(
-	ctx context.Context, statement string, of sql.NamedArg,
+	ctx context.Context, statement string, arg sql.NamedArg,
 ) (changes []admin.TracedChange, hasOlder bool, err error) {
-	rows, err := appdb.QueryAll(ctx, a.db, scanTracedChange, statement+a.db.Limit, of, limitArg(maxTraced+1))
+	rows, err := appdb.QueryAll(ctx, a.db, scanTracedChange, statement+a.db.Limit, arg, limitArg(maxTraced+1))
 	if err != nil {
 		return nil, false, a.fault(err, "reading the changes of a key")
 	}

@@ -161,7 +161,7 @@ func traceOfMany(h hooks) {
 	h.expectIDs("the newest", h.trace("many").Messages, b.Messages[1:]...)
 }
 
-// traceOfOldMessage reads the trace of a message whose key has changed more often since than a trace
+// traceOfOldMessage reads the trace of a message with a key that has changed more often since than a trace
 // may show: the change of the message is there.
 func traceOfOldMessage(h hooks) {
 	const newerChanges = 101
