@@ -414,7 +414,7 @@ func (p *parser) groupBy(m Member) {
 
 // hasPeriodOfDate reports whether rows are grouped by a period, and the field is a date.
 func (g *Group) hasPeriodOfDate() bool {
-	return g.Period > 0 && g.Source.Fields[g.Field].Type == record.DateTime
+	return g.Period > 0 && g.Source.Fields[g.Field].Type.Stored() == record.DateTime
 }
 
 // wrongColumn describes why a result cannot have these columns: two have the same name, or

@@ -141,6 +141,16 @@ func TestPeriodOfGroups(t *testing.T) {
 	}
 }
 
+// TestPeriodsOfMessages checks that the dates of messages can be grouped by a period, although they
+// are written in another notation.
+func TestPeriodsOfMessages(t *testing.T) {
+	kind, _ := record.System().Lookup("Message")
+	req, err := Parse(kind, Members{{Name: GroupBy, Texts: []string{"AddedDateTime:day"}}}, inUTC)
+	if err != nil || req.Group == nil || req.Group.Period == 0 {
+		t.Errorf("GroupBy=AddedDateTime:day of messages: got %+v (%v), want groups by day", req, err)
+	}
+}
+
 // TestSameInEveryFormat checks that a request means the same in every format.
 func TestSameInEveryFormat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

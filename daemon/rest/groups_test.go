@@ -6,7 +6,10 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/encode/encodetest"
 )
@@ -72,6 +75,26 @@ func TestGroups(t *testing.T) {
 					t.Errorf("%s has the columns %q", f.Name, names)
 				}
 			}
+		}
+	}
+}
+
+// TestGroupsOfMessages reads the number of messages of each day and month.
+func TestGroupsOfMessages(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-events", "giraffe.created", "--webhooks-allow-targets", "127.0.0.0/8")
+	c := asAdmin(t, i)
+	subscriber := "/Webhooks/Subscribers/" + read[wire.Subscriber](t,
+		c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID
+	c.do("POST "+subscriber+"/Subscriptions", `{"URL":"http://127.0.0.1:9/","EventName":"*"}`).want(t, 201)
+	for range 3 {
+		c.do("POST /Webhooks/Events", `{"EventName":"giraffe.created","Body":{}}`).want(t, 201)
+	}
+
+	today := time.Now().UTC()
+	for period, layout := range map[string]string{"day": time.DateOnly, "month": "2006-01", "year": "2006"} {
+		for _, list := range []string{"/Webhooks/Messages", subscriber + "/Messages"} {
+			path := list + "?GroupBy=AddedDateTime:" + period + "&Include=COUNT(*)&format=csv"
+			c.do("GET "+path, "").want(t, 200).wantText(t, "AddedDateTime,Count", today.Format(layout)+",3")
 		}
 	}
 }
