@@ -87,6 +87,44 @@ func TestTestDelivery(t *testing.T) {
 	}
 }
 
+// TestTestDeliveryOfServiceEvent checks that a subscription to the service's own events can be tested
+// with each of them, although clients cannot publish them.
+func TestTestDeliveryOfServiceEvent(t *testing.T) {
+	_, as := startWebhooks(t)
+	admin := as("admin")
+	ctx := t.Context()
+	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: new("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, got := receiver(t, 200)
+	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: new("webhooks.*"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, event := range record.ServiceEvents() {
+		request := wire.TestRequest{EventName: strings.ToUpper(event.Name)}
+		if _, err := admin.TestSubscriptionWith(ctx, shop.RecID, s.RecID, request); err != nil {
+			t.Errorf("test with %s: %v", request.EventName, err)
+			continue
+		}
+		d := await(t, got)
+		if d.header.Get("X-Event-Name") != event.Name || d.header.Get("Webhook-Test") != "true" ||
+			d.body != record.SampleBody(event.Name) {
+			t.Errorf("test with %s: delivered %+v", request.EventName, d)
+		}
+		_, err := admin.PublishEvent(ctx, event.Name, "x")
+		const want = "which only the service publishes"
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("publishing %s: got the error %v, want %q", event.Name, err, want)
+		}
+	}
+}
+
 // TestInvalidTestDeliveries checks that only publishers choose the content of a signed
 // test message, and that invalid requests are rejected.
 func TestInvalidTestDeliveries(t *testing.T) {

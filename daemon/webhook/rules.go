@@ -210,14 +210,40 @@ func (r Rules) Pattern(text string) (string, error) {
 	return pattern, nil
 }
 
-// Event returns the name of a published event in canonical letter case.
+// Event returns the name of an event that clients can publish in canonical letter case.
 func (r Rules) Event(text string) (string, error) {
-	for _, e := range r.Events {
-		if strings.EqualFold(e.Name, strings.TrimSpace(text)) {
-			return e.Name, nil
+	name, ok := canonicalEvent(r.Events, text)
+	if ok {
+		return name, nil
+	}
+	name, isOfService := canonicalEvent(record.ServiceEvents(), text)
+	if isOfService {
+		return "", Invalid(MemberEvent, "is %s, which only the service publishes: send a test message to a subscription instead", name)
+	}
+	return "", Invalid(MemberEvent, notPublished)
+}
+
+// TestableEvent returns the name of a published event, or of one of the service's own, in canonical
+// letter case.
+func (r Rules) TestableEvent(text string) (string, error) {
+	name, ok := canonicalEvent(r.SubscribableEvents(), text)
+	if !ok {
+		return "", Invalid(MemberEvent, notPublished)
+	}
+	return name, nil
+}
+
+const notPublished = "is not a published event: GET /Webhooks/Events lists them"
+
+// canonicalEvent returns the name of the event that a client has written in any letter case.
+func canonicalEvent(events []record.Event, text string) (name string, ok bool) {
+	text = strings.TrimSpace(text)
+	for _, e := range events {
+		if strings.EqualFold(e.Name, text) {
+			return e.Name, true
 		}
 	}
-	return "", Invalid(MemberEvent, "is not a published event: GET /Webhooks/Events lists them")
+	return "", false
 }
 
 // reservedHeaders are set by the connection or the service itself. The hop-by-hop

@@ -313,7 +313,7 @@ func (svc *Service) SendTest(ctx context.Context, subscriber, id string, t TestM
 	}
 	name, body := record.TestEvent, t.Body
 	if t.Event != "" {
-		event, err := svc.Rules().Event(t.Event)
+		event, err := svc.Rules().TestableEvent(t.Event)
 		if err != nil {
 			return nil, err
 		}
