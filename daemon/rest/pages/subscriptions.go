@@ -95,9 +95,11 @@ func healthOf(x *edge.Context, isEnabled bool, reason string, queue *wire.Queue)
 		return health{"waits as its endpoint requests, next try " + soon(x, queue.WaitUntilDateTime), "▲", "warn", 2}
 	}
 	h := trafficHealth(queue)
-	if limited := rateWords(x, queue); limited != "" && h.rank == 0 {
+	limited := rateWords(x, queue)
+	if limited != "" && h.rank == 0 {
 		return health{limited, "○", "idle", 0}
 	}
+	h.Words += after("; ", limited) // otherwise the failures seem to be why messages wait
 	return h
 }
 
