@@ -108,6 +108,29 @@ func TestActionsFitTheStatus(t *testing.T) {
 	theirs.do("POST "+edge.PortalPath+"/Messages/"+delivered.MessageID+"/Do/SendAgain", "", formType).want(t, 404)
 }
 
+// TestConfirmationNamesPresentEndpoint checks that the page before a retry has the address to which the
+// message will be sent, if that is not the one of the last attempt any more.
+func TestConfirmationNamesPresentEndpoint(t *testing.T) {
+	m := newMessagesFixture(t, "--webhooks-portal", "--webhooks-allow-targets", "127.0.0.1")
+	failed := m.messages(t, "Status=3&SubscriptionID="+m.shops[0].GUID)[0]
+	clients := map[string]client{
+		"/Pages/Messages/" + failed.MessageID + "/Retry":                signIn(t, m.Instance),
+		edge.PortalPath + "/Messages/" + failed.MessageID + "/Do/Retry": m.visitor(t, 0),
+	}
+	for path, c := range clients {
+		page := c.do("GET "+path, "").want(t, 200)
+		if strings.Contains(page.main(), "Now sent to") {
+			t.Errorf("%s has two addresses although the subscription was not changed: %s", path, page.main())
+		}
+	}
+	subscription := "/Webhooks/Subscribers/" + failed.SubscriberID + "/Subscriptions/" + failed.SubscriptionID
+	m.admin.do("PATCH "+subscription, `{"URL":"http://127.0.0.1:9/ok"}`).want(t, 200)
+	for path, c := range clients {
+		c.do("GET "+path, "").want(t, 200).
+			wantText(t, "<dt>Now sent to</dt><dd>http://127.0.0.1:9/ok", "<dt>Endpoint</dt><dd>"+failed.URL)
+	}
+}
+
 // TestPeriodsStaySelected checks that the tab of a period selects the period and not its start, so that
 // it stays selected when the page is loaded again later.
 func TestPeriodsStaySelected(t *testing.T) {

@@ -127,7 +127,28 @@ func (h messages) confirm(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.confirmation(x, a, &m).open(x)
+	c := h.confirmation(x, a, &m)
+	if !a.removes && c.Button != "" {
+		err = h.addTarget(x, &c, &m)
+		if err != nil {
+			return err
+		}
+	}
+	return c.open(x)
+}
+
+// addTarget adds the address to which a message is sent now, if its subscription was changed since
+// the last attempt: until the next one, a message has the address of that attempt.
+func (h messages) addTarget(x *edge.Context, c *confirmation, m *wire.Message) error {
+	var s wire.Subscription
+	err := h.get(x, subscriptionPath(h.owner(m.SubscriberID), m.SubscriptionID), nil, &s)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err == nil && s.URL != m.URL {
+		c.Facts = append(c.Facts, encode.Pair{Name: "Now sent to", Value: s.URL})
+	}
+	return err
 }
 
 // confirmation returns the confirmation before an action. It has no button if the action does not fit
