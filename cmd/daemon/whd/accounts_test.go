@@ -120,7 +120,7 @@ func TestKeyCommands(t *testing.T) {
 			stderr: `--expires: "soon" is not a duration such as 30s, 8h or 14d; use never for a key that does not expire`,
 		},
 		{args: "key create other", status: 2, stderr: "needs --role"},
-		{args: "key delete sales"},
+		{args: "key delete sales", stderr: "API key sales revoked"},
 		{args: "keys add sales --role reader", stderr: "expires: 20"},
 		{args: "key remove sales"},
 		{args: "key delete sales", status: 1, stderr: "no API key"},

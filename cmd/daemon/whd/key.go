@@ -174,7 +174,10 @@ func (p keys) listKeys(c *urfave.Context) error {
 }
 
 func (p keys) deleteKey(c *urfave.Context) error {
-	return p.edit(c.Context, func(e *account.Editor) error {
-		return e.RemoveKey(c.Context, c.Args().First())
-	})
+	key := c.Args().First()
+	err := p.edit(c.Context, func(e *account.Editor) error { return e.RemoveKey(c.Context, key) })
+	if err == nil {
+		fmt.Fprintf(p.Stderr, "API key %s revoked\n", key)
+	}
+	return err
 }
