@@ -59,7 +59,8 @@ var _ interface {
 
 // New returns the list of messages that match a filter.
 func New(h ui.Host, filter ui.MessageFilter) *List {
-	s := &List{Table: browse.NewTable(h, false), Query: &query{Filter: filter}, Pages: grid.NewPages()}
+	s := &List{Table: browse.NewTable(h, false), Pages: grid.NewPages()}
+	s.Query = &query{Filter: filter, narrows: filter.Undelivered}
 	changed := make(changeTimes)
 	s.Subscribers = &names{queues: &s.Session.Queues}
 	s.Columns = &columns{host: h, session: s.Session, grid: s.Grid, subscribers: s.Subscribers, changed: changed}
@@ -91,7 +92,6 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	s.Bulk = &bulk{host: h, list: s, session: s.Session, marks: s.Marks}
 	s.Impacts = &impacts{host: h, list: s, session: s.Session, marks: s.Marks, bulk: s.Bulk}
 
-	s.Grid.KeepsRow = true // so that a key acts on the message that the user has read
 	s.Grid.SetRows(s.Pages)
 	s.Preview.ShowRight(s, 46)
 	s.Columns.show(DefaultColumnNames(), 0)
@@ -99,7 +99,7 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	if ok {
 		s.Controls.arrange(saved)
 	}
-	s.Grid.Follow(true)
+	s.Rows.follow()
 	return s
 }
 
@@ -175,7 +175,11 @@ func (s *List) Start() tea.Cmd { return s.Reload() }
 
 func (s *List) Shown() tea.Cmd {
 	s.Rows.repaint()
-	return s.FetchVisible()
+	isNewest := s.Grid.Index() == 0 && len(s.Rows.unseen) == 0 && s.SelectID == ""
+	if isNewest {
+		s.Rows.follow()
+	}
+	return tea.Batch(s.catchUp(), s.FetchVisible())
 }
 
 func (s *List) Scopes() []keymap.Scope {
@@ -196,7 +200,7 @@ func (s *List) Reload() tea.Cmd {
 	s.Marks.clear()
 	s.Grid.Columns.SetSort(s.Query.Order)
 	s.Grid.GoTo(0)
-	s.Grid.Follow(s.Query.newest())
+	s.Rows.follow()
 	return s.FetchVisible()
 }
 
@@ -299,10 +303,7 @@ func (s *List) Position() string { return s.Count() }
 func (s *List) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoTop:
-		s.Grid.Follow(s.Query.newest())
-		if len(s.Rows.unseen) > 0 {
-			return s.Poll()
-		}
+		return s.goToNewest()
 	case keymap.Mark, keymap.MarkRange:
 		if s.Marks.limit() {
 			s.Host.Notify(ui.Warning, "only loaded rows are marked now, no longer all matches")
@@ -323,7 +324,7 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 		case keymap.Narrower, keymap.Wider, keymap.FreezeColumns:
 			s.Controls.remember()
 		}
-		return s.FetchVisible()
+		return s.moved()
 	}
 	action := controlActions[b.Action]
 	if action != nil {
@@ -336,6 +337,26 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 	return s.doSelected(b.Action)
 }
 
+// moved fetches the rows on the screen after a move, which may have ended at the newest message.
+func (s *List) moved() tea.Cmd {
+	if s.Grid.Index() == 0 && s.Rows.keepsPlace() {
+		return s.goToNewest()
+	}
+	return s.FetchVisible()
+}
+
+// goToNewest selects the newest message and follows the newer ones. In another order than the
+// newest first, it selects the first message.
+func (s *List) goToNewest() tea.Cmd {
+	s.SelectID = ""
+	s.Grid.GoTo(0)
+	s.Rows.follow()
+	if len(s.Rows.unseen) > 0 {
+		return s.Poll()
+	}
+	return s.FetchVisible()
+}
+
 // doSelected runs an action on the selected message, if there is one.
 func (s *List) doSelected(action keymap.Action) tea.Cmd {
 	m, ok := s.Selected()
@@ -344,6 +365,7 @@ func (s *List) doSelected(action keymap.Action) tea.Cmd {
 	}
 	switch action {
 	case keymap.Open:
+		s.Grid.Follow(false) // the message is still selected when the user comes back to the list
 		return s.Host.Push(NewDetail(s, m))
 	case keymap.ShowWhy:
 		return openWhy(s.HostSession, m)
@@ -370,7 +392,7 @@ func (s *List) Click(x, y int, double bool) tea.Cmd {
 	if row && double {
 		return s.Do(keymap.Binding{Action: keymap.Open})
 	}
-	return s.FetchVisible()
+	return s.moved()
 }
 
 // Find returns the filter line.
@@ -472,9 +494,9 @@ func (s *List) Tick() tea.Cmd {
 	return tea.Batch(s.catchUp(), s.Rows.refreshQueues(s))
 }
 
-// catchUp fetches the newest messages if the list follows them.
+// catchUp fetches the newest messages. A question stays above the message that it is about.
 func (s *List) catchUp() tea.Cmd {
-	if s.Host.Front() != ui.Screen(s) || !s.Rows.needFetch() {
+	if !s.InFront() || !s.Rows.needFetch() {
 		return nil
 	}
 	return s.Poll()
@@ -482,6 +504,7 @@ func (s *List) catchUp() tea.Cmd {
 
 // Retime fits the columns to the new time format.
 func (s *List) Retime() string {
+	s.Columns.set(s.Grid.Columns.Frozen())
 	s.Grid.Columns.Fit()
 	s.Rows.repaint()
 	return ""

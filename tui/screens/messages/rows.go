@@ -26,6 +26,8 @@ type rows struct {
 	Known     map[string]wire.Message // loaded messages by ID
 	changed   changeTimes
 	unseen    map[string]struct{} // IDs of new messages that are not shown
+	arriving  int                 // number of new messages that are being fetched
+	inserted  int                 // number of rows that were inserted above the selected one
 	fetchedAt time.Time           // time of the last fetch
 	due       bool                // the rows must be fetched again
 }
@@ -52,8 +54,16 @@ func attempts(m wire.Message) string {
 	return strconv.Itoa(m.Retries+1) + "/" + strconv.Itoa(m.MaxRetries+1)
 }
 
+// follow selects the newest message, and the newer ones as they arrive, if the list is in that order.
+func (r *rows) follow() {
+	r.grid.Follow(r.query.newest())
+	r.inserted = 0
+	r.arriving = 0
+}
+
 // fetching notes that all rows are fetched now.
 func (r *rows) fetching() {
+	r.arriving = len(r.unseen)
 	clear(r.unseen)
 	r.due = false
 	r.fetchedAt = r.session.Now
@@ -71,6 +81,7 @@ func (r *rows) selected() (wire.Message, bool) {
 
 // put adds a fetched page of messages. It reports whether the page was still wanted.
 func (r *rows) put(generation, number int, list []wire.Message, total int) bool {
+	selected, index := r.grid.Row(), r.grid.Index()
 	page := make([]*grid.Row, len(list))
 	for i, m := range list {
 		r.Known[m.MessageID] = m
@@ -81,8 +92,15 @@ func (r *rows) put(generation, number int, list []wire.Message, total int) bool 
 	}
 	r.pages.SetTotal(generation, total)
 	r.grid.Sync()
+	r.arriving = 0
+	if row := r.grid.Row(); r.keepsPlace() && selected != nil && row != nil && row.ID == selected.ID {
+		r.inserted = max(0, r.inserted+r.grid.Index()-index)
+	}
 	return true
 }
+
+// keepsPlace reports whether the selection stays on its message while newer ones are inserted above.
+func (r *rows) keepsPlace() bool { return r.query.newest() && !r.grid.Following() }
 
 // maxKnown is the number of messages from which those without a loaded row are removed.
 const maxKnown = 100 * grid.PageRows
@@ -178,20 +196,16 @@ func (r *rows) onQueues() tea.Cmd {
 	return nil
 }
 
-// newText returns the status text for new messages above the selected one. With
-// conditions, only the service can count those that are not loaded.
+// newText returns the status text about new messages: those that have arrived since the selection
+// left the newest one. With conditions, only the service can count those that are not loaded.
 func (r *rows) newText() string {
-	isFollowing := r.grid.Following()
-	if isFollowing && r.grid.Index() == 0 && r.follows() {
+	if r.grid.Following() {
 		return "   following"
 	}
 	isCountable := len(r.query.Filter.Conditions) == 0 && r.query.newest()
-	above := 0
-	if isFollowing {
-		above = r.grid.Index()
-	}
+	above := r.inserted
 	if isCountable {
-		above += len(r.unseen)
+		above += r.arriving + len(r.unseen)
 	}
 	key := keymap.KeyFor(keymap.InLists, keymap.GoTop)
 	if above > 0 {
@@ -212,25 +226,22 @@ func (r *rows) rateText() string {
 	return ui.RateLimitText(r.session.TimeUntil(rateUntil(m, r.session)))
 }
 
-// maxFollowed is the number of new messages that are shown at once. A user cannot read more, and the
-// selected one must stay among the loaded messages.
-const maxFollowed = grid.PageRows / 2
-
-// follows reports whether new messages are shown as they arrive: the list follows them, and the
-// first row is still visible, since the selection has not moved below the screen.
-func (r *rows) follows() bool {
-	first, _ := r.grid.Window()
-	return r.grid.Following() && first == 0 && len(r.unseen) <= maxFollowed
-}
-
-// needFetch reports whether rows have changed, or new messages are followed, that should be
+// needFetch reports whether rows have changed, or new messages can be shown, that should be
 // fetched now.
 func (r *rows) needFetch() bool {
 	if !r.session.MayPoll() || r.pages.Loading() || r.session.Now.Sub(r.fetchedAt) < FollowInterval {
 		return false
 	}
-	followsNew := len(r.unseen) > 0 && r.follows()
-	return r.due || followsNew
+	showsNew := len(r.unseen) > 0 && (r.grid.Following() || r.canInsert())
+	return r.due || showsNew
+}
+
+// canInsert reports whether new messages can be inserted above the selected one. Pages are fetched
+// one by one: it would be lost for a moment if it moved from one page to the next.
+func (r *rows) canInsert() bool {
+	page := r.grid.Index() / grid.PageRows
+	pageThen := (r.grid.Index() + len(r.unseen)) / grid.PageRows
+	return r.keepsPlace() && page == pageThen
 }
 
 // maxUnseen limits the number of new messages that are counted.
