@@ -25,6 +25,8 @@ type query struct {
 	Typed  browse.TypedConditions // the conditions as typed
 	saved  string                 // name of the view; empty for none
 
+	narrows bool // the list was opened with undelivered messages
+
 	without int64 // number of messages without the filter if none matches; 0 if it is not known
 }
 
@@ -37,18 +39,17 @@ func (q *query) title() string {
 }
 
 // cycleStatus switches from all messages to failed ones, the newest failure first, then to
-// undelivered ones, then back to all.
+// undelivered ones, then back to all. A list that was opened with undelivered ones goes the other
+// way round: its failures come first, and delivered messages last.
 func (q *query) cycleStatus() {
 	f := &q.Filter
-	switch {
-	case f.Undelivered:
-		f.Problems = false
-		f.Undelivered = false
-	case f.Problems:
-		f.Problems = false
-		f.Undelivered = true
-	default:
-		f.Problems = true
+	isUndelivered, isProblems := f.Undelivered, f.Problems && !f.Undelivered
+	isAll := !isUndelivered && !isProblems
+	f.Problems = isAll
+	f.Undelivered = isProblems
+	if q.narrows {
+		f.Problems = isUndelivered
+		f.Undelivered = isAll
 	}
 	q.Order = grid.Sort{}
 }
