@@ -228,9 +228,17 @@ func (c *columns) show(names []string, frozen int) {
 		marker = len(c.visible)
 	}
 	c.visible = slices.Insert(c.visible, marker, markerColumn)
+	c.set(frozen)
+}
+
+// set shows the columns in the grid. The title of times is that of the time mode.
+func (c *columns) set(frozen int) {
 	shown := make([]grid.Column, len(c.visible))
 	for i, column := range c.visible {
 		shown[i] = column.Column
+		if column.Name == AgeColumn && c.session.Times != ui.Relative {
+			shown[i].Title = "Added"
+		}
 	}
 	c.grid.Columns.Set(shown, frozen)
 }

@@ -257,6 +257,9 @@ func (s *content) attemptColumns() attemptColumns {
 	c := attemptColumns{when: 16, result: 25}
 	if s.width < narrowWidth {
 		c = attemptColumns{when: 10, result: 24}
+		if s.session.Times != ui.Relative {
+			c = attemptColumns{when: len("01-02 15:04:05 "), result: 19}
+		}
 	}
 	const margins = 10 // the number of the attempt and the gaps
 	c.response = s.width - c.when - c.result - durationWidth - margins
