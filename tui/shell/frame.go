@@ -282,14 +282,21 @@ func (f *Frame) statusLine() string {
 	if offline {
 		return f.offlineLine(right)
 	}
-	status := ui.Parts(f.hidden, f.Tabs.Front().Status())
+	status := f.Tabs.Front().Status()
 	right = append(sendingSpans(f.Changes, status), right...)
-	room := f.Tabs.width - 2
-	for _, span := range right {
-		room -= ansi.StringWidth(span.Text)
-	}
-	status = fitStatus(status, room)
+	room := f.Tabs.width - 2 - spansWidth(right)
+	status = fitStatus(f.withHidden(status, room), room)
 	return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + status}}, right)
+}
+
+// withHidden returns a status after the filters that the title has no room for. They are cut, so that
+// the most important part of the status is visible too.
+func (f *Frame) withHidden(status string, room int) string {
+	const gap = "   "
+	first, _, _ := strings.Cut(status, gap)
+	room -= len(gap) + ansi.StringWidth(first)
+	hidden := ansi.Truncate(f.hidden, max(room, minTitle), f.Host.CurrentSession().Theme.Ellipsis)
+	return ui.Parts(hidden, status)
 }
 
 // fitStatus leaves out the last parts of a status that do not fit. The most important part is the
