@@ -100,7 +100,9 @@ func openSubscription(t *shell.Tabs, h ui.Host, q wire.Queue) tea.Cmd {
 		Ordered:        q.Ordered,
 		OrderedByKey:   q.OrderedByKey,
 	}
-	return t.PushIn(shell.SubscribersTab, list, webhooks.NewSubscription(list, subscription))
+	cmd := t.PushIn(shell.SubscribersTab, list, webhooks.NewSubscription(list, subscription))
+	t.ReturnAtOnce()
+	return cmd
 }
 
 // openView opens a saved view.

@@ -42,7 +42,7 @@ type Tabs struct {
 	stacks        [len(TabNames)][]ui.Screen // indexed by tab; the last screen is in front
 	tab           int                        // tab in front
 	previous      location                   // before the last change of the screen in front
-	drilledInto   ui.Screen                  // opened from Home in another tab, which it returns to
+	drilledInto   []ui.Screen                // opened from Home in another tab; the last one returns there
 	stale         map[ui.Screen]bool         // screens that are fetched again when shown next
 }
 
@@ -167,9 +167,17 @@ func (t *Tabs) PushIn(tab int, screens ...ui.Screen) tea.Cmd {
 	}
 	t.drilledInto = nil
 	if isDrillIn {
-		t.drilledInto = screens[0]
+		t.drilledInto = screens[:1]
 	}
 	return tea.Batch(cmds...)
+}
+
+// ReturnAtOnce makes the screen in front return to Home without the screens below it that were opened
+// with it, if all of them were opened from there.
+func (t *Tabs) ReturnAtOnce() {
+	if t.drilledInto != nil {
+		t.drilledInto = slices.Clone(t.stacks[t.tab][1:])
+	}
 }
 
 // dropScreen closes the screen in front of the current tab.
@@ -186,12 +194,15 @@ func (t *Tabs) Pop() (tea.Cmd, bool) {
 		return nil, false
 	}
 	t.rememberPlace()
-	isDrillIn := t.Front() == t.drilledInto
-	t.dropScreen()
-	if isDrillIn {
+	last := len(t.drilledInto) - 1
+	if last >= 0 && t.Front() == t.drilledInto[last] {
+		for range t.drilledInto {
+			t.dropScreen()
+		}
 		t.drilledInto = nil
 		return t.Show(HomeTab), true
 	}
+	t.dropScreen()
 	t.fit()
 	return t.screenShown(), true
 }
