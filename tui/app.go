@@ -131,11 +131,14 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		return tea.Batch(resize(a, m.Width, m.Height), a.keys.Replay())
 	case tea.KeyMsg:
-		a.toasts.ClearHint()
+		a.toasts.ClearOnKey(a.Session.Now)
 		return a.keys.Key(m)
 	case shell.EnterMsg:
 		return a.keys.Enter(m)
 	case tea.MouseMsg:
+		if m.Action == tea.MouseActionPress {
+			a.toasts.ClearOnKey(a.Session.Now)
+		}
 		return a.mouse.Handle(m)
 	case tickMsg:
 		return tea.Batch(tick(a), a.options.Loop.Tick(time.Second, tickMsg{}))

@@ -83,9 +83,17 @@ func (t *Toasts) ClearConnection() {
 	}
 }
 
-// ClearHint removes a message about a key without an effect.
-func (t *Toasts) ClearHint() {
-	if t.Transient != nil && t.Transient.IsHint {
+// minToastDuration is how long keys leave the outcome of an action visible: it can arrive between
+// two keys.
+const minToastDuration = time.Second
+
+// ClearOnKey removes a transient message at the next key, which can select something else than the
+// message is about: a hint about a key at once, others after they could be read.
+func (t *Toasts) ClearOnKey(now time.Time) {
+	if t.Transient == nil {
+		return
+	}
+	if t.Transient.IsHint || now.Sub(t.Transient.At) >= minToastDuration {
 		t.Transient = nil
 	}
 }

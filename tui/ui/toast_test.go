@@ -98,6 +98,12 @@ func TestFetchErrorsEndWithFetch(t *testing.T) {
 
 	toasts.Dismiss()
 	toasts.Add(ui.Toast{Level: ui.Info, Text: "no z here", IsHint: true})
-	toasts.ClearHint()
+	toasts.ClearOnKey(time.Time{})
 	want("the next key", "")
+
+	toasts.Add(ui.Toast{Level: ui.Info, Text: "changed"})
+	toasts.ClearOnKey(time.Time{}.Add(time.Second / 2))
+	want("a key before it could be read", "changed")
+	toasts.ClearOnKey(time.Time{}.Add(time.Second))
+	want("a key after a second", "")
 }
