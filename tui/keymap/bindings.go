@@ -262,7 +262,7 @@ var Bindings = Table{
 	{InRecord, "Y", CopyRow, "copy JSON", "copy the record as JSON", false},
 
 	{InHome, "enter", Open, "open", "open the selected item, such as the messages of a failure", false},
-	{InHome, "r", Retry, "retry", "retry the messages of the failure", true},
+	{InHome, "r", Retry, "retry", "retry the messages of the failure, or the failed ones of the endpoint", true},
 	{InHome, "w", ShowWhy, "why", "history of the key of the newest message: changes, events, messages", false},
 	{InHome, "i", ShowInfo, "", "open the subscription of the endpoint, with delivery statistics", false},
 	{InHome, "n", AddNew, "", "add a subscriber", true},

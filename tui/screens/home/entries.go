@@ -21,9 +21,12 @@ type entry struct {
 	panel        int           // number of its list, from the top
 	position     string        // within its list, such as "1 of 2"
 	subscription string        // SubscriptionID, empty for none
-	group        *Group        // nil if the entry is none
-	message      *wire.Message // the newest message, nil for none
+	group        *Group        // messages that can be retried, nil for none
+	message      *wire.Message // the newest failure of the entry; nil for an endpoint
 }
+
+// isGroup reports whether the entry is a group of failures.
+func (e *entry) isGroup() bool { return e.group != nil && e.message != nil }
 
 // Entries returns the endpoints in trouble that are shown, the late captures, the groups of
 // failures, the saved views and the recent failures that are shown, as on the screen.
@@ -71,6 +74,7 @@ func (h *Screen) endpointEntry(q wire.Queue) entry {
 		noun:         "messages",
 		open:         func() tea.Cmd { return h.Host.Open(ui.MessagesTarget{MessageFilter: filter}) },
 		subscription: q.SubscriptionID,
+		group:        h.failuresOf(q.SubscriptionID),
 		status: func() string {
 			text := ui.Join(", ", q.EventName+" of "+q.SubscriberName, affected(q), h.reason(q))
 			if since := time.Time(q.FailingSince); !since.IsZero() && q.IsEnabled {
@@ -177,7 +181,7 @@ func (h *Screen) RestoreSelection() {
 	entries := h.Entries()
 	i := slices.IndexFunc(entries, func(e entry) bool { return e.Key == h.SelectedKey })
 	if h.SelectedKey == "" {
-		i = max(0, slices.IndexFunc(entries, func(e entry) bool { return e.group != nil }))
+		i = max(0, slices.IndexFunc(entries, func(e entry) bool { return e.isGroup() }))
 	}
 	if i >= 0 {
 		h.SelectedIndex = i

@@ -270,8 +270,42 @@ func TestHomeRetriesGroup(t *testing.T) {
 	d.Advance(ui.ConfirmPause)
 	d.Press("y")
 	d.WantText("3 messages are due now")
-	d.Press("k", "k", "k", "r")
-	d.WantText("select a group of failures first")
+}
+
+// TestHomeRetriesEndpoint retries the failed messages of an endpoint, of all groups, or explains why
+// there are none.
+func TestHomeRetriesEndpoint(t *testing.T) {
+	d := show(t, tui.Options{}, troubledHour)
+	h := d.App.Front().(*home.Screen)
+	h.SelectedIndex = 0
+	id := strings.TrimPrefix(h.Entries()[0].Key, "endpoint ")
+	d.WantText("r retry ")
+	d.Press("r")
+	d.WantText("failed messages?", "creditor.created to")
+	d.Press("esc")
+
+	d.App.Session.Queues.Known[id] = wire.Queue{Pending: 4}
+	h.Failures = nil
+	d.Press("r")
+	d.WantText("4 wait because the subscription is disabled: i, then o enables it")
+	d.App.Session.Queues.Known[id] = wire.Queue{IsEnabled: true}
+	d.Press("r")
+	d.WantText("none of the newest failures is of this endpoint: enter lists its messages")
+}
+
+// TestHomeRetryOfPausedEndpoint says in the question that a paused endpoint is sent one message.
+func TestHomeRetryOfPausedEndpoint(t *testing.T) {
+	d := show(t, tui.Options{}, troubledHour)
+	h := d.App.Front().(*home.Screen)
+	h.SelectedIndex = 0
+	known := d.App.Session.Queues.Known
+	id := strings.TrimPrefix(h.Entries()[0].Key, "endpoint ")
+	queue := known[id]
+	queue.IsEnabled = true
+	queue.Breaker = wire.BreakerOpen
+	known[id] = queue
+	d.Press("r")
+	d.WantText("The endpoint is paused: one is sent at a time until")
 }
 
 // TestHomeTabGoesToNextList goes round the lists in both directions.

@@ -226,8 +226,16 @@ func (o *Overview) groupOf(subscription string) *Group {
 	return nil
 }
 
+// rank is 1 for an endpoint that was disabled without a reason, as users do; 0 for others.
+func rank(q wire.Queue) int {
+	if !q.IsEnabled && q.DisabledReason == "" {
+		return 1
+	}
+	return 0
+}
+
 // troubled returns the endpoints that fail, or that receive nothing although messages wait, the
-// worst first.
+// worst first. Those that a user has disabled come last: they wait on purpose.
 func (o *Overview) troubled() []wire.Queue {
 	var list []wire.Queue
 	for _, q := range o.Stats.Queues {
@@ -235,6 +243,9 @@ func (o *Overview) troubled() []wire.Queue {
 			list = append(list, q)
 		}
 	}
+	slices.SortStableFunc(list, func(a, b wire.Queue) int {
+		return rank(a) - rank(b)
+	})
 	return list
 }
 
