@@ -293,7 +293,7 @@ func TestHomeRetriesEndpoint(t *testing.T) {
 	d.WantText("none of the newest failures is of this endpoint: enter lists its messages")
 }
 
-// TestHomeRetryOfPausedEndpoint says in the question that a paused endpoint is sent one message.
+// TestHomeRetryOfPausedEndpoint checks that the question describes the pace of a paused endpoint.
 func TestHomeRetryOfPausedEndpoint(t *testing.T) {
 	d := show(t, tui.Options{}, troubledHour)
 	h := d.App.Front().(*home.Screen)

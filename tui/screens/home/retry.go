@@ -74,7 +74,7 @@ func (h *Screen) confirmRetry() tea.Cmd {
 		effect = "The endpoint is paused: one is sent at a time until one succeeds."
 	}
 	event := m.EventName
-	if e.message == nil { // an endpoint, whose failures can be of several events
+	if e.message == nil { // an endpoint: its failures can be of several events
 		event = queue.EventName
 	}
 	verb := "retry " + display.Thousands(count)

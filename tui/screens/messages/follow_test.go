@@ -14,7 +14,7 @@ import (
 )
 
 // After the selection has left the newest message, new ones are inserted above it: it stays on its
-// message, the status line counts them whatever is selected, and g goes to the newest at once.
+// message, the status line counts them also after a move, and g goes to the newest at once.
 func TestNewMessagesAreInsertedAboveSelection(t *testing.T) {
 	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
 	s.Subscribe(t, "salesorder.created", s.Receiver+"/erp")
@@ -96,7 +96,7 @@ func TestListCatchesUpBehindOtherScreens(t *testing.T) {
 	}
 }
 
-// The status line says that a list is followed also if its filters have no room in the title.
+// The status line shows that a list is followed also if its filters have no room in the title.
 func TestLongFilterLeavesRoomForFollowing(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Resize(80, 24)
@@ -105,7 +105,7 @@ func TestLongFilterLeavesRoomForFollowing(t *testing.T) {
 	d.CheckScreen()
 }
 
-// Key ! in the list of what an endpoint has not received goes on to its failures, not to delivered
+// Key ! in the list of the undelivered messages of an endpoint goes on to its failures, not to delivered
 // messages.
 func TestKeyNarrowsUndelivered(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
