@@ -39,10 +39,10 @@ func (o *Overview) failuresOf(subscription string) *Group {
 // whyNothingToRetry explains why no message of an entry can be retried, and names the next step.
 func (h *Screen) whyNothingToRetry(e entry) string {
 	queue, ok := h.Session.Queues.Known[e.subscription]
-	switch {
-	case !ok || e.message != nil:
+	if !ok || e.message != nil {
 		return "select an endpoint or a group of failures first"
-	case !queue.IsEnabled && queue.Pending > 0:
+	}
+	if !queue.IsEnabled && queue.Pending > 0 {
 		return fmt.Sprintf("%s because the subscription is disabled: %s, then %s enables it",
 			display.Count(queue.Pending, "waits", "wait"),
 			keymap.KeyFor(keymap.InHome, keymap.ShowInfo),
@@ -67,10 +67,9 @@ func (h *Screen) confirmRetry() tea.Cmd {
 		effect = "Each is sent now instead of at its next attempt, oldest first."
 	}
 	queue, ok := h.Session.Queues.Known[m.SubscriptionID]
-	switch {
-	case ok && !queue.IsEnabled:
+	if ok && !queue.IsEnabled {
 		effect = "They wait until the subscription is enabled."
-	case ok && queue.Breaker == wire.BreakerOpen:
+	} else if ok && queue.Breaker == wire.BreakerOpen {
 		effect = "The endpoint is paused: one is sent at a time until one succeeds."
 	}
 	event := m.EventName
