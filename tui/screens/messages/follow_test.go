@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/tuitest"
@@ -89,6 +90,7 @@ func TestListCatchesUpBehindOtherScreens(t *testing.T) {
 	for range 2 {
 		s.Publish(t, "salesorder.created", `{"InvoiceNo":"D3"}`, ui.StatusDelivered)
 	}
+	d.Live(liveChange(wire.MessageChange{MessageID: "new", EventName: "salesorder.created"}))
 	d.Press("esc")
 	await(d, "3 of 7", "2 new above: g selects the first")
 	if now, _ := list(d).Selected(); now.MessageID != opened.MessageID {
