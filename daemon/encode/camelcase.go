@@ -20,8 +20,8 @@ func toCamelCase(name []byte) {
 	}
 }
 
-// dictionaries are members with objects whose names are data and stay as they are: the maps of package
-// wire, which TestDictionaries compares, and cells with JSON.
+// dictionaries are members with objects in which the names are data and stay as they are: the maps of
+// package wire, which TestDictionaries compares, and cells with JSON.
 var dictionaries = []string{"Meta", "Headers", "FormData", "Items", "ExceptionData", "Uncharged", "Blocked", "Where"}
 
 // CamelNames returns JSON with the names of members in camelCase, except those in

@@ -15,10 +15,6 @@ type Grid struct {
 	Columns Layout
 	Marks   Marks
 
-	// KeepsRow makes the selection stay on its row while the grid follows new rows: the row moves
-	// down. By default the selection stays on the first row.
-	KeepsRow bool
-
 	// Empty returns the text in place of the rows if there are none: the reason, and the key that
 	// changes it. It is nil for no text.
 	Empty func() string
@@ -74,7 +70,7 @@ func (g *Grid) Following() bool { return g.following }
 // Sync updates the grid after rows were added, changed or removed. The selected row
 // keeps its place on the screen, unless rows above it are followed.
 func (g *Grid) Sync() {
-	if g.following && !g.KeepsRow {
+	if g.following {
 		g.index = 0
 	} else {
 		g.restoreSelection()

@@ -370,30 +370,3 @@ func hostileText() *rapid.Generator[string] {
 		return strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "")
 	})
 }
-
-// TestFollowKeepsRow checks that rows which are added above the selected one are shown, and that it
-// stays selected, as long as it is on the screen at the place to which it has moved.
-func TestFollowKeepsRow(t *testing.T) {
-	g := New(plainTheme, true)
-	g.KeepsRow = true
-	g.Columns.Set(columns("ID"), 1)
-	const visible = 4
-	g.SetSize(20, visible+1)
-	rows := numberedRows(10, 1)
-	g.SetRows(NewList(rows))
-	g.Follow(true)
-	selected := g.Row().ID
-	for added := 1; added <= visible+1; added++ {
-		rows = append([]*Row{row(fmt.Sprint("new ", added), "new")}, rows...)
-		g.SetRows(NewList(rows))
-		first, _ := g.Window()
-		if want := max(0, added-visible+1); g.Row().ID != selected || first != want || !g.Following() {
-			t.Errorf("after %d rows were added: %s is selected, row %d is the first, following: %v; want %s, %d, true",
-				added, g.Row().ID, first, g.Following(), selected, want)
-		}
-	}
-	g.Follow(true)
-	if g.Index() != 0 {
-		t.Errorf("to follow again selects row %d, want 0", g.Index())
-	}
-}

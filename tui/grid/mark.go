@@ -59,7 +59,7 @@ func (g *Grid) Mark() {
 	g.Move(1)
 }
 
-// MarkRange marks the rows from the one that was marked last to the selected one, wherever both have
+// MarkRange marks the rows from the one that was marked last to the selected one, even if both have
 // moved since. Without the former it marks the selected row only, rather than rows that the user
 // did not choose. It returns the number of rows that are loading and were not marked.
 func (g *Grid) MarkRange() (missing int) {
@@ -83,8 +83,8 @@ func (g *Grid) MarkRange() (missing int) {
 	return missing
 }
 
-// MarkedRows returns the loaded rows that are marked, in order. They are looked up by their IDs: the
-// status line asks for them, and there can be a million rows.
+// MarkedRows returns the loaded rows that are marked, in order. They are looked up by their IDs:
+// the status line counts them, and there can be a million rows.
 func (g *Grid) MarkedRows() []*Row {
 	var indexes []int
 	for id := range g.Marks.ids {

@@ -104,7 +104,7 @@ func TestMarkedRowsReadsMarkedRows(t *testing.T) {
 	}
 }
 
-// TestMarkedRowOnTwoPages checks that a row which moved to a page that is loaded anew is returned
+// TestMarkedRowOnTwoPages checks that a row which moved to a page that is loaded again is returned
 // once, while the stale page still has it.
 func TestMarkedRowOnTwoPages(t *testing.T) {
 	p := NewPages()

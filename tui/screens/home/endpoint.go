@@ -108,11 +108,11 @@ func deliveriesOf(q wire.Queue) deliveries {
 }
 
 // add adds other counts.
-func (d *deliveries) add(more deliveries) {
-	d.delivered += more.delivered
-	d.retried += more.retried
-	d.givenUp += more.givenUp
-	d.retrying += more.retrying
+func (d *deliveries) add(counts deliveries) {
+	d.delivered += counts.delivered
+	d.retried += counts.retried
+	d.givenUp += counts.givenUp
+	d.retrying += counts.retrying
 }
 
 // share returns the share of messages that were delivered, by whichever attempt; "" if nothing was
