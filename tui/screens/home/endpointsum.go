@@ -30,7 +30,7 @@ func (s *endpointSum) addAttempts(q wire.Queue) {
 
 // omitted returns the deliveries of the endpoints that the service has left out: the totals without
 // those that it lists. They include deliveries of removed subscriptions, which are in the totals
-// only. What ended after the totals were read, and before the endpoints, is not in the difference.
+// only. Deliveries that ended after the totals were read, and before the endpoints, are left out.
 func omitted(stats *wire.Stats) deliveries {
 	d := deliveries{
 		delivered: stats.Totals.Delivered,
