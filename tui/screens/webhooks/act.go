@@ -160,6 +160,9 @@ var pendingStatuses = fmt.Sprintf("%d,%d", ui.StatusNotSent, ui.StatusRetrying)
 // confirm opens the confirmation of the delete.
 func (i impact) confirm(s Polling) {
 	h := s.Common().Host
+	if isQuestion(h.Overlay()) {
+		return // the key was pressed again while the objects were counted
+	}
 	if h.Front() != ui.Screen(s) || h.Overlay() != nil || h.Input() != nil {
 		h.Notify(ui.Warning, "delete cancelled: the screen changed")
 		return
@@ -178,6 +181,14 @@ func (i impact) confirm(s Polling) {
 	ui.OpenConfirm(h, "Delete the subscription?", "delete", lines, func() tea.Cmd {
 		return RemoveSubscription(s, *subscription)
 	})
+}
+
+func isQuestion(o ui.Overlay) bool {
+	switch o.(type) {
+	case *ui.Confirm, *ui.TypedConfirm:
+		return true
+	}
+	return false
 }
 
 // RemoveSubscriber deletes a subscriber.

@@ -197,3 +197,16 @@ func TestSubscriptionGoldens(t *testing.T) {
 		d.Golden("S11-subscription-test", appearance)
 	})
 }
+
+// A delete that is requested again while its objects are counted opens one question, without a
+// warning.
+func TestDeleteRequestedTwice(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("3")
+	d.Deliver(tuitest.Letter("D"))
+	d.Deliver(tuitest.Letter("D"))
+	d.Settle()
+	d.WantText("Delete acme-shop?")
+	d.WantNoText("delete cancelled")
+}
