@@ -41,9 +41,6 @@ func Events(
 	return events
 }
 
-// changeSchema starts the names of the schemas of changes.
-const changeSchema = "Change_"
-
 // webhookHeaders are the headers of a delivery.
 var webhookHeaders = []webhookHeader{
 	{name: "webhook-id", help: "the ID of the message, the same in every attempt"},
@@ -85,7 +82,7 @@ func (d *description) webhooks(events []Event) object {
 	for _, e := range events {
 		content := object{"schema": object{}, "example": sampleOf(e)}
 		if e.Kind != nil {
-			content["schema"] = d.changeOf(e.Kind)
+			content["schema"] = changeOf(e.Kind)
 		}
 		if e.Body != nil {
 			content["schema"] = d.bodyOf(e)
@@ -101,12 +98,9 @@ func (d *description) webhooks(events []Event) object {
 	return described
 }
 
-// changeOf returns the schema of the body of an event of a captured kind.
-func (d *description) changeOf(k *record.Kind) object {
-	name := d.schemas.free(changeSchema + k.Name)
-	if _, ok := d.schemas.all[name]; ok {
-		return ref("schemas", name)
-	}
+// changeOf returns the schema of the body of an event of a captured kind. It is no component: some
+// generators of clients leave out components that only webhooks refer to.
+func changeOf(k *record.Kind) object {
 	row := ref("schemas", k.Name)
 	members := properties{
 		{"ChangeID", scalar("long")},
@@ -124,19 +118,13 @@ func (d *description) changeOf(k *record.Kind) object {
 	schema := objectSchema(members, []string{"ChangeID", "Kind", "Op", "Key", "KeyFields", "CapturedAt"})
 	schema["description"] = "A change of a record. A deleted record has no Record; only an update has Changed. " +
 		"KeyFields and Before have some of the fields, and null values are left out."
-	d.schemas.all[name] = schema
-	return ref("schemas", name)
+	return schema
 }
 
-// bodySchema starts the names of the schemas of the bodies of the service's own events.
-const bodySchema = "Body_"
-
-// bodyOf returns the schema of the body of an event of the service itself.
+// bodyOf returns the schema of the body of an event of the service itself, which is no component
+// either.
 func (d *description) bodyOf(e Event) object {
-	sh := shapeOf(reflect.TypeOf(e.Body))
-	name := d.schemas.free(bodySchema + strings.TrimSuffix(sh.name, "Body"))
-	d.schemas.all[name] = d.structSchema(sh)
-	return ref("schemas", name)
+	return d.structSchema(shapeOf(reflect.TypeOf(e.Body)))
 }
 
 // BodyMembers returns the members of the body of an event of the service itself.

@@ -88,7 +88,7 @@ func (s *Service) openAPI() object {
 		security = append(security, object{scheme: []string{}})
 	}
 	d := newDescription(s.Operations)
-	webhooks := d.webhooks(s.Events) // adds schemas to the components
+	webhooks := d.webhooks(s.Events) // may add schemas to the components
 	return object{
 		"openapi": "3.1.0",
 		"info": object{
