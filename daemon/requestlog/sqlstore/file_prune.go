@@ -66,13 +66,13 @@ func (a *anonymousRows) measure(conn *sqlite.Conn) (hasMore bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	from := max(a.measuredTo, oldest-1)
-	size, _, err := conn.QueryInt(measureSome, from, from+measureBatch)
+	start := max(a.measuredTo, oldest-1)
+	size, _, err := conn.QueryInt(measureSome, start, start+measureBatch)
 	if err != nil {
 		return false, err
 	}
 	a.bytes += size
-	a.measuredTo = from + measureBatch
+	a.measuredTo = start + measureBatch
 	a.complete = a.measuredTo >= newest
 	return !a.complete, nil
 }

@@ -187,7 +187,7 @@ func Invalid(wrong []fault.Field) error {
 
 // HasName reports whether a list has the name, ignoring letter case.
 func HasName(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(known string) bool { return query.SameName(known, name) })
+	return slices.ContainsFunc(names, func(n string) bool { return query.SameName(n, name) })
 }
 
 // HasMember reports whether a member has a value.

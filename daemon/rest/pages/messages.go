@@ -108,7 +108,7 @@ func (h messages) list(x *edge.Context) error {
 	}
 	before := x.URLMembers.Text(memberBefore)
 	isCounted := x.URLMembers.Text(memberTotal) != "" && before == "" // otherwise only the older are counted
-	found, err := h.page(x, selection, before, isCounted)
+	matching, err := h.page(x, selection, before, isCounted)
 	if err != nil {
 		return err
 	}
@@ -133,11 +133,11 @@ func (h messages) list(x *edge.Context) error {
 		page.RawURL = with(x.Base+apiMessages, selection, query.Format, "html")
 	}
 	if isCounted {
-		page.Total = count(found.Total)
+		page.Total = count(matching.Total)
 	}
-	page.paginate(base, filters, &found, before != "")
-	for i := range found.Results {
-		page.Rows = append(page.Rows, h.row(x, base, filters, &found.Results[i]))
+	page.paginate(base, filters, &matching, before != "")
+	for i := range matching.Results {
+		page.Rows = append(page.Rows, h.row(x, base, filters, &matching.Results[i]))
 	}
 	h.explainDue(x, page.Rows)
 	return show(x, http.StatusOK, "messages", page)
@@ -167,23 +167,23 @@ func (h messages) page(
 	if isCounted {
 		selection.Set(query.Include, "Total")
 	}
-	var found rows[wire.Message]
-	err := h.get(x, h.messagesPath(), selection, &found)
-	return found, err
+	var matching rows[wire.Message]
+	err := h.get(x, h.messagesPath(), selection, &matching)
+	return matching, err
 }
 
 // paginate leaves out the row that only shows that there are more, and sets the links to other pages.
 func (p *messageList) paginate(
-	base string, filters url.Values, found *rows[wire.Message], isLater bool,
+	base string, filters url.Values, matching *rows[wire.Message], isLater bool,
 ) {
 	if isLater {
 		p.NewestURL = with(base, filters)
 	}
-	if len(found.Results) <= pageSize {
+	if len(matching.Results) <= pageSize {
 		return
 	}
-	found.Results = found.Results[:pageSize]
-	last := found.Results[pageSize-1].ItemNo
+	matching.Results = matching.Results[:pageSize]
+	last := matching.Results[pageSize-1].ItemNo
 	p.OlderURL = with(base, filters, memberBefore, strconv.FormatInt(last, 10))
 	if p.Total == "" && !isLater {
 		p.CountURL = with(base, filters, memberTotal, "true")

@@ -37,15 +37,15 @@ func parseStatus(text string) (webhook.Status, bool) {
 // withoutStatus returns filters except all on the status.
 func withoutStatus(filters url.Values) url.Values {
 	kind := messageKind()
-	others := make(url.Values)
+	remaining := make(url.Values)
 	for name, texts := range filters {
 		target, ok := kind.Member(name)
 		isOnStatus := ok && kind.Fields[target.Field].Name == fieldStatus
 		if !isOnStatus {
-			others[name] = texts
+			remaining[name] = texts
 		}
 	}
-	return others
+	return remaining
 }
 
 // onlyStatus returns the status that filters select alone. ok is false if they select several, or all.
@@ -65,16 +65,16 @@ var listedStatuses = []webhook.Status{
 
 // statusTabs returns links to the messages of each status.
 func statusTabs(base string, filters url.Values) []tab {
-	others := withoutStatus(filters)
+	remaining := withoutStatus(filters)
 	selected, hasSelected := onlyStatus(filters)
-	tabs := []tab{{Name: "all", URL: with(base, others), Selected: len(others) == len(filters)}}
+	tabs := []tab{{Name: "all", URL: with(base, remaining), Selected: len(remaining) == len(filters)}}
 	for _, s := range listedStatuses {
 		words := statuses[s]
 		tabs = append(tabs, tab{
 			Name:     words.Words,
 			Sign:     words.Sign,
 			Class:    words.Class,
-			URL:      with(base, others, fieldStatus, strconv.Itoa(int(s))),
+			URL:      with(base, remaining, fieldStatus, strconv.Itoa(int(s))),
 			Selected: hasSelected && selected == s,
 		})
 	}
@@ -138,13 +138,13 @@ func withStart(x *edge.Context, filters url.Values) (url.Values, error) {
 
 // periodTabs returns links to the messages of recent periods.
 func periodTabs(base string, filters url.Values) []tab {
-	others := without(filters, memberPeriod, queries.MemberSince)
+	remaining := without(filters, memberPeriod, queries.MemberSince)
 	selected, hasSelected := periodOf(filters.Get(memberPeriod))
-	tabs := []tab{{Name: "any time", URL: with(base, others), Selected: len(others) == len(filters)}}
+	tabs := []tab{{Name: "any time", URL: with(base, remaining), Selected: len(remaining) == len(filters)}}
 	for _, p := range periods {
 		tabs = append(tabs, tab{
 			Name:     p.words,
-			URL:      with(base, others, memberPeriod, p.name),
+			URL:      with(base, remaining, memberPeriod, p.name),
 			Selected: hasSelected && selected.name == p.name,
 		})
 	}
