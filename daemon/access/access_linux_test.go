@@ -43,7 +43,7 @@ func TestModes(t *testing.T) {
 		{"directory that is a link of another user",
 			"mv conf new; ln -s new conf; chown -h 65534 conf", "conf belongs to"},
 	} {
-		top, err := filepath.EvalSymlinks(t.TempDir())
+		top, err := filepath.EvalSymlinks(roottest.Dir(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestAccessControlList(t *testing.T) {
 		{"a user that may read", []uint64{aclUser, 4, 65534}, ""},
 		{"root", []uint64{aclUser, 6, 0}, ""},
 	} {
-		path := filepath.Join(t.TempDir(), "whd.toml")
+		path := filepath.Join(roottest.Dir(t), "whd.toml")
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestAccessControlList(t *testing.T) {
 // TestAccounts checks that the owner of a data directory can be allowed.
 func TestAccounts(t *testing.T) {
 	roottest.Need(t)
-	dir := filepath.Join(t.TempDir(), "data")
+	dir := filepath.Join(roottest.Dir(t), "data")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 // that the other commands warn.
 func TestSettingsOfOthers(t *testing.T) {
 	roottest.Need(t)
+	t.Setenv("TMPDIR", roottest.Dir(t))
 	d := newDataDir(t)
 	d.run(0, "", "migrate")
 	file := filepath.Join(t.TempDir(), "whd.toml")

@@ -117,3 +117,15 @@ func AsOtherUser(t *testing.T, work func()) {
 	}()
 	work()
 }
+
+// Dir returns a directory that is removed after the test. Unlike that of t.TempDir, all directories
+// above it belong to root.
+func Dir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/tmp", "whd-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
