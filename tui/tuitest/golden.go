@@ -42,7 +42,7 @@ var volatileText = []struct {
 	{regexp.MustCompile(`at most [\d,]+ ms *`), "at most 1 ms" + blanks},
 	{regexp.MustCompile(`after (< )?[\d,]+ ms *`), "after 0 ms" + blanks},
 	{regexp.MustCompile(`took (< )?[\d,.]+ m?s *`), "took < 1 ms" + blanks},
-	{regexp.MustCompile(`Unavailable, [\d.,]+ m?s *`), "Unavailable, 1 ms" + blanks},
+	{regexp.MustCompile(`Unavailable, (< )?[\d.,]+ m?s *`), "Unavailable, 1 ms" + blanks},
 	{regexp.MustCompile(`\b20[2-9]\d-\d\d-\d\d`), "2026-07-02"},
 	{regexp.MustCompile(`Row version[^\n]*`), "Row version" + blanks},
 	{regexp.MustCompile(`\b\d\d-\d\d \d\d:\d\d\b`), "07-02 14:02"},
