@@ -49,7 +49,7 @@ var axis = regexp.MustCompile(`14:02( {15})14:02( {15})14:02`)
 func (c *Cast) Show(hold time.Duration) {
 	var changed strings.Builder
 	text := axis.ReplaceAllString(c.render("colour"), "13:03${1}13:23${2}13:43")
-	lines := strings.Split(styled.ReplaceAllString(text, "\x1b[${1}m"), "\n")
+	lines := strings.Split(styled.ReplaceAllString(joinSpans(text), "\x1b[${1}m"), "\n")
 	for i, line := range lines {
 		if i >= len(c.lines) || c.lines[i] != line {
 			fmt.Fprintf(&changed, "\x1b[%d;1H%s", i+1, line)
@@ -60,6 +60,35 @@ func (c *Cast) Show(hold time.Duration) {
 		c.event("o", changed.String())
 	}
 	c.elapsed += hold
+}
+
+// joinSpans joins texts of the same style: one may end after a text that was replaced, and so depend
+// on the length that this had.
+func joinSpans(text string) string {
+	const reset = "{0}"
+	var joined strings.Builder
+	marks := styled.FindAllStringIndex(text, -1)
+	style, end := "", 0 // of the text so far
+	for i, mark := range marks {
+		if mark[0] < end {
+			continue
+		}
+		isSame := false
+		if text[mark[0]:mark[1]] == reset && i+1 < len(marks) {
+			next := marks[i+1]
+			isSame = next[0] == mark[1] && text[next[0]:next[1]] == style
+		}
+		if isSame {
+			joined.WriteString(text[end:mark[0]])
+			end = marks[i+1][1]
+			continue
+		}
+		joined.WriteString(text[end:mark[1]])
+		end = mark[1]
+		style = text[mark[0]:mark[1]]
+	}
+	joined.WriteString(text[end:])
+	return joined.String()
 }
 
 // Type presses keys, one after the other, and shows the last screen for some time.
