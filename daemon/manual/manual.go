@@ -208,12 +208,12 @@ func (m *Manual) results(title, words string, missing bool, site encode.Site) ([
 	words = strings.ToValidUTF8(words[:min(len(words), maxWords)], "")
 	v := resultsView{view: m.view(title, site), Missing: missing}
 	v.Words = words
-	found := all.search(words)
-	v.Results = found.results[:min(len(found.results), maxResults)]
-	v.Total = len(found.results)
-	v.Partial = found.matched < found.words
-	v.Matched = found.matched
-	v.Count = found.words
+	sections := all.search(words)
+	v.Results = sections.results[:min(len(sections.results), maxResults)]
+	v.Total = len(sections.results)
+	v.Partial = sections.matched < sections.words
+	v.Matched = sections.matched
+	v.Count = sections.words
 	return execute("results", v)
 }
 

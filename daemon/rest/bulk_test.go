@@ -588,8 +588,8 @@ func TestCursorOfAPeriod(t *testing.T) {
 				t.Errorf("GET %s%s: got %d messages, want 2", path, members, len(rows))
 			}
 		}
-		other := "&Since=" + hoursLater(5, "/Date/") + "&Cursor=" + next
-		m.admin.do("GET "+path+other, "").want(t, 400).wantMessage(t, "another query")
+		changed := "&Since=" + hoursLater(5, "/Date/") + "&Cursor=" + next
+		m.admin.do("GET "+path+changed, "").want(t, 400).wantMessage(t, "another query")
 	}
 }
 

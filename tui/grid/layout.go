@@ -448,15 +448,15 @@ func (l *Layout) positionText() string {
 	if first > last {
 		return ""
 	}
-	left, right := "", "" // marks of more columns on this side
+	before, after := "", "" // marks of more columns
 	if first > l.frozen {
-		left = l.theme.Less + " "
+		before = l.theme.Less + " "
 	}
 	if last < len(l.columns)-1 {
-		right = " " + l.theme.More
+		after = " " + l.theme.More
 	}
-	if left+right == "" {
+	if before+after == "" {
 		return ""
 	}
-	return fmt.Sprintf("%scols %d-%d of %d%s", left, first+1, last+1, len(l.columns), right)
+	return fmt.Sprintf("%scols %d-%d of %d%s", before, first+1, last+1, len(l.columns), after)
 }

@@ -150,7 +150,7 @@ func failingBody(q *queue, o webhook.Outcome, now time.Time) webhook.EndpointFai
 	return body
 }
 
-// reportLater publishes an event after a while, unless there is nothing to report then. The lock of
+// reportLater publishes an event after a while, unless it is outdated then. The lock of
 // the queues is held.
 func (d *dispatcher) reportLater(q *queue, name string, wait time.Duration) {
 	i := &q.incidents

@@ -298,12 +298,12 @@ func TestHomeRetryOfPausedEndpoint(t *testing.T) {
 	d := show(t, tui.Options{}, troubledHour)
 	h := d.App.Front().(*home.Screen)
 	h.SelectedIndex = 0
-	known := d.App.Session.Queues.Known
+	queues := d.App.Session.Queues.Known
 	id := strings.TrimPrefix(h.Entries()[0].Key, "endpoint ")
-	queue := known[id]
+	queue := queues[id]
 	queue.IsEnabled = true
 	queue.Breaker = wire.BreakerOpen
-	known[id] = queue
+	queues[id] = queue
 	d.Press("r")
 	d.WantText("The endpoint is paused: one is sent at a time until")
 }

@@ -68,13 +68,7 @@ func TestHeldEventIsShown(t *testing.T) {
 
 // The list and the screen of a message show that the rate limit of its subscription delays it.
 func TestRateLimitIsShown(t *testing.T) {
-	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
-	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
-	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, ui.StatusRetrying)
-	d := s.Open(t, tui.Options{})
-	d.Press("4")
-	d.WantText("  in ")
-	d.Clock = d.Clock.Add(30 * time.Hour) // the retry is late
+	d, id := openLateRetry(t)
 	until := d.Clock.Add(3500 * time.Millisecond)
 	d.App.Session.Queues.Known = map[string]wire.Queue{
 		id: {SubscriptionID: id, IsEnabled: true, RateUntilDateTime: wire.Timestamp(until)},
@@ -87,13 +81,7 @@ func TestRateLimitIsShown(t *testing.T) {
 
 // The list and the screen of a message show that its endpoint requested a wait.
 func TestRequestedWaitIsShown(t *testing.T) {
-	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
-	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
-	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, ui.StatusRetrying)
-	d := s.Open(t, tui.Options{})
-	d.Press("4")
-	d.WantText("  in ")
-	d.Clock = d.Clock.Add(30 * time.Hour) // the retry is late
+	d, id := openLateRetry(t)
 	until := d.Clock.Add(10 * time.Minute)
 	d.App.Session.Queues.Known = map[string]wire.Queue{
 		id: {SubscriptionID: id, IsEnabled: true, WaitUntilDateTime: wire.Timestamp(until)},
@@ -102,4 +90,18 @@ func TestRequestedWaitIsShown(t *testing.T) {
 	d.WantText("waiting")
 	d.Press("enter")
 	d.WantText("[waiting]", " to wait until ")
+}
+
+// openLateRetry opens the list of messages with one of which the retry is late, and returns the ID of
+// its subscription.
+func openLateRetry(t *testing.T) (*tuitest.Driver, string) {
+	t.Helper()
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
+	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
+	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, ui.StatusRetrying)
+	d := s.Open(t, tui.Options{})
+	d.Press("4")
+	d.WantText("  in ")
+	d.Clock = d.Clock.Add(30 * time.Hour) // the retry is late
+	return d, id
 }
