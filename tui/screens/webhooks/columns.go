@@ -124,88 +124,127 @@ func enabledCell(on bool, reason string) grid.Cell {
 	return grid.Cell{Text: "disabled" + reason, Role: theme.Warning}
 }
 
-// stateCell returns the state of a subscription. While its circuit breaker is open, only
-// probe messages are sent.
-func stateCell(subscription wire.Subscription, s *ui.Session) grid.Cell {
-	queue, _ := s.Queues.Get(subscription.RecID)
-	switch {
-	case !subscription.IsEnabled:
-		return grid.Cell{Text: "disabled", Role: theme.Failure}
-	case subscription.DisabledReason != "": // such as the rights of its owner
-		return grid.Cell{Text: "not sending", Role: theme.Warning}
-	case s.Queues.BreakerOpen(subscription.RecID):
-		return grid.Cell{Text: "paused", Role: theme.Failure}
-	case !time.Time(queue.WaitUntilDateTime).IsZero():
-		return grid.Cell{Text: "waiting (Retry-After)", Role: theme.Warning}
-	case !time.Time(queue.FailingSince).IsZero():
-		return grid.Cell{Text: "failing", Role: theme.Warning}
-	case !time.Time(queue.RateUntilDateTime).IsZero():
-		return grid.Cell{Text: "rate limit"}
-	}
-	return grid.Cell{Text: "enabled"}
+// endpointState is whether the messages of a subscription are sent, or why they are not. The states are
+// ordered by how bad they are for a subscriber, the worst last.
+type endpointState int
+
+const (
+	stateWorks endpointState = iota
+	stateRateLimited
+	stateWaits // the endpoint has requested that by Retry-After
+	stateFails
+	stateNotSending         // although it is enabled, such as for the rights of its owner
+	stateSubscriberDisabled // although the subscription is enabled
+	stateDisabled
+	statePaused // the circuit breaker is open: only probe messages are sent
+)
+
+// stateCells has the states in a list of subscriptions.
+var stateCells = [...]grid.Cell{
+	stateWorks:              {Text: "enabled"},
+	stateRateLimited:        {Text: "rate limit"},
+	stateWaits:              {Text: "waiting (Retry-After)", Role: theme.Warning},
+	stateFails:              {Text: "failing", Role: theme.Warning},
+	stateNotSending:         {Text: "not sending", Role: theme.Warning},
+	stateSubscriberDisabled: {Text: "enabled", Role: theme.Warning}, // as the subscription itself is
+	stateDisabled:           {Text: "disabled", Role: theme.Failure},
+	statePaused:             {Text: "paused", Role: theme.Failure},
 }
 
-// subscriberStates are the states of an endpoint by how bad they are, the worst last.
-var subscriberStates = [...]grid.Cell{
-	{Text: "enabled"},
-	{Text: "waiting", Role: theme.Warning},
-	{Text: "failing", Role: theme.Warning},
-	{Text: "stopped", Role: theme.Warning},
-	{Text: "paused", Role: theme.Failure},
+// worstStateCells has the states in the list of subscribers, as the worst one of their endpoints.
+var worstStateCells = [...]grid.Cell{
+	stateWorks:              {Text: "enabled"},
+	stateRateLimited:        {Text: "enabled"},
+	stateWaits:              {Text: "waiting", Role: theme.Warning},
+	stateFails:              {Text: "failing", Role: theme.Warning},
+	stateNotSending:         {Text: "stopped", Role: theme.Warning},
+	stateSubscriberDisabled: {Text: "stopped", Role: theme.Warning},
+	stateDisabled:           {Text: "stopped", Role: theme.Warning},
+	statePaused:             {Text: "paused", Role: theme.Failure},
+}
+
+// stateOf returns the state of a subscription.
+func stateOf(subscription wire.Subscription, s *ui.Session) endpointState {
+	if !subscription.IsEnabled {
+		return stateDisabled
+	}
+	if subscription.DisabledReason != "" {
+		return stateNotSending
+	}
+	queue, isKnown := s.Queues.Known[subscription.RecID]
+	if !isKnown {
+		return stateWorks
+	}
+	if !queue.IsEnabled {
+		return stateSubscriberDisabled
+	}
+	return queueState(queue)
+}
+
+// queueState returns the state of the subscription of a queue. A disabled one sends nothing, even if its
+// endpoint has requested a wait before.
+func queueState(q wire.Queue) endpointState {
+	switch {
+	case !q.IsEnabled:
+		return stateDisabled
+	case q.Breaker == wire.BreakerOpen:
+		return statePaused
+	case !time.Time(q.WaitUntilDateTime).IsZero():
+		return stateWaits
+	case !time.Time(q.FailingSince).IsZero():
+		return stateFails
+	case !time.Time(q.RateUntilDateTime).IsZero():
+		return stateRateLimited
+	}
+	return stateWorks
+}
+
+// stateCell returns the state of a subscription.
+func stateCell(subscription wire.Subscription, s *ui.Session) grid.Cell {
+	return stateCells[stateOf(subscription, s)]
 }
 
 // subscriberCell returns the state of a subscriber: the worst one of its endpoints if it is enabled.
+// Subscriptions that are disabled count only while messages wait.
 func subscriberCell(subscriber wire.Subscriber, s *ui.Session) grid.Cell {
 	if !subscriber.IsEnabled {
 		return enabledCell(false, "")
 	}
-	worst := 0
+	worst := stateWorks
 	for _, queue := range s.Queues.Known {
-		if queue.SubscriberID == subscriber.RecID {
-			worst = max(worst, severity(queue))
+		state := queueState(queue)
+		isIdle := state == stateDisabled && queue.Pending == 0
+		if queue.SubscriberID == subscriber.RecID && !isIdle {
+			worst = max(worst, state)
 		}
 	}
-	return subscriberStates[worst]
-}
-
-// severity returns the index of the state of an endpoint in subscriberStates.
-func severity(q wire.Queue) int {
-	switch {
-	case q.IsEnabled && q.Breaker == wire.BreakerOpen:
-		return 4
-	case !q.IsEnabled && q.Pending > 0:
-		return 3
-	case q.IsEnabled && !time.Time(q.FailingSince).IsZero():
-		return 2
-	case !time.Time(q.WaitUntilDateTime).IsZero():
-		return 1
-	}
-	return 0
+	return worstStateCells[worst]
 }
 
 // problemText returns the reason why messages of a subscription are not delivered,
 // empty if there is no problem.
 func problemText(subscription wire.Subscription, s *ui.Session) string {
-	queue, ok := s.Queues.Known[subscription.RecID]
-	since := time.Time(queue.FailingSince)
-	waitUntil := time.Time(queue.WaitUntilDateTime)
-	switch {
-	case !subscription.IsEnabled && subscription.DisabledReason != "":
-		return "disabled: " + subscription.DisabledReason
-	case !subscription.IsEnabled:
-		return "disabled manually: messages stay queued"
-	case subscription.DisabledReason != "":
-		return "not sending: " + subscription.DisabledReason
-	case ok && !queue.IsEnabled:
+	queue := s.Queues.Known[subscription.RecID]
+	reason := subscription.DisabledReason
+	switch stateOf(subscription, s) {
+	case stateDisabled:
+		if reason == "" {
+			return "disabled manually: messages stay queued"
+		}
+		return "disabled: " + reason
+	case stateNotSending:
+		return "not sending: " + reason
+	case stateSubscriberDisabled:
 		return "the subscriber is disabled: messages stay queued"
-	case queue.Breaker == wire.BreakerOpen:
+	case statePaused:
 		return ui.PausedText(lastFailure(queue), s.TimeUntil(time.Time(queue.NextProbeDateTime)))
-	case !waitUntil.IsZero():
+	case stateWaits:
 		return "waiting (Retry-After)" + afterComma(lastFailure(queue)) + "; " +
-			ui.Next("next attempt", s.TimeUntil(waitUntil))
-	case !since.IsZero():
-		return "failing for " + ui.Age(s.Since(since)) + afterComma(lastFailure(queue))
-	case !time.Time(queue.RateUntilDateTime).IsZero():
+			ui.Next("next attempt", s.TimeUntil(time.Time(queue.WaitUntilDateTime)))
+	case stateFails:
+		failingFor := ui.Age(s.Since(time.Time(queue.FailingSince)))
+		return "failing for " + failingFor + afterComma(lastFailure(queue))
+	case stateRateLimited:
 		return ui.RateLimitText(s.TimeUntil(time.Time(queue.RateUntilDateTime)))
 	}
 	return ""
