@@ -12,13 +12,13 @@ type Column struct {
 	Title          string // defaults to Name
 	Right          bool   // right-aligned, for numbers
 	Min            int    // minimum width in cells
-	Max            int    // maximum width in cells unless the user widens it; DefaultMax if 0
+	Max            int    // maximum width in cells unless the user widens it; 0 for that of texts or numbers
 	Flex           bool   // narrowed down to Min to make room for other columns
 	TruncateMiddle bool   // cells are truncated in the middle, because both ends are significant
 	MinGridWidth   int    // in a narrower grid, the column is visible only while it is selected
 }
 
-// DefaultMax is the default maximum width of a column.
+// DefaultMax is the default maximum width of a column of texts.
 const DefaultMax = 40
 
 // numberMax has room for all digits of a decimal, since a truncated number would be
@@ -32,16 +32,17 @@ const (
 
 // FieldColumn returns the column of a field of a record kind.
 func FieldColumn(f record.Field) Column {
-	c := Column{Name: f.Name, Right: f.Type.Number()}
-	if c.Right {
-		c.Max = numberMax
-	}
-	return c
+	return Column{Name: f.Name, Right: f.Type.Number()}
 }
 
 func (c Column) title() string { return cmp.Or(c.Title, c.Name) }
 
-func (c Column) max() int { return cmp.Or(c.Max, DefaultMax) }
+func (c Column) max() int {
+	if c.Right {
+		return cmp.Or(c.Max, numberMax)
+	}
+	return cmp.Or(c.Max, DefaultMax)
+}
 
 // Sort is the displayed sort order. The grid does not sort: Rows must be in this order.
 type Sort struct {

@@ -130,17 +130,18 @@ func (g *Grid) scroll() {
 // jumps, but room that was free goes to another column if that is cut more.
 func (g *Grid) measure() {
 	first, last := g.Window()
-	canGrow := false
+	canGrow, hasAdded := false, false
 	for i := first; i <= last; i++ {
 		row := g.rows.Row(i)
 		if row == nil || g.Columns.isMeasured(row) {
 			continue
 		}
+		hasAdded = true
 		if g.Columns.addRow(row) && g.Columns.spare > 0 {
 			canGrow = true
 		}
 	}
-	if g.Columns.widen() || canGrow {
+	if g.Columns.widen() || canGrow || hasAdded && g.Columns.cutsNumber() {
 		g.Columns.invalidate()
 	}
 }

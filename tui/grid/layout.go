@@ -197,33 +197,99 @@ func (l *Layout) RowMode() bool { return l.rowMode }
 // Index returns the index of the selected column.
 func (l *Layout) Index() int { return l.column }
 
-// arrange determines the visible columns and their widths. Frozen columns use at most a
-// third of the width.
+// arrange determines the visible columns and their widths. Frozen columns use at most a third of the
+// width, but numbers are not cut for that, and give way to a number next to them. A column with
+// numbers that do not fit is left out, unless it is the only one.
 func (l *Layout) arrange() {
 	l.visible = l.visible[:0]
 	room := l.width - prefixWidth - rightMargin
 	l.shrink(room)
-	frozenRoom := room
+	first := l.firstScrolled()
+	frozenRoom, maxFrozen := room, room
 	if l.frozen < len(l.columns) {
-		frozenRoom = (room + rightMargin) / 3
+		maxFrozen = room - separatorWidth
+		if first >= 0 {
+			maxFrozen -= max(minCutWidth, l.numberWidth(first))
+		}
+		frozenRoom = min((room+rightMargin)/3, maxFrozen)
 	}
 	for i := range l.frozen {
-		used := l.place(i, frozenRoom)
+		used := l.place(i, max(frozenRoom, min(l.numberWidth(i), maxFrozen)))
 		frozenRoom -= used
+		maxFrozen -= used
 		room -= used
 	}
-	if l.hasSeparator() {
+	shown := len(l.visible)
+	if l.hasSeparator() && shown > 0 && l.visible[shown-1].column == l.frozen-1 {
 		room -= separatorWidth - columnGap
 	}
 	for i := max(l.left, l.frozen); i < len(l.columns) && room > 0; i++ {
-		if l.width < l.columns[i].MinGridWidth && i != l.column {
+		if l.isHidden(i) {
 			continue
 		}
 		used := l.place(i, room)
+		if used == 0 && i == first {
+			used = l.placeNumber(i, room)
+		}
 		if used == 0 {
-			return
+			break
 		}
 		room -= used
+	}
+	l.widenCut(room + columnGap)
+}
+
+// isHidden reports whether a column is not visible in a grid as narrow as this one.
+func (l *Layout) isHidden(i int) bool {
+	return l.width < l.columns[i].MinGridWidth && i != l.column
+}
+
+// firstScrolled returns the first column after the frozen ones that is not scrolled out of sight, -1
+// if there is none.
+func (l *Layout) firstScrolled() int {
+	for i := max(l.left, l.frozen); i < len(l.columns); i++ {
+		if !l.isHidden(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// numberWidth returns the width that the numbers of a column need, 0 for other columns. Its title may
+// be wider.
+func (l *Layout) numberWidth(i int) int {
+	c := l.columns[i]
+	if !c.Right {
+		return 0
+	}
+	width := min(c.max(), l.widths[i].content(true))
+	if manual, ok := l.manual[c.Name]; ok {
+		width = min(width, manual)
+	}
+	return width
+}
+
+// cutsNumber reports whether a column is narrower than its numbers.
+func (l *Layout) cutsNumber() bool {
+	for _, visible := range l.visible {
+		if visible.width < l.numberWidth(visible.column) {
+			return true
+		}
+	}
+	return false
+}
+
+// widenCut widens columns that are cut by the cells that no column uses.
+func (l *Layout) widenCut(free int) {
+	for i := range l.visible {
+		visible := &l.visible[i]
+		width := l.columnWidth(visible.column)
+		added := min(free, width-visible.width)
+		if added > 0 {
+			visible.width += added
+			visible.cut = visible.width < width
+			free -= added
+		}
 	}
 }
 
@@ -280,8 +346,8 @@ func (l *Layout) widestFlexible() int {
 	maxWidth := 0
 	for i, c := range l.columns {
 		width := l.columnWidth(i)
-		canShrink := c.Flex && width > max(c.Min, narrowest)
-		if canShrink && width > maxWidth {
+		canShrink := c.Flex && width > maxWidth && width > max(c.Min, narrowest, l.numberWidth(i))
+		if canShrink {
 			widest = i
 			maxWidth = width
 		}
@@ -297,18 +363,29 @@ func (l *Layout) separatorAfter(i int) bool {
 	return l.hasSeparator() && l.visible[i].column == l.frozen-1 && i+1 < len(l.visible)
 }
 
-// place adds a visible column and returns the cells that it uses, including the gap.
+// place adds a visible column and returns the cells that it uses, including the gap. It adds none if
+// the room is too small.
 func (l *Layout) place(i, room int) int {
 	width := l.columnWidth(i)
 	cut := width > room
 	if cut {
 		width = room
-		if width < minCutWidth {
+		if width < max(minCutWidth, l.numberWidth(i)) {
 			return 0
 		}
 	}
 	l.visible = append(l.visible, visibleColumn{column: i, width: width, cut: cut})
 	return width + columnGap
+}
+
+// placeNumber adds a column of numbers that uses all the room, and returns its cells; 0 for other
+// columns.
+func (l *Layout) placeNumber(i, room int) int {
+	if !l.columns[i].Right || room < narrowest {
+		return 0
+	}
+	l.visible = append(l.visible, visibleColumn{column: i, width: room, cut: true})
+	return room + columnGap
 }
 
 // fullyVisible reports whether a column is completely visible.

@@ -1,10 +1,12 @@
 package grid
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
 )
 
 // linesOf returns the lines of a grid without styles.
@@ -57,5 +59,88 @@ func TestZeroIsSign(t *testing.T) {
 	want := []string{"    N     ", ">   .     ", "    -     ", "   12     "}
 	if got := linesOf(g); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A number is shown whole if it fits the screen alone: titles and texts give way, or its column is left
+// out. The selected column is not left out.
+func TestNumbersAreNotCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := New(plainTheme, rapid.Bool().Draw(t, "lines"))
+		count := rapid.IntRange(1, 6).Draw(t, "columns")
+		width := rapid.IntRange(20, 90).Draw(t, "width")
+		g.Columns.Set(columnsOfNumbers(t, count), rapid.IntRange(0, count-1).Draw(t, "frozen"))
+		g.SetSize(width, rapid.IntRange(2, 12).Draw(t, "height"))
+		g.SetRows(NewList(rowsOfNumbers(t, g.Columns.List())))
+		for _, move := range rapid.SliceOfN(rapid.SampledFrom(arrangingMoves), 0, 8).Draw(t, "moves") {
+			move(g)
+		}
+		checkNumbers(t, g)
+	})
+}
+
+// arrangingMoves are those that change which columns and rows are visible, except the widths that users
+// set.
+var arrangingMoves = []func(*Grid){
+	func(g *Grid) { g.Move(g.PageSize()) },
+	func(g *Grid) { g.Columns.Move(1) },
+	func(g *Grid) { g.Columns.Move(-1) },
+	func(g *Grid) { g.Columns.GoTo(99) },
+	func(g *Grid) {
+		if g.Columns.RowMode() {
+			g.Columns.Scroll(1)
+		}
+	},
+	func(g *Grid) { g.SetSize(g.Columns.width+10, g.height) },
+	func(g *Grid) { g.Columns.SetSort(Sort{Column: g.Columns.List()[0].Name}) },
+}
+
+// columnsOfNumbers draws columns of numbers, which are aligned at the right, and of texts.
+func columnsOfNumbers(t *rapid.T, count int) []Column {
+	all := make([]Column, count)
+	for i := range all {
+		all[i] = Column{
+			Name:  strings.Repeat("n", rapid.IntRange(0, 15).Draw(t, "title")) + fmt.Sprint(i),
+			Right: rapid.Bool().Draw(t, "right"),
+			Flex:  rapid.Bool().Draw(t, "flex"),
+			Min:   rapid.IntRange(0, 12).Draw(t, "min"),
+		}
+	}
+	return all
+}
+
+// rowsOfNumbers draws rows with texts and numbers of all lengths.
+func rowsOfNumbers(t *rapid.T, columns []Column) []*Row {
+	rows := make([]*Row, rapid.IntRange(1, 30).Draw(t, "rows"))
+	for i := range rows {
+		rows[i] = &Row{ID: fmt.Sprint(i)}
+		for range columns {
+			digits := rapid.IntRange(1, 40).Draw(t, "digits")
+			rows[i].Cells = append(rows[i].Cells, Cell{Text: strings.Repeat("7", digits)})
+		}
+	}
+	return rows
+}
+
+// checkNumbers checks that the numbers on the screen are whole, and that the selected column is visible.
+func checkNumbers(t *rapid.T, g *Grid) {
+	room := g.Columns.width - prefixWidth - rightMargin
+	first, last := g.Window()
+	selectedIsVisible := g.Columns.RowMode() || g.Columns.Index() < g.Columns.Frozen()
+	for n, visible := range g.Columns.visible {
+		column := g.Columns.columns[visible.column]
+		selectedIsVisible = selectedIsVisible || visible.column == g.Columns.Index()
+		fits := g.Columns.widths[visible.column].largest <= room
+		for i := first; i <= last && column.Right && fits; i++ {
+			row := g.rows.Row(i)
+			got := strings.TrimSpace(g.Columns.cells(row)[n])
+			if want := row.Cells[visible.column].Text; got != want {
+				t.Fatalf("the number %s is shown as %q in %d of %d cells:\n%s",
+					want, got, visible.width, g.Columns.width, ansi.Strip(g.View()))
+			}
+		}
+	}
+	if !selectedIsVisible {
+		t.Fatalf("the selected column %d is not visible:\n%s", g.Columns.Index(), ansi.Strip(g.View()))
 	}
 }
