@@ -356,10 +356,7 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	case keymap.Export:
 		b.Host.ShowOverlay(NewExportForm(b.Host, b.Rows.exportable()))
 	case keymap.ShowWhy:
-		row, cached := b.Rows.Current()
-		if hasColumn && row != nil {
-			return b.Host.Open(ui.WhyTarget{Key: rowKey(b.Selection.Kind, cached.Row, column.Name)})
-		}
+		return b.openWhy()
 	case keymap.ShowInfo:
 		return b.showStatistics()
 	case keymap.ShowChanges:
@@ -373,6 +370,26 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 		b.Host.Copy(b.Rows.copied())
 	}
 	return nil
+}
+
+// openWhy opens the history of the key of the selected row. In a kind without a key, that is the value
+// of the selected column.
+func (b *Browser) openWhy() tea.Cmd {
+	column, hasColumn := b.Grid.Columns.Selected()
+	row, cached := b.Rows.Current()
+	if !hasColumn || row == nil {
+		return nil
+	}
+	if b.Selection.options.groups != nil {
+		b.Host.Notify(ui.Warning, "groups have no history; open the rows of a group")
+		return nil
+	}
+	key := rowKey(b.Selection.Kind, cached.Row, column.Name)
+	if key == "" {
+		b.Host.Notify(ui.Warning, "no key: "+column.Name+" is empty; select a column with the key of an event")
+		return nil
+	}
+	return b.Host.Open(ui.WhyTarget{Key: key})
 }
 
 // chooseColumns opens the chooser of the displayed fields.

@@ -294,6 +294,8 @@ func TestGroupRefusals(t *testing.T) {
 	rows.Grid.Columns.GoTo(slices.Index(rows.Selection.Fields, "Note"))
 	d.Press("t", "t")
 	d.WantText("already grouped by Note", "by Note")
+	d.Press("w")
+	d.WantText("groups have no history; open the rows of a group", "by Note")
 	opened, tooLong := 0, 0
 	groups := browser(t, d)
 	for i := range groups.Grid.Len() {

@@ -136,6 +136,17 @@ func (NewSubscriberTarget) isTarget() {}
 
 func (WhyTarget) isTarget() {}
 
+// OpenWhy opens the history of a message's key. Without a key, it shows the command for the history of
+// the message alone.
+func OpenWhy(h Host, m wire.Message) tea.Cmd {
+	if m.Key == "" {
+		alone := ":why " + ShortID(m.MessageID) + " shows it alone"
+		h.Notify(Warning, "the event of this message has no key; "+alone)
+		return nil
+	}
+	return h.Open(WhyTarget{Key: m.Key})
+}
+
 func (ChangesTarget) isTarget() {}
 
 func (BillTarget) isTarget() {}

@@ -319,9 +319,5 @@ func (h *Screen) openWhy() tea.Cmd {
 		h.Host.Notify(ui.Info, "select a failure first")
 		return nil
 	}
-	if e.message.Key == "" {
-		h.Host.Notify(ui.Warning, "the event of this message has no key")
-		return nil
-	}
-	return h.Host.Open(ui.WhyTarget{Key: e.message.Key})
+	return ui.OpenWhy(h.Host, *e.message)
 }

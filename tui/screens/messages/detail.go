@@ -287,7 +287,7 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	case keymap.CopyCell:
 		s.Host.Copy(s.Value())
 	case keymap.ShowWhy:
-		return openWhy(s.HostSession, s.Content.Message)
+		return ui.OpenWhy(s.Host, s.Content.Message)
 	case keymap.CopyRow:
 		s.Host.Copy(s.Content.tabText(s.tab, s.Lines))
 	case keymap.Reveal:

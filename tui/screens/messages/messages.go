@@ -368,7 +368,7 @@ func (s *List) doSelected(action keymap.Action) tea.Cmd {
 		s.Grid.Follow(false) // the message is still selected when the user comes back to the list
 		return s.Host.Push(NewDetail(s, m))
 	case keymap.ShowWhy:
-		return openWhy(s.HostSession, m)
+		return ui.OpenWhy(s.Host, m)
 	case keymap.CopyCell:
 		s.Host.Copy(s.Columns.value(m))
 	case keymap.CopyRow:

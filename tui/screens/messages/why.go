@@ -396,12 +396,3 @@ func (s *Why) Position() string {
 	ids := s.messageIDs()
 	return display.Thousands(slices.Index(ids, current.MessageID)+1) + " of " + display.Thousands(len(ids))
 }
-
-// openWhy opens the history of a message's key.
-func openWhy(h ui.HostSession, m wire.Message) tea.Cmd {
-	if m.Key == "" {
-		h.Host.Notify(ui.Warning, "the event of this message has no key")
-		return nil
-	}
-	return h.Host.Open(ui.WhyTarget{Key: m.Key})
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // The history of a key opens from a message, and by the command why.
@@ -47,6 +48,26 @@ func TestWhy(t *testing.T) {
 		d.Press("esc", ":", "'why "+text, "enter")
 		d.WantText("Why "+id[:8], "debtor.updated", "503 Service Unavailable", "attempt 2   in ")
 	}
+}
+
+// The event of a message can have no key. The line below the list, or below the message, then has the
+// command that shows the history of the message alone.
+func TestWhyWithoutKey(t *testing.T) {
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
+	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
+	s.Publish(t, "debtor.updated", "{}", 1)
+	page, err := s.Client.AllMessages(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := ui.ShortID(page.Results[0].MessageID)
+	d := s.Open(t, tui.Options{})
+	for _, key := range []string{"4", "enter"} {
+		d.Press(key, "w")
+		d.WantText("the event of this message has no key; :why " + id + " shows it alone")
+	}
+	d.Press(":", "'why "+id, "enter")
+	d.WantText("Why "+id, "debtor.updated", "attempt 1   200 OK")
 }
 
 // whySteps are the steps of a record that was changed: for one subscription an endpoint that fails,
