@@ -10,22 +10,36 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// NewHelp returns the help overlay: the keys of the screen, then the global keys. It is
-// generated from the key table.
+// NewHelp returns the help overlay: the keys of the screen and the meaning of its columns, then the
+// keys of other scopes, the global ones last. The keys are generated from the key table.
 func NewHelp(h ui.Host) ui.Overlay {
 	const keysWidth = 18 // cells
 	text := ui.NewText(h, "Help")
 	text.HangingIndent = len("  ") + keysWidth + len(" ")
-	scopes := append(h.Front().Scopes(), keymap.Everywhere)
-	for _, scope := range scopes {
+	heading := func(title string) {
 		if len(text.Lines) > 0 {
 			text.Lines = append(text.Lines, theme.Span{})
 		}
-		text.Lines = append(text.Lines, theme.Span{Text: keymap.ScopeNames[scope], Role: theme.Breadcrumb})
+		text.Lines = append(text.Lines, theme.Span{Text: title, Role: theme.Breadcrumb})
+	}
+	line := func(start, meaning string) {
+		start = text.Session.Theme.Fit(start, keysWidth, false)
+		text.Lines = append(text.Lines, theme.Span{Text: "  " + start + " " + meaning})
+	}
+	scopes := append(h.Front().Scopes(), keymap.Everywhere)
+	explainer, hasColumns := h.Front().(ui.Explainer)
+	for i, scope := range scopes {
+		heading(keymap.ScopeNames[scope])
 		for _, b := range effective(h.Front(), scopes, scope) {
 			text.Keywords[len(text.Lines)] = strings.Fields(b.Keys)
-			keys := text.Session.Theme.Fit(b.Keys, keysWidth, false)
-			text.Lines = append(text.Lines, theme.Span{Text: "  " + keys + " " + b.Description()})
+			line(b.Keys, b.Description())
+		}
+		if i > 0 || !hasColumns {
+			continue
+		}
+		heading("Columns of the list")
+		for _, explanation := range explainer.Explanations() {
+			line(explanation.Title, explanation.Meaning)
 		}
 	}
 	return text

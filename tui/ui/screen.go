@@ -174,5 +174,11 @@ type Timed interface{ Retime() string }
 // the marked rows, or on the selected row.
 type Commander interface{ Commands() []string }
 
+// Explainer is implemented by lists with columns that the help explains.
+type Explainer interface{ Explanations() []Explanation }
+
+// Explanation is the meaning of the title of a column, or of a sign in its cells.
+type Explanation struct{ Title, Meaning string }
+
 // Scroller reports whether the screen scrolls horizontally.
 type Scroller interface{ Scrolls() bool }

@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -16,25 +17,45 @@ import (
 // responsiveColumn is a column that is hidden in a narrow list.
 type responsiveColumn struct {
 	grid.Column
-	minWidth int // minimum width of the list in cells
+	minWidth int    // minimum width of the list in cells
+	meaning  string // for the help; empty if the title is clear
 }
 
 var subscriptionColumns = []responsiveColumn{
 	{Column: grid.Column{Name: "Event", Min: 14, Max: 120, Flex: true, TruncateMiddle: true}},
 	{Column: grid.Column{Name: "URL", Min: 12, Max: 120, Flex: true, TruncateMiddle: true}},
 	{Column: grid.Column{Name: "State", Min: 8}},
-	{Column: grid.Column{Name: "Delivered", Title: "OK", Right: true}, minWidth: 70},
-	{Column: grid.Column{Name: "Failures", Title: "Failed", Right: true}},
-	{Column: grid.Column{Name: "Queued", Right: true}},
+	{
+		Column:   grid.Column{Name: "Delivered", Title: "OK", Right: true},
+		minWidth: 70,
+		meaning:  "messages delivered in the last hour",
+	},
+	{
+		Column:  grid.Column{Name: "Failures", Title: "Failed", Right: true},
+		meaning: "failed attempts of the last hour, retried or not",
+	},
+	{
+		Column:  grid.Column{Name: "Queued", Right: true},
+		meaning: "messages that wait for an attempt",
+	},
 	{Column: grid.Column{Name: "Order"}, minWidth: 100},
 	{Column: grid.Column{Name: "Headers", Min: 8, Flex: true}, minWidth: 100},
 }
 
 var subscriberColumns = []responsiveColumn{
 	{Column: grid.Column{Name: "Name", Min: 16, Max: 80, Flex: true}},
-	{Column: grid.Column{Name: "State", Min: 8}},
-	{Column: grid.Column{Name: "Subs", Right: true, Min: 4}},
-	{Column: grid.Column{Name: "Queued", Right: true}},
+	{
+		Column:  grid.Column{Name: "State", Min: 8},
+		meaning: "the worst state of its endpoints",
+	},
+	{
+		Column:  grid.Column{Name: "Subs", Right: true, Min: 4},
+		meaning: "number of subscriptions",
+	},
+	{
+		Column:  grid.Column{Name: "Queued", Right: true},
+		meaning: "messages that wait for an attempt",
+	},
 }
 
 // responsiveColumns selects the columns of a list that fit its width.
@@ -59,6 +80,19 @@ func (f *responsiveColumns) fit(g *grid.Grid, width int) bool {
 	f.count = len(columns)
 	g.Columns.Set(columns, 0)
 	return true
+}
+
+// explanations returns the meaning of the columns, and of the signs in their cells.
+func (f *responsiveColumns) explanations(t *theme.Theme) []ui.Explanation {
+	var list []ui.Explanation
+	for _, c := range f.all {
+		if c.meaning != "" {
+			list = append(list, ui.Explanation{Title: cmp.Or(c.Title, c.Name), Meaning: c.meaning})
+		}
+	}
+	return append(list,
+		ui.Explanation{Title: t.Zero, Meaning: "zero"},
+		ui.Explanation{Title: t.Null, Meaning: "not known"})
 }
 
 // cells returns the cells of the shown columns; all has one cell per column.

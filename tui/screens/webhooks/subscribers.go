@@ -74,6 +74,11 @@ func (s *Subscribers) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscribers, keymap.InLists}
 }
 
+// Explanations explains the columns of the list.
+func (s *Subscribers) Explanations() []ui.Explanation {
+	return s.columns.explanations(s.Session.Theme)
+}
+
 func (s *Subscribers) Equivalent() string { return "whctl subscribers list" }
 
 func (s *Subscribers) Commands() []string {

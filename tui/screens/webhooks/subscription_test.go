@@ -210,3 +210,18 @@ func TestDeleteRequestedTwice(t *testing.T) {
 	d.WantText("Delete acme-shop?")
 	d.WantNoText("delete cancelled")
 }
+
+// The help explains the columns of the list with the numbers, at any width.
+func TestHelpExplainsColumns(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.OpenSubscriptions(t)
+	for _, size := range [][2]int{{80, 24}, {120, 40}} {
+		d.Resize(size[0], size[1])
+		d.WantText("Failed  Queued")
+		d.Press("?", "/", "'retried or not", "enter")
+		d.WantText("  Failed             failed attempts of the last hour, retried or not")
+		d.Press("esc")
+	}
+	d.Press("esc", "?", "/", "'worst state", "enter")
+	d.WantText("  State              the worst state of its endpoints")
+}

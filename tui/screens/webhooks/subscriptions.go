@@ -99,6 +99,11 @@ func (s *Subscriptions) Badges() []string {
 	return append(badges, s.SearchTable.Badges()...)
 }
 
+// Explanations explains the columns of the list.
+func (s *Subscriptions) Explanations() []ui.Explanation {
+	return s.columns.explanations(s.Session.Theme)
+}
+
 func (s *Subscriptions) Equivalent() string {
 	return "whctl subscriptions list --subscriber " + ui.Quote(s.Subscriber.Name)
 }
