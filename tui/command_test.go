@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
@@ -68,5 +69,18 @@ func TestPaletteListsLastUsedFirst(t *testing.T) {
 	line := strings.Split(d.Text(), "\n")[firstSuggestion]
 	if !strings.Contains(line, "Requests") {
 		t.Errorf("re suggests %q first, want Requests", line)
+	}
+}
+
+// TestSubscriptionsOpenTheirTab: subscriptions are on the tab of their subscribers, which opens by
+// their name and its short form, too.
+func TestSubscriptionsOpenTheirTab(t *testing.T) {
+	for _, text := range []string{"subs", "subscr", "subscriptions", "Subscriptions", "subscribers"} {
+		d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+		d.App.TypeCommand(text)
+		d.Press("enter")
+		if _, ok := d.App.Front().(*webhooks.Subscribers); !ok {
+			t.Errorf(":%s opens a %T, want the subscribers:\n%s", text, d.App.Front(), d.Text())
+		}
 	}
 }

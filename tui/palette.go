@@ -139,6 +139,7 @@ func (p *palette) bestMatch(word string) (target, error) {
 // target is a possible meaning of a word: a record kind, a command, or a screen that run opens.
 type target struct {
 	name    string
+	aliases []string // other names, in lower case
 	help    string
 	key     string // opens the same on a screen; empty for none
 	kind    *record.Kind
@@ -171,15 +172,21 @@ var tabHelp = [len(shell.TabNames)]string{
 	"requests to the service",
 }
 
+// tabAliases are other names of the tabs, in lower case. Subscriptions have no tab of their own.
+var tabAliases = [len(shell.TabNames)][]string{
+	shell.SubscribersTab: {"subscriptions", "subs"},
+}
+
 func (p *palette) tabTargets() []target {
 	var targets []target
 	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
 	for i, name := range shell.TabNames {
 		targets = append(targets, target{
-			name: name,
-			help: tabHelp[i],
-			key:  keys[i],
-			run:  func() tea.Cmd { return p.tabs.Open(i) },
+			name:    name,
+			aliases: tabAliases[i],
+			help:    tabHelp[i],
+			key:     keys[i],
+			run:     func() tea.Cmd { return p.tabs.Open(i) },
 		})
 	}
 	return targets
@@ -243,10 +250,21 @@ const (
 	noMatch
 )
 
-// rank returns how the target matches a word in lower case.
+// rank returns how the target matches a word in lower case: by the name that matches best.
 func (t target) rank(word string) matchRank {
-	name := strings.ToLower(t.name)
+	best := rankName(strings.ToLower(t.name), word)
+	for _, alias := range t.aliases {
+		best = min(best, rankName(alias, word))
+	}
 	isInSummary := t.kind != nil && strings.Contains(strings.ToLower(t.help), word)
+	if best == noMatch && isInSummary && len(word) > 2 {
+		return kindSummary
+	}
+	return best
+}
+
+// rankName returns how a name in lower case matches a word.
+func rankName(name, word string) matchRank {
 	switch {
 	case name == word:
 		return equalName
@@ -256,8 +274,6 @@ func (t target) rank(word string) matchRank {
 		return nameSubstring
 	case isSubsequence(name, word):
 		return nameSubsequence
-	case isInSummary && len(word) > 2:
-		return kindSummary
 	}
 	return noMatch
 }
