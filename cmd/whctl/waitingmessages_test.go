@@ -17,6 +17,7 @@ func TestWaitingMessages(t *testing.T) {
 		holds = `"HeldEvents":["inventory.updated"]`
 	)
 	const limited = "rate limit, next in 3s"
+	nextTries := []string{"messages", "list", "--fields", "NextAttemptDateTime"}
 	waiting := "to wait until " + time.UnixMilli(1783502531000).Format("15:04")
 	for _, tt := range []struct {
 		queue string
@@ -28,6 +29,9 @@ func TestWaitingMessages(t *testing.T) {
 		{rates, map[string]int{limited: 1, " due": 0, "in 5m": 1}, []string{"messages", "list"}},
 		{rates, map[string]int{limited: 1}, []string{"subscriptions", "list"}},
 		{`"Pending":1`, map[string]int{" due ": 1, "in 5m": 1, "until": 0}, []string{"messages", "list"}},
+		{waits, map[string]int{waiting: 2, "due": 0}, nextTries},
+		{holds, map[string]int{"held": 2, "due": 0}, nextTries},
+		{rates, map[string]int{limited: 1, "due": 0, "in 5m": 1}, nextTries},
 		{waits, map[string]int{waiting: 1}, []string{"messages", "show", messageID}},
 		{waits, map[string]int{waiting: 1}, []string{"subscriptions", "list"}},
 	} {
@@ -54,6 +58,29 @@ func TestWaitingMessages(t *testing.T) {
 				t.Errorf("whctl %q with a queue of %s: %q is on %d lines, want %d:\n%s",
 					tt.args, tt.queue, text, lines, want, got.stdout)
 			}
+		}
+	}
+}
+
+// TestNextTryOfChosenFields checks that the fields that decide about the next try are requested with
+// it, for a terminal only.
+func TestNextTryOfChosenFields(t *testing.T) {
+	for args, want := range map[string]string{
+		"":      "NextAttemptDateTime,Status,SubscriptionID,EventName",
+		"--csv": "NextAttemptDateTime",
+	} {
+		requested := ""
+		got := invocation{
+			terminal: true,
+			handler: func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/Webhooks/Messages" {
+					requested = r.URL.Query().Get("Fields")
+				}
+				serveListed(w, r)
+			},
+		}.run(t, strings.Fields("messages list --fields NextAttemptDateTime "+args)...)
+		if requested != want {
+			t.Errorf("with %q, the fields %s are requested, want %s; %v", args, requested, want, got)
 		}
 	}
 }

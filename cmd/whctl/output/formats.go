@@ -16,6 +16,7 @@ type Formatter struct {
 	narrow bool // such values are truncated to less than others
 	zoned  bool // the title has the time zone
 	words  bool // programs get the words, too, where they read a table
+	joined bool // the first value has its meaning only with the others
 }
 
 // likeOnTerminal returns the formatter with the styles of that of a terminal, or the latter if it
@@ -117,6 +118,7 @@ func MessageStatus(queueOf func(subscriptionID string) wire.Queue) Formatter {
 func NextTry(queueOf func(subscriptionID string) wire.Queue) Formatter {
 	f := Due
 	f.show = func(s Screen, values []string) cell { return showNextTry(s, values, queueOf) }
+	f.joined = true
 	return f
 }
 

@@ -69,6 +69,9 @@ func (t Table) Of(columns []Column) Table {
 		if inView >= 0 {
 			shown.As = t.View[inView].As
 		}
+		if shown.As.joined {
+			shown.Fields = t.View[inView].Fields
+		}
 		chosen.View = append(chosen.View, shown)
 	}
 	return chosen
@@ -135,7 +138,7 @@ func (t Table) fieldType(name string) record.Type {
 // change.
 func (c ViewColumn) shows(field string) bool {
 	first, others, _ := strings.Cut(c.Fields, " ")
-	return first == field && (others == "" || c.As.words)
+	return first == field && (others == "" || c.As.words || c.As.joined)
 }
 
 // newRawView returns a view with the values of the service, but words for statuses. They have the

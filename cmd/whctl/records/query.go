@@ -307,7 +307,12 @@ func (l Listing) table(q *client.Query, printer *output.Printer, format output.F
 		q.Fields = l.Brief
 	}
 	printer.One = true // a single record is shown as a line per field
-	return table.Of(output.ColumnsOf(q.Kind, q.Fields))
+	table = table.Of(output.ColumnsOf(q.Kind, q.Fields))
+	isChosen := format.HumanReadable() && len(q.Fields) > 0
+	if isChosen && hasView {
+		q.Fields = table.ViewFields(true) // also those that the chosen ones depend on
+	}
+	return table
 }
 
 // readQuery reads the flags and checks them against the registry, so that mistakes are reported

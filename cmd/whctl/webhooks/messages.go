@@ -165,18 +165,14 @@ func listMessages(c *cli.Context, s *command.Session) (records.Listing, error) {
 	if err != nil {
 		return records.Listing{}, err
 	}
-	listing := records.Listing{
-		Kind:  command.SystemKind("Message"),
-		Brief: messageBrief,
-		View:  messageView,
-		Where: where,
-	}
-	if !c.IsSet("fields") {
-		var states queueStates
-		listing.View = messageListView(&states)
-		listing.Opened = func(service *client.Client) { states.connect(c.Context, service) }
-	}
-	return listing, nil
+	var states queueStates
+	return records.Listing{
+		Kind:   command.SystemKind("Message"),
+		Brief:  messageBrief,
+		View:   messageListView(&states),
+		Where:  where,
+		Opened: func(service *client.Client) { states.connect(c.Context, service) },
+	}, nil
 }
 
 // messageListView returns the columns of messages, with the states of their queues.
