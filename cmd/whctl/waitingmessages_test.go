@@ -84,3 +84,34 @@ func TestNextTryOfChosenFields(t *testing.T) {
 		}
 	}
 }
+
+// TestNextTryOn80Cells checks that a terminal with 80 cells shows the next try of messages if one of
+// them waits, and their ages if none does.
+func TestNextTryOn80Cells(t *testing.T) {
+	for _, tt := range []struct {
+		messages      []string
+		shown, hidden string
+	}{
+		{listedMessages(), "Next try", "Age"},
+		{listedMessages()[1:2], "Age", "Next try"},
+	} {
+		got := invocation{
+			terminal: true,
+			width:    80,
+			handler: func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/Webhooks/Messages" {
+					serveListed(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w, pageOf(tt.messages...))
+			},
+		}.run(t, "messages", "list", "--table")
+		titles, _, _ := strings.Cut(got.stdout, "\n")
+		hasBoth := strings.Contains(titles, "Endpoint") && strings.Contains(titles, tt.shown)
+		if !hasBoth || strings.Contains(titles, tt.hidden) {
+			t.Errorf("%d messages on 80 cells have the titles %q, want Endpoint and %s without %s",
+				len(tt.messages), titles, tt.shown, tt.hidden)
+		}
+	}
+}

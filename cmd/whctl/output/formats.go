@@ -81,6 +81,8 @@ var (
 	SecretID = Formatter{show: showSecretID, whole: true}
 	// Endpoint is the URL of a receiver.
 	Endpoint = Formatter{show: showEndpoint, middle: true}
+	// NarrowEndpoint is like Endpoint, in a table where other columns need the room.
+	NarrowEndpoint = Formatter{show: showEndpoint, middle: true, narrow: true}
 	// Status is the status of a message.
 	Status = Formatter{show: showStatus, whole: true, words: true}
 	// HTTPStatus is a status code, with the text of the response or the error if there are

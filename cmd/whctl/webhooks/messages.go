@@ -123,14 +123,15 @@ const (
 // heldView replaces the next attempt of a message that is held.
 var heldView = output.ViewColumn{Title: "Held", Fields: "Held", As: output.Lines, Rank: output.DetailOnly}
 
-// messageView has the columns of messages on a terminal, attemptView those of attempts.
+// messageView has the columns of messages on a terminal, attemptView those of attempts. The next try is
+// hidden last: without messages that wait, its column is empty and left out.
 var (
 	messageView = []output.ViewColumn{
 		{Title: messageStatus, Fields: "Status", As: output.Status},
 		{Title: "Event", Fields: "EventName", As: output.Event},
-		{Title: "Key", Fields: "Key", As: output.Words, Rank: 2},
-		{Title: "Endpoint", Fields: "URL", As: output.Endpoint, Rank: 1},
-		{Title: "Tries", Fields: "Status Retries MaxRetries", As: output.Tries, Rank: 3},
+		{Title: "Key", Fields: "Key", As: output.Words, Rank: 3},
+		{Title: "Endpoint", Fields: "URL", As: output.NarrowEndpoint, Rank: 2},
+		{Title: "Tries", Fields: "Status Retries MaxRetries", As: output.Tries, Rank: 4},
 		{
 			Title:  "Response",
 			Fields: "LastMessageResponseHTTPCode LastMessageResponseMessage",
@@ -139,8 +140,8 @@ var (
 		{Title: "Text", Fields: "AnswerText", As: output.Lines, Rank: output.DetailOnly},
 		{Title: "Reason", Fields: "Detail", As: output.Lines, Rank: output.DetailOnly},
 		{Title: "Took", Fields: "Duration", As: output.Duration, Rank: output.DetailOnly},
-		{Title: "Age", Fields: "AddedDateTime", As: output.Age, Rank: 2},
-		{Title: nextTry, Fields: "NextAttemptDateTime", As: output.Due, Rank: 4},
+		{Title: "Age", Fields: "AddedDateTime", As: output.Age, Rank: 3},
+		{Title: nextTry, Fields: "NextAttemptDateTime", As: output.Due, Rank: 1},
 		{Title: "Last changed", Fields: "LastSavedDateTime", As: output.Age, Rank: output.DetailOnly},
 		{Title: "Message ID", Fields: "MessageID", As: output.ID},
 		{Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID, Rank: output.DetailOnly},
