@@ -98,7 +98,7 @@ func (t *timeline) layout() {
 			right = []theme.Span{{Text: item.note + " ", Role: theme.Dim}}
 			room -= theme.Width(item.note) + 1
 		}
-		wrapped := painter.WrapLines(item.text, max(room, 10), maxWrapped)
+		wrapped := wrapClauses(painter, item.text, max(room, 10))
 		if len(wrapped) == 0 {
 			wrapped = []string{""}
 		}
@@ -111,6 +111,38 @@ func (t *timeline) layout() {
 			t.lines = append(t.lines, timelineLine{item: i, left: first, right: right})
 		}
 	}
+}
+
+// wrapClauses wraps a text to at most maxWrapped lines. A line ends with a clause if that fills half of
+// it, so that a sentence is not divided anywhere.
+func wrapClauses(t *theme.Theme, text string, width int) []string {
+	remaining, _ := t.Sanitize(text, math.MaxInt32)
+	var lines []string
+	for remaining != "" {
+		line := t.WrapLines(remaining, width, 2)[0]
+		if len(line) < len(remaining) {
+			line = firstClauses(line, width/2)
+		}
+		if len(lines) == maxWrapped-1 {
+			line = remaining
+		}
+		lines = append(lines, line)
+		remaining = strings.TrimLeft(remaining[len(line):], " ")
+	}
+	return lines
+}
+
+// firstClauses returns the clauses at the start of a line, or the line if they are narrower than
+// minWidth.
+func firstClauses(line string, minWidth int) string {
+	for end := len(line); end > 0; {
+		end = strings.LastIndexAny(line[:end], ",;:.")
+		isClause := end >= 0 && (end+1 == len(line) || line[end+1] == ' ')
+		if isClause && theme.Width(line[:end+1]) >= minWidth {
+			return line[:end+1]
+		}
+	}
+	return line
 }
 
 // move selects the step n steps further, and scrolls to it with its heading.
