@@ -318,3 +318,22 @@ func (f *whyFixture) run(key string) string {
 	}
 	return whyDuration.ReplaceAllString(text, ", DURATION")
 }
+
+// TestWhyIsIndented checks that the lines of a long text start below its title on a terminal of 80
+// cells.
+func TestWhyIsIndented(t *testing.T) {
+	got := invocation{terminal: true, width: 80, handler: serveListed}.run(t, "why", "D100512")
+	lines := strings.Split(strings.TrimSuffix(got.stdout, "\n"), "\n")
+	start := strings.Index(lines[0], "Text")
+	const steps = 2
+	if start < 0 || len(lines) <= 1+steps {
+		t.Fatalf("got %s, want a text of several lines below its title", got)
+	}
+	for _, line := range lines[1+steps:] {
+		text := strings.TrimLeft(line, " ")
+		if len(line) > 80 || len(line)-len(text) != start {
+			t.Errorf("the line %q starts at %d, want at most 80 cells from %d:\n%s",
+				line, len(line)-len(text), start, got.stdout)
+		}
+	}
+}

@@ -11,7 +11,7 @@ type Formatter struct {
 	show   func(s Screen, values []string) cell
 	right  bool // the column is aligned at the right
 	whole  bool // the column is at least as wide as its values
-	wraps  bool // as the last column: values are not truncated, and the terminal wraps them
+	wraps  bool // as the last column: values are not truncated, but divided into lines
 	middle bool // values are truncated in the middle instead of at the end
 	narrow bool // such values are truncated to less than others
 	zoned  bool // the title has the time zone

@@ -221,6 +221,7 @@ func widen(widths, want []int, free int) {
 // line writes a line with numbers right-aligned and trailing blanks removed.
 func (p *tableWriter) line(cells []cell) error {
 	line := p.out.AvailableBuffer()
+	start := 0 // of the column, in cells
 	for i, width := range p.widths {
 		if width < 0 {
 			continue
@@ -228,7 +229,9 @@ func (p *tableWriter) line(cells []cell) error {
 		formatter := p.brief.columns[i].As
 		text := cells[i].text
 		isWrapped := formatter.wraps && p.view.terminal
-		if p.width > 0 && !isWrapped {
+		if isWrapped {
+			text = p.hanging(text, start)
+		} else if p.width > 0 {
 			text = cutShort(p.brief.screen, text, width, formatter.middle)
 		}
 		pad := strings.Repeat(" ", max(0, width-ansi.StringWidthWc(text)))
@@ -239,10 +242,23 @@ func (p *tableWriter) line(cells []cell) error {
 			line = append(append(line, text...), pad...)
 		}
 		line = append(line, "  "[:tableGap]...)
+		start += width + tableGap
 	}
 	line = append(bytes.TrimRight(line, " "), '\n')
 	_, err := p.out.Write(line)
 	return err
+}
+
+// hanging divides the text of a column into lines that begin where the column does. On a narrow
+// terminal, the terminal divides it.
+func (p *tableWriter) hanging(text string, start int) string {
+	const minRoom = 30
+	room := p.width - start
+	if room < minRoom || ansi.StringWidthWc(text) <= room {
+		return text
+	}
+	lines := p.brief.screen.WrapLines(text, room, len(text))
+	return strings.Join(lines, "\n"+strings.Repeat(" ", start))
 }
 
 // FitMiddle pads text to a width, or truncates it in the middle.
