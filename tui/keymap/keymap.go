@@ -35,8 +35,8 @@ func (b Binding) Label() string {
 	return names[0]
 }
 
-// has reports whether a key, as bubbletea names it, is one of the binding. It does not
-// allocate, because hints look up all keys for each frame.
+// has reports whether a key, as bubbletea names it, is one of the binding. It does not allocate: the
+// hints of a frame look up each of their keys among all bindings of the screen.
 func (b Binding) has(key string) bool {
 	if key == " " {
 		key = SpaceKey
