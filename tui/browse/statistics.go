@@ -121,7 +121,7 @@ func awaitStatistics(b *Browser) tea.Cmd {
 	return b.Host.After(statisticsDelay, ui.Response{To: b, Background: true, Apply: func() tea.Cmd {
 		current, ok := wantedStatistics(b)
 		if wanted != b.statistics.awaited {
-			return nil
+			return nil // another column is awaited, until its own timer
 		}
 		b.statistics.awaited = columnOfFilters{}
 		if !ok || current != wanted || b.Host.Front() != ui.Screen(b) {
@@ -227,8 +227,11 @@ func groupedNumber(text string) string {
 
 // roundedAverage rounds an average to the fractional digits of the sum, at least to two.
 func roundedAverage(text, sum string) string {
+	if strings.ContainsAny(text+sum, "eE") {
+		return text // the digits of an exponent could fill the memory
+	}
 	n, ok := new(big.Rat).SetString(text)
-	if !ok || strings.ContainsAny(text+sum, "eE") {
+	if !ok {
 		return text
 	}
 	_, fraction, _ := strings.Cut(sum, ".")
