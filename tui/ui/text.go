@@ -107,6 +107,14 @@ func AttemptResult(r wire.MessageResponse) string {
 	return r.Message
 }
 
+// FailureText formats the outcome of a failed attempt, like AttemptResult.
+func FailureText(f wire.Failed) string {
+	if f.HTTPCode == 0 {
+		return f.Message
+	}
+	return strings.TrimSpace(strconv.Itoa(f.HTTPCode) + " " + f.Message)
+}
+
 // AnswerText returns the text of the answer to an attempt, or of the error if there was none;
 // empty if there is no text.
 func AnswerText(r wire.Attempt) string {

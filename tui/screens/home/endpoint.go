@@ -1,7 +1,6 @@
 package home
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -54,8 +53,11 @@ func affected(q wire.Queue) string {
 
 // reason explains why an endpoint in trouble receives nothing.
 func (o *Overview) reason(q wire.Queue) string {
+	if !q.IsEnabled && q.DisabledReason == "" {
+		return "disabled"
+	}
 	if !q.IsEnabled {
-		return strings.TrimSuffix("disabled: "+q.DisabledReason, ": ")
+		return "disabled: " + q.DisabledReason
 	}
 	if q.Breaker == wire.BreakerOpen {
 		return "paused after failures"
@@ -66,10 +68,7 @@ func (o *Overview) reason(q wire.Queue) string {
 	if q.LastFailure == nil {
 		return "failing"
 	}
-	if q.LastFailure.HTTPCode == 0 {
-		return q.LastFailure.Message
-	}
-	return fmt.Sprint(q.LastFailure.HTTPCode, " ", q.LastFailure.Message)
+	return ui.FailureText(*q.LastFailure)
 }
 
 // nextProbe returns the time of the next attempt of an endpoint that is paused; zero if it is not.
@@ -152,7 +151,8 @@ func fitEndpoint(t *theme.Theme, name string, width int) string {
 	if !hasPath || theme.Width(name) <= width || width < minWidth {
 		return t.TruncateMiddle(name, width)
 	}
-	room := max(width-1-theme.Width(path), min(minHost, len(host)), width/3)
-	host = t.TruncateMiddle(host, min(room, len(host)))
+	hostWidth := theme.Width(host)
+	room := max(width-1-theme.Width(path), min(minHost, hostWidth), width/3)
+	host = t.TruncateMiddle(host, min(room, hostWidth))
 	return host + " " + t.TruncateMiddle(path, width-1-theme.Width(host))
 }

@@ -43,3 +43,21 @@ func TestEndpointsAreCutInTheHost(t *testing.T) {
 		}
 	}
 }
+
+// TestFailureWithoutReasonPhrase checks that the code of a response without a reason phrase is followed
+// by no blank, and that an endpoint that was disabled without a reason is called disabled.
+func TestFailureWithoutReasonPhrase(t *testing.T) {
+	o := &Overview{}
+	for want, queue := range map[string]wire.Queue{
+		"503":                     {IsEnabled: true, LastFailure: &wire.Failed{HTTPCode: 503}},
+		"connection refused":      {IsEnabled: true, LastFailure: &wire.Failed{Message: "connection refused"}},
+		"failing":                 {IsEnabled: true},
+		"disabled":                {},
+		"disabled: 410 Gone":      {DisabledReason: "410 Gone"},
+		"503 Service Unavailable": {IsEnabled: true, LastFailure: &wire.Failed{HTTPCode: 503, Message: "Service Unavailable"}},
+	} {
+		if got := o.reason(queue); got != want {
+			t.Errorf("the reason of %+v is %q, want %q", queue, got, want)
+		}
+	}
+}

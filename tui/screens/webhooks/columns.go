@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"time"
 
@@ -297,13 +296,5 @@ func lastFailure(queue wire.Queue) string {
 	if queue.LastFailure == nil {
 		return ""
 	}
-	return failureText(*queue.LastFailure)
-}
-
-// failureText returns the result of a failed attempt.
-func failureText(f wire.Failed) string {
-	if f.HTTPCode == 0 {
-		return f.Message
-	}
-	return strings.TrimSpace(fmt.Sprint(f.HTTPCode, " ", f.Message))
+	return ui.FailureText(*queue.LastFailure)
 }

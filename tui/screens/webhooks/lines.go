@@ -149,7 +149,7 @@ func (s *Subscription) deliveries() []detailLine {
 		lines = append(lines, detailLine{"Next attempt", text, theme.Plain})
 	}
 	if queue.LastFailure != nil {
-		text := failureText(*queue.LastFailure) + ", " + dateAndDistance(s.Session, queue.LastFailure.At)
+		text := ui.FailureText(*queue.LastFailure) + ", " + dateAndDistance(s.Session, queue.LastFailure.At)
 		lines = append(lines, detailLine{"Last failure", text, theme.Plain})
 	}
 	return lines
