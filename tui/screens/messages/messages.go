@@ -34,7 +34,7 @@ type List struct {
 	Controls    *controls
 	Bulk        *bulk
 	Impacts     *impacts
-	SelectID    string // ID of the message to select once it is loaded
+	SelectID    string // ID of the message to select once it is loaded; an input of the user ends that
 }
 
 // ChangedFor is the time for which a change stays marked, and for which a row that
@@ -57,7 +57,7 @@ var _ interface {
 	ui.Viewer
 } = (*List)(nil)
 
-// New returns the list of messages that match a filter.
+// New returns the list of messages that match a filter. Each part is built before those that hold it.
 func New(h ui.Host, filter ui.MessageFilter) *List {
 	s := &List{Table: browse.NewTable(h, false), Pages: grid.NewPages()}
 	s.Query = &query{Filter: filter, narrows: filter.Undelivered}
@@ -171,7 +171,7 @@ func (s *List) SelectedScreen() ui.Screen {
 
 func (s *List) Badges() []string { return s.Query.badges(&s.Session.Queues) }
 
-func (s *List) Start() tea.Cmd { return s.Reload() }
+func (s *List) Start() tea.Cmd { return s.load() }
 
 func (s *List) Shown() tea.Cmd {
 	s.Rows.repaint()
@@ -192,6 +192,12 @@ func (s *List) Waiting() bool {
 
 // Reload fetches the list from the start after a change of filter or order.
 func (s *List) Reload() tea.Cmd {
+	s.SelectID = ""
+	return s.load()
+}
+
+// load fetches the list from the start.
+func (s *List) load() tea.Cmd {
 	s.Reset()
 	s.Query.without = 0
 	s.Pages.Reset()
@@ -316,6 +322,9 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 		return nil
 	case keymap.Retry, keymap.Delete:
 		return s.Act(b.Action)
+	case keymap.Export:
+		s.Host.ShowOverlay(browse.NewExportForm(s.Host, s.Marks.Exportable()))
+		return nil
 	}
 	if s.Move(b) {
 		s.SelectID = ""
@@ -329,10 +338,6 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 	action := controlActions[b.Action]
 	if action != nil {
 		return action(s.Controls)
-	}
-	if b.Action == keymap.Export {
-		s.Host.ShowOverlay(browse.NewExportForm(s.Host, s.Marks.Exportable()))
-		return nil
 	}
 	return s.doSelected(b.Action)
 }
@@ -384,6 +389,7 @@ func (s *List) doSelected(action keymap.Action) tea.Cmd {
 // Click selects a cell; a double click opens its message, and a click on a title sorts by that
 // column.
 func (s *List) Click(x, y int, double bool) tea.Cmd {
+	s.SelectID = ""
 	row, title := s.Grid.SelectAt(x, y)
 	s.Columns.skipMarker(keymap.GoRight)
 	if title {
@@ -462,13 +468,9 @@ func (s *List) Status() string {
 		return "no response yet: " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retries"
 	}
 	text := s.Marks.text()
-	columns := s.Grid.PositionText()
-	if s.Grid.Len() == 0 {
-		columns = ""
-	}
 	text += s.Query.blockedText(&s.Session.Queues) + s.Rows.newText()
 	times := "times: " + ui.TimeModes[s.Session.Times]
-	return ui.Parts(strings.TrimPrefix(text, statusGap), s.Rows.rateText(), columns, times)
+	return ui.Parts(strings.TrimPrefix(text, statusGap), s.Rows.rateText(), s.Grid.PositionText(), times)
 }
 
 // statusGap separates the parts of the status line.

@@ -24,3 +24,20 @@ func TestStatusWithoutResponseHasNoCount(t *testing.T) {
 	d.Press("R")
 	d.WantText("1 of 8")
 }
+
+// A message that is to be selected once it is loaded is no longer awaited after a click or a new filter.
+func TestInputEndsPendingSelection(t *testing.T) {
+	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
+	d.Press("4")
+	m := list(d)
+	for name, input := range map[string]func(){
+		"a click":      func() { d.Run(m.Click(5, 2, false)) },
+		"a new filter": func() { d.Press("!") },
+	} {
+		m.SelectID = "a message that is not loaded"
+		input()
+		if m.SelectID != "" {
+			t.Errorf("after %s, the message %q is still awaited", name, m.SelectID)
+		}
+	}
+}
