@@ -97,14 +97,19 @@ func EnableSubscription(s subscriptionOwner, subscription wire.Subscription, on 
 	})
 }
 
-// impact counts the objects deleted with a subscriber or a subscription.
+// deletion is a request to delete a subscriber, or one of its subscriptions.
+type deletion struct {
+	subscriber   wire.Subscriber
+	subscription *wire.Subscription // nil if the subscriber is deleted
+}
+
+// impact counts the objects deleted with those of a deletion.
 type impact struct {
-	subscriber    wire.Subscriber
-	subscription  *wire.Subscription // nil if the subscriber is deleted
-	subscriptions int                // number of subscriptions of the subscriber
-	messages      int                // number of messages
-	pending       int                // number of messages that are queued or retried
-	err           error              // why they could not be counted
+	deletion
+	subscriptions int   // number of subscriptions of the subscriber
+	messages      int   // number of messages
+	pending       int   // number of messages that are queued or retried
+	err           error // why they could not be counted
 }
 
 // Polling is a screen that is fetched again after a change.
@@ -116,29 +121,28 @@ type Polling interface {
 // confirmDelete deletes a subscription, or the subscriber if one is nil, after a
 // confirmation that shows the impact.
 func confirmDelete(s Polling, subscriber wire.Subscriber, subscription *wire.Subscription) tea.Cmd {
-	deleted := impact{subscriber: subscriber, subscription: subscription}
-	count := func(ctx context.Context, c *client.Client) (impact, error) {
-		return deleted.count(ctx, c)
-	}
-	return ui.Fetch(s.Common().Session.Context, s, count, func(counted impact, err error) tea.Cmd {
-		counted.err = err
-		counted.confirm(s)
+	requested := deletion{subscriber: subscriber, subscription: subscription}
+	return ui.Fetch(s.Common().Session.Context, s, requested.count, func(i impact, err error) tea.Cmd {
+		i.deletion = requested
+		i.err = err
+		i.confirm(s)
 		return nil
 	})
 }
 
 // count requests the numbers of objects. On an error, they are zero or incomplete.
-func (i impact) count(ctx context.Context, c *client.Client) (impact, error) {
+func (d deletion) count(ctx context.Context, c *client.Client) (impact, error) {
+	var i impact
 	members := url.Values{"Take": {"0"}, "Include": {"Total"}}
-	if i.subscription != nil {
-		members.Set("SubscriptionID", i.subscription.RecID)
+	if d.subscription != nil {
+		members.Set("SubscriptionID", d.subscription.RecID)
 	} else {
-		list, err := c.Subscriptions(ctx, i.subscriber.RecID)
+		list, err := c.Subscriptions(ctx, d.subscriber.RecID)
 		if err != nil {
 			return i, err
 		}
 		i.subscriptions = len(list)
-		members.Set("SubscriberID", i.subscriber.RecID)
+		members.Set("SubscriberID", d.subscriber.RecID)
 	}
 	all, err := c.AllMessages(ctx, members)
 	if err != nil {

@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"errors"
 	"net/http"
 	"regexp"
 	"strings"
@@ -224,4 +225,14 @@ func TestHelpExplainsColumns(t *testing.T) {
 	}
 	d.Press("esc", "?", "/", "'worst state", "enter")
 	d.WantText("  State              the worst state of its endpoints")
+}
+
+// While the service rejects the credentials, the question about a delete names its object, although
+// nothing was counted.
+func TestUncountedDeleteNamesObject(t *testing.T) {
+	d := tuitest.StartDeliveries(t).OpenSubscriptions(t)
+	subscriptions := d.App.Front().(*webhooks.Subscriptions)
+	subscriptions.Session.Rejection = errors.New("the password was changed")
+	d.Send(subscriptions.Do(keymap.Binding{Action: keymap.Delete})())
+	d.WantText("Delete the subscription?", "salesorder.created to", "could not be counted: the password was changed")
 }
