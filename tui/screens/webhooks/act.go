@@ -309,8 +309,8 @@ func newSecret(h ui.Host, title string, subscription wire.Subscription, secret s
 		theme.Span{Text: subscription.EventName + " to"},
 		theme.Span{Text: ui.MaskURL(subscription.URL)},
 		theme.Span{},
-		theme.Span{Text: "Messages are signed with this secret. Copy it now", Role: theme.Breadcrumb},
-		theme.Span{Text: "(" + copyKey + "); it is not shown again:", Role: theme.Breadcrumb},
+		theme.Span{Text: "Messages are signed with this secret.", Role: theme.Breadcrumb},
+		theme.Span{Text: "Copy it now (" + copyKey + "); it is not shown again:", Role: theme.Breadcrumb},
 		theme.Span{Text: secret})
 	t.CopyText = secret
 	for _, line := range remarks {
