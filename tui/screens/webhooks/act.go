@@ -122,7 +122,10 @@ type Polling interface {
 // confirmation that shows the impact.
 func confirmDelete(s Polling, subscriber wire.Subscriber, subscription *wire.Subscription) tea.Cmd {
 	requested := deletion{subscriber: subscriber, subscription: subscription}
-	return ui.Fetch(s.Common().Session.Context, s, requested.count, func(i impact, err error) tea.Cmd {
+	b := s.Common()
+	b.Busy = true // a slow count would look like a key without an effect
+	return ui.Fetch(b.Session.Context, s, requested.count, func(i impact, err error) tea.Cmd {
+		b.Busy = false
 		i.deletion = requested
 		i.err = err
 		i.confirm(s)

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
@@ -235,4 +236,19 @@ func TestUncountedDeleteNamesObject(t *testing.T) {
 	subscriptions.Session.Rejection = errors.New("the password was changed")
 	d.Send(subscriptions.Do(keymap.Binding{Action: keymap.Delete})())
 	d.WantText("Delete the subscription?", "salesorder.created to", "could not be counted: the password was changed")
+}
+
+// The screen shows that it waits while the objects of a delete are counted.
+func TestDeleteWaitsForCount(t *testing.T) {
+	d := tuitest.StartDeliveries(t).OpenSubscriptions(t)
+	subscriptions := d.App.Front().(*webhooks.Subscriptions)
+	count := subscriptions.Do(keymap.Binding{Action: keymap.Delete})
+	if !subscriptions.Waiting() {
+		t.Error("the screen does not wait for the count")
+	}
+	d.Send(count())
+	d.WantText("Delete the subscription?")
+	if subscriptions.Waiting() {
+		t.Error("the screen still waits after the count")
+	}
 }
