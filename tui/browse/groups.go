@@ -148,8 +148,9 @@ func (g *grouping) paint(t *theme.Theme, fields []string, rows []*grid.Row) {
 			continue
 		}
 		length := max(1, int(count*shareBarWidth/g.largest))
-		bar := strings.Repeat(t.FullBar(), length) + theme.Spaces(shareBarWidth-length)
-		cell.Text = fmt.Sprintf("%s %*s", bar, width, display.Thousands(count))
+		cell.Bar = strings.Repeat(t.FullBar(), length)
+		blanks := theme.Spaces(shareBarWidth - length + 1)
+		cell.Text = cell.Bar + blanks + fmt.Sprintf("%*s", width, display.Thousands(count))
 		if g.total > 0 {
 			cell.Text += fmt.Sprintf("  %6s", ui.Percent(float64(count)/float64(g.total)))
 		}

@@ -59,8 +59,22 @@ func (g *Grid) line(out []byte, i int) []byte {
 		if selected && column == g.Columns.column && !g.Columns.rowMode {
 			override = theme.CursorCell
 		}
-		return g.Columns.theme.Append(out, base, override, cells[n])
+		return g.Columns.drawCell(out, base, override, cells[n], row.cellBar(column))
 	})
+}
+
+// drawCell draws a cell, and its bar dimly. A bar that is cut is drawn as text.
+func (l *Layout) drawCell(out []byte, base, role theme.Role, cell, bar string) []byte {
+	if bar == "" {
+		return l.theme.Append(out, base, role, cell)
+	}
+	before, after, isWhole := strings.Cut(cell, bar)
+	if !isWhole {
+		return l.theme.Append(out, base, role, cell)
+	}
+	out = l.theme.Append(out, base, theme.Plain, before)
+	out = l.theme.Append(out, base, theme.Dim, bar)
+	return l.theme.Append(out, base, role, after)
 }
 
 // emptyLine is the line of the text of a grid without rows, below a blank one.
@@ -181,7 +195,7 @@ func (l *Layout) cells(row *Row) []string {
 		if cell.Zero {
 			cell.Text = l.theme.Zero
 		}
-		if column.TruncateMiddle {
+		if column.TruncateMiddle || l.widths[visible.column].differsAtEnd(visible.width) {
 			cell.Text = l.theme.TruncateMiddle(cell.Text, visible.width)
 		}
 		cells[i] = l.theme.Fit(cell.Text, visible.width, column.Right)

@@ -47,7 +47,30 @@ type columnWidth struct {
 	largest   int // width of the widest of them
 	second    int // width of the widest but one
 	largestIn *Row
+
+	first  string // the first text
+	shared int    // length of the start that all texts have in common
 }
+
+// addText adds a text to the start that all have in common.
+func (w *columnWidth) addText(text string) {
+	if w.first == "" {
+		w.first = text
+		w.shared = len(text)
+		return
+	}
+	w.shared = min(w.shared, len(text))
+	for i := range w.shared {
+		if text[i] != w.first[i] {
+			w.shared = i
+			return
+		}
+	}
+}
+
+// differsAtEnd reports whether texts that are cut at the end to a number of cells would all look the
+// same.
+func (w *columnWidth) differsAtEnd(cells int) bool { return w.cells > 1 && w.shared >= cells-1 }
 
 // Cells count as exceptions from this number on if they are longer than all others by this
 // factor and this number of characters.
@@ -144,6 +167,9 @@ func (l *Layout) addRow(row *Row) (isWidest bool) {
 		width := l.cellWidth(row.Cells[i], widest)
 		isWidest = isWidest || width > max(w.largest, l.columnWidth(i))
 		w.add(row, width)
+		if !row.Cells[i].Null {
+			w.addText(row.Cells[i].Text)
+		}
 	}
 	return isWidest
 }
@@ -279,18 +305,33 @@ func (l *Layout) cutsNumber() bool {
 	return false
 }
 
-// widenCut widens columns that are cut by the cells that no column uses.
+// widenCut gives cells that no column uses to the visible columns that are cut most: those at an
+// edge, and those that were narrowed for a column that does not fit either.
 func (l *Layout) widenCut(free int) {
-	for i := range l.visible {
+	for ; free > 0; free-- {
+		i := l.neediestVisible()
+		if i < 0 {
+			return
+		}
 		visible := &l.visible[i]
-		width := l.columnWidth(visible.column)
-		added := min(free, width-visible.width)
-		if added > 0 {
-			visible.width += added
-			visible.cut = visible.width < width
-			free -= added
+		visible.width++
+		visible.cut = visible.width < l.columnWidth(visible.column)
+	}
+}
+
+// neediestVisible returns the index of the visible column that lacks most cells, -1 if none lacks
+// any.
+func (l *Layout) neediestVisible() int {
+	neediest := -1
+	most := 0
+	for i, visible := range l.visible {
+		lacking := l.columnWidth(visible.column) + l.widths[visible.column].shrunk - visible.width
+		if lacking > most {
+			neediest = i
+			most = lacking
 		}
 	}
+	return neediest
 }
 
 // shrink narrows the widest flexible columns until all columns fit or no column can be
@@ -346,7 +387,8 @@ func (l *Layout) widestFlexible() int {
 	maxWidth := 0
 	for i, c := range l.columns {
 		width := l.columnWidth(i)
-		canShrink := c.Flex && width > maxWidth && width > max(c.Min, narrowest, l.numberWidth(i))
+		isHidden := l.width < c.MinGridWidth
+		canShrink := c.Flex && !isHidden && width > max(maxWidth, c.Min, narrowest, l.numberWidth(i))
 		if canShrink {
 			widest = i
 			maxWidth = width

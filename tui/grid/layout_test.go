@@ -7,6 +7,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // linesOf returns the lines of a grid without styles.
@@ -46,6 +48,49 @@ func TestFreeRoomGoesToCutColumn(t *testing.T) {
 	}
 }
 
+// A column that was narrowed for others gets the room back if one of these does not fit after all.
+func TestRoomOfHiddenColumnIsUsed(t *testing.T) {
+	g := New(plainTheme, true)
+	g.Columns.Set([]Column{{Name: "Event", Flex: true}, {Name: "N", Right: true}}, 0)
+	g.SetRows(NewList([]*Row{row("1", "salesorder.created", strings.Repeat("9", 20))}))
+	g.SetSize(22, 4)
+	if got := linesOf(g)[1]; !strings.Contains(got, "salesorder.created") {
+		t.Errorf("in 22 cells the row is %q, want all of the event", got)
+	}
+}
+
+// A column that is hidden in a narrow grid does not give way for others: it has no room.
+func TestHiddenColumnDoesNotGiveWay(t *testing.T) {
+	g := New(plainTheme, true)
+	g.Columns.Set([]Column{
+		{Name: "Area", Flex: true, Min: 4},
+		{Name: "Rows", Right: true},
+		{Name: "Summary", Flex: true, Max: 100, MinGridWidth: 90},
+	}, 0)
+	g.SetRows(NewList([]*Row{row("1", "Bills of materials", "6,000,000", strings.Repeat("s", 60))}))
+	g.SetSize(24, 3)
+	if got := linesOf(g)[1]; !strings.Contains(got, "6,000,000") {
+		t.Errorf("in 24 cells the row is %q, want the number in it", got)
+	}
+}
+
+// Texts that start alike are cut in the middle, so that they can be told apart.
+func TestTextsThatStartAlikeDiffer(t *testing.T) {
+	g := New(plainTheme, true)
+	g.Columns.Set([]Column{{Name: "ID", Max: 10}, {Name: "Name", Max: 10}}, 0)
+	g.SetRows(NewList([]*Row{
+		row("1", "XC20000000000001", "name of the first"),
+		row("2", "XC20000000000002", "another name"),
+	}))
+	g.SetSize(26, 4)
+	got := linesOf(g)
+	for line, want := range map[int]string{1: "XC20~00001  name of t~", 2: "XC20~00002  another n~"} {
+		if !strings.Contains(got[line], want) {
+			t.Errorf("line %d is %q, want %q in it", line, got[line], want)
+		}
+	}
+}
+
 // Zeros and missing values are signs, which do not set the width of a column.
 func TestZeroIsSign(t *testing.T) {
 	g := New(plainTheme, true)
@@ -59,6 +104,21 @@ func TestZeroIsSign(t *testing.T) {
 	want := []string{"    N     ", ">   .     ", "    -     ", "   12     "}
 	if got := linesOf(g); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The bar of a cell is drawn dimly, and its text in the style of the cell, also if this is the
+// selected one.
+func TestBarIsDim(t *testing.T) {
+	g := New(colourTheme, false)
+	g.Columns.Set([]Column{{Name: "Count", Right: true}}, 0)
+	bar := Row{ID: "1", Cells: []Cell{{Text: "##  12", Bar: "##"}}}
+	g.SetRows(NewList([]*Row{&bar}))
+	g.SetSize(20, 3)
+	want := string(colourTheme.Append(nil, theme.Selected, theme.Dim, "##")) +
+		string(colourTheme.Append(nil, theme.Selected, theme.CursorCell, "  12"))
+	if got := g.View(); !strings.Contains(got, want) {
+		t.Errorf("the grid is %q, want %q in it", got, want)
 	}
 }
 

@@ -12,6 +12,7 @@ type Row struct {
 // Cell is one displayed value.
 type Cell struct {
 	Text string
+	Bar  string // the start of Text that is drawn as a bar; "" for none
 	Role theme.Role
 	Null bool // no value; Text is not shown
 	Zero bool // the number zero, which is shown as a sign; Text is not shown
@@ -26,6 +27,14 @@ func (r *Row) cellRole(column int) theme.Role {
 		return theme.Null
 	}
 	return r.Cells[column].Role
+}
+
+// cellBar returns the bar of the cell in a column, "" if the row has no such cell.
+func (r *Row) cellBar(column int) string {
+	if column >= len(r.Cells) {
+		return ""
+	}
+	return r.Cells[column].Bar
 }
 
 // Rows is the data of a grid.

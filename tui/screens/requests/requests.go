@@ -74,24 +74,25 @@ func paint(t *theme.Theme, fields []string, rows []*grid.Row) {
 			}
 		}
 		if duration >= 0 {
-			row.Cells[duration].Text = durationBar(t, row.Cells[duration].Text)
+			paintDuration(t, &row.Cells[duration])
 		}
 	}
 }
 
-// durationBar returns a duration in milliseconds after a bar, which is as long as the logarithm of
-// the duration: requests of a millisecond have none, and each factor of ten adds two cells.
-func durationBar(t *theme.Theme, text string) string {
-	number := strings.ReplaceAll(strings.TrimSuffix(text, " ms"), ",", "")
+// paintDuration draws a bar before a duration in milliseconds, as long as the logarithm of the
+// duration: requests of a millisecond have none, and each factor of ten adds two cells.
+func paintDuration(t *theme.Theme, cell *grid.Cell) {
+	number := strings.ReplaceAll(strings.TrimSuffix(cell.Text, " ms"), ",", "")
 	milliseconds, err := strconv.ParseFloat(number, 64)
 	if err != nil {
-		return text
+		return
 	}
-	cells := 0
+	length := 0
 	if milliseconds > 1 {
-		cells = min(barWidth, int(math.Ceil(2*math.Log10(milliseconds))))
+		length = min(barWidth, int(math.Ceil(2*math.Log10(milliseconds))))
 	}
-	return strings.Repeat(t.FullBar(), cells) + theme.Spaces(barWidth-cells+1) + fmt.Sprintf("%9s", text)
+	cell.Bar = strings.Repeat(t.FullBar(), length)
+	cell.Text = cell.Bar + theme.Spaces(barWidth-length+1) + fmt.Sprintf("%9s", cell.Text)
 }
 
 // summary describes the newest requests: how many there are a second or a minute, the 95th

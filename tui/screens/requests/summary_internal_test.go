@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
 )
 
@@ -44,8 +45,13 @@ func TestDurationBar(t *testing.T) {
 		"9,999 ms": "######  9,999 ms",
 		"":         "",
 	} {
-		if got := durationBar(th, text); got != want {
-			t.Errorf("the bar of %q is %q, want %q", text, got, want)
+		cell := grid.Cell{Text: text}
+		paintDuration(th, &cell)
+		if cell.Text != want {
+			t.Errorf("the cell of %q is %q, want %q", text, cell.Text, want)
+		}
+		if blanks := strings.TrimLeft(cell.Text, "#"); cell.Bar+blanks != cell.Text {
+			t.Errorf("the bar of %q is %q, want the start of %q", text, cell.Bar, cell.Text)
 		}
 	}
 }
