@@ -146,7 +146,7 @@ func Indent(before string, lines []Span) []Span {
 }
 
 // Wrap wraps text at word boundaries to width cells, and splits words that are longer than a
-// line.
+// line, lists after one of their commas.
 func Wrap(long string, width int) []Span {
 	width = max(10, width)
 	var lines []Span
@@ -154,6 +154,9 @@ func Wrap(long string, width int) []Span {
 	for word := range strings.FieldsSeq(long) {
 		end, cells := fitting(word, width)
 		for end < len(word) {
+			if comma := strings.LastIndexByte(word[:end], ','); comma > 0 {
+				end = comma + 1
+			}
 			lines = append(lines, Span{Text: word[:end]})
 			used = width
 			word = word[end:]

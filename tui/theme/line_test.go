@@ -24,6 +24,7 @@ func TestWrapCountsCells(t *testing.T) {
 		"abcdefghijklm":                      {"abcdefghij", "klm"},
 		"абвгдежзийклм":                      {"абвгдежзий", "клм"},
 		"日本語日本語":                             {"日本語日本", "語"},
+		"one,two,three":                      {"one,two,", "three"},
 		"ab 日本語日":                            {"ab", "日本語日"},
 		"ee\u0301ee\u0301ee\u0301ee\u0301éé": {"ee\u0301ee\u0301ee\u0301ee\u0301éé"},
 	} {
