@@ -3,6 +3,7 @@ package browse
 import (
 	"context"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -260,18 +261,28 @@ func (c columnStatistics) spans() (totals, values []theme.Span) {
 // footLines returns the number of lines below the list.
 func (b *Browser) footLines() int {
 	const (
-		minHeight    = 8
-		oneLineWidth = 110
+		minHeight     = 8
+		oneLineWidth  = 110
+		twoLinesWidth = 76
 	)
 	isShown := b.statistics.shown || needNoKey(b.Session, b.Selection)
 	if !isShown || b.Height < minHeight {
 		return 0
 	}
-	if b.Grid.Width() >= oneLineWidth || !b.statistics.shown {
+	switch {
+	case !b.statistics.shown || b.Grid.Width() >= oneLineWidth:
 		return 1
+	case b.Grid.Width() >= twoLinesWidth:
+		return 2
+	default:
+		return 3
 	}
-	return 2
 }
+
+const (
+	footMargin = "   " // before the lines below a list
+	pairLength = 2     // spans of a value: its name, and the value
+)
 
 // foot returns the lines below the list: the statistics of the selected column, or the key that
 // fetches them. A single line of a width has those that fit, and the key that shows the others.
@@ -279,13 +290,30 @@ func (s *statistics) foot(lines, width int, columns *grid.Layout, filters string
 	if lines == 0 {
 		return nil
 	}
-	margin := theme.Span{Text: "   "}
 	totals, values := s.parts(columns, filters)
-	line := append([]theme.Span{margin}, totals...)
+	line := append([]theme.Span{{Text: footMargin}}, totals...)
 	if lines == 1 {
 		return [][]theme.Span{fitValues(append(line, values...), len(line), width)}
 	}
-	return [][]theme.Span{line, append([]theme.Span{margin}, values...)}
+	return append([][]theme.Span{line}, flowValues(values, lines-1, width)...)
+}
+
+// flowValues divides values, each with its name, between lines of a width. None is cut while there
+// is another line.
+func flowValues(values []theme.Span, lines, width int) [][]theme.Span {
+	flowed := make([][]theme.Span, lines)
+	for i := range flowed {
+		flowed[i] = []theme.Span{{Text: footMargin}}
+	}
+	last := 0
+	for pair := range slices.Chunk(values, pairLength) {
+		isFull := spansWidth(flowed[last])+spansWidth(pair) > width
+		if isFull && last+1 < lines {
+			last++
+		}
+		flowed[last] = append(flowed[last], pair...)
+	}
+	return flowed
 }
 
 // fitValues leaves out the last values of a line that do not fit, with their names. The first fixed
@@ -298,10 +326,9 @@ func fitValues(line []theme.Span, fixed, width int) []theme.Span {
 	if spansWidth(line) <= width {
 		return line
 	}
-	const pair = 2 // a name and a value
 	end := len(line)
-	for end-pair >= fixed && spansWidth(line[:end])+spansWidth(hint) > width {
-		end -= pair
+	for end-pairLength >= fixed && spansWidth(line[:end])+spansWidth(hint) > width {
+		end -= pairLength
 	}
 	return append(line[:end:end], hint...)
 }
