@@ -164,10 +164,10 @@ func (p *palette) kindTargets() []target {
 
 // tabHelp describes the tabs.
 var tabHelp = [len(shell.TabNames)]string{
-	"whether anything is wrong, and where",
+	"what is wrong, and where",
 	"record kinds and their rows",
-	"subscribers and their subscriptions",
-	"messages with their attempts and replies",
+	"subscribers, subscriptions",
+	"messages and their attempts",
 	"events to subscribe to",
 	"requests to the service",
 }

@@ -19,8 +19,7 @@ func newProfilePicker(h ui.Host, switcher *session.Switcher) ui.Overlay {
 	p := &ui.Picker{
 		HostSession: ui.NewHostSession(h),
 		Title:       "Profiles",
-		Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switch (loaded rows and marks are lost)   " +
-			keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " cancel",
+		Note:        "Another profile: loaded rows and marks are lost.",
 	}
 	longest := 0
 	for _, profile := range profiles {

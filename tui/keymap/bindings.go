@@ -240,7 +240,7 @@ var Bindings = Table{
 	{InBrowser, "=", FilterByValue, "this value", "show only rows with this value", false},
 	{InBrowser, "F", ClearFilters, "", "clear filters", false},
 	{InBrowser, "C", ChooseColumns, "columns", "choose and order columns", false},
-	{InBrowser, "i", ShowInfo, "", "count, sum, average, smallest and largest of this column in all matching rows", false},
+	{InBrowser, "i", ShowInfo, "", "statistics of this column over all matching rows", false},
 	{InBrowser, "w", ShowWhy, "", "history of its key: changes, events, messages", false},
 	{InBrowser, "L", ShowChanges, "", "live list of changes, if they are captured", false},
 	{InBrowser, "e", Export, "export", "write rows to a file", false},

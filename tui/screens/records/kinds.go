@@ -92,9 +92,9 @@ func (k *Kinds) setColumns() {
 		{Name: "Area", Min: area, Flex: true},
 		{Name: "Record", Min: 26},
 		{Name: "Rows", Right: true, Min: 6},
-		{Name: "Fields", Right: true},
+		{Name: "Fields", Right: true, MinGridWidth: 80},
 		{Name: "Opened", Right: true},
-		{Name: "Summary", Min: 6, Max: 100, Flex: true},
+		{Name: "Summary", Min: 6, Max: 100, Flex: true, MinGridWidth: 90},
 	}, 0)
 }
 
