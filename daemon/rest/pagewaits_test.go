@@ -54,7 +54,8 @@ func TestPagesEndOldSecrets(t *testing.T) {
 		}
 		refused = rotate()
 	}
-	refused.want(t, 409).wantText(t, "use KeepFor=0", `<option value="0">KeepFor=0`)
+	refused.want(t, 409).wantText(t, "use “it ends at once, with all earlier ones”",
+		`<option value="0">it ends at once, with all earlier ones</option>`)
 	ended := rotate("KeepFor", "0").want(t, 200).wantText(t, "whsec_", "<dt>Secrets</dt><dd>1</dd>")
 	if strings.Contains(ended.body, "signs as well until") {
 		t.Error("an earlier secret still signs")

@@ -10,7 +10,6 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
-	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -148,7 +147,7 @@ func conditionOf(values url.Values) (json.RawMessage, error) {
 			continue
 		}
 		if name == "" {
-			return nil, fault.New(fault.Invalid, "a condition has the value %q but no field", text)
+			return nil, webhook.Invalid(webhook.MemberWhere, "must have a field for the value %q", text)
 		}
 		member, value := memberOf(name, operator, text)
 		quoted, _ := json.Marshal(member) // never fails for a text

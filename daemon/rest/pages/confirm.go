@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
@@ -25,31 +27,102 @@ type confirmation struct {
 	Back    string // where nothing happens
 }
 
-// field is an input of a form.
-type field struct {
-	Name, Label, Value, Help string
-	Type                     string // of the input; empty for text
-	Choices                  []encode.Choice
-	Error                    string
-	Required                 bool
-}
-
 // problem is why a form could not be carried out.
 type problem struct {
 	Message string
-	Fields  []fault.Field
+	Fields  []fieldProblem
 }
 
-// problemOf returns an error for the page with the form, and the status of the page. Errors that no
-// other input can avoid, such as those of the service itself, are not for the form: it returns nil.
-func problemOf(err error) (*problem, int) {
+// fieldProblem is the problem with an input.
+type fieldProblem struct {
+	Name  string // of the input; empty if the form has none
+	Label string
+	Text  string // follows the label
+}
+
+// memberRowHash is the member of forms of things that others may change at the same time.
+const memberRowHash = "RowHash"
+
+// problemOf returns an error for the page with the form, and the status of the page. It names inputs
+// by their labels. Errors that no other input can avoid, such as those of the service itself, are not
+// for the form: it returns nil.
+func problemOf(err error, inputs []field) (*problem, int) {
 	f := fault.From(err)
 	switch f.Kind {
 	case fault.Invalid, fault.Missing, fault.Malformed, fault.Forbidden, fault.Conflict, fault.TooMany, fault.TooLarge:
-		return &problem{f.Message, f.Fields}, edge.StatusOf(f)
+		return newProblem(f, inputs), edge.StatusOf(f)
 	default:
 		return nil, 0
 	}
+}
+
+// newProblem returns an error of an operation for a form with the inputs.
+func newProblem(f *fault.Error, inputs []field) *problem {
+	if len(f.Fields) == 0 {
+		return &problem{Message: f.Message}
+	}
+	if f.Fields[0].Name == memberRowHash {
+		return &problem{Message: f.Message + ". Cancel, and open the form again to see the present values."}
+	}
+	p := &problem{Message: "Nothing has been done:"}
+	for _, wrong := range f.Fields {
+		shown := fieldProblem{Label: labelOf(wrong.Name), Text: " " + wrong.Message}
+		i := slices.IndexFunc(inputs, func(input field) bool { return input.Name == wrong.Name })
+		if i >= 0 {
+			shown.Name = wrong.Name
+			shown.Label = inputs[i].Label()
+		}
+		if hasMore(f) {
+			shown.Text = ": " + f.Message
+		}
+		if i >= 0 {
+			shown.Text = inputs[i].inWords(shown.Text)
+		}
+		p.Fields = append(p.Fields, shown)
+	}
+	return p
+}
+
+// hasMore reports whether the message of an error about one member has more than its field. Those
+// of invalid members repeat it, or only report that there are invalid members.
+func hasMore(f *fault.Error) bool {
+	isGeneral := f.Kind == fault.Invalid || f.Kind == fault.Missing
+	isRepeated := f.Message == f.Fields[0].Name+" "+f.Fields[0].Message
+	return len(f.Fields) == 1 && !isGeneral && !isRepeated
+}
+
+// inWords replaces values of the input, as programs send them, by the choices that it offers.
+func (f field) inWords(text string) string {
+	for _, c := range f.Choices {
+		text = strings.ReplaceAll(text, f.Name+"="+c.Value, "“"+c.Text+"”")
+	}
+	return text
+}
+
+// marks reports whether the problem is about inputs of the form.
+func (p *problem) marks() bool {
+	return slices.ContainsFunc(p.Fields, func(f fieldProblem) bool { return f.Name != "" })
+}
+
+// text describes the problem with an input, empty for none.
+func (p *problem) text(name string) string {
+	if p == nil {
+		return ""
+	}
+	i := slices.IndexFunc(p.Fields, func(f fieldProblem) bool { return f.Name == name })
+	if i < 0 {
+		return ""
+	}
+	return p.Fields[i].Label + p.Fields[i].Text
+}
+
+// mark returns the inputs with their errors.
+func (p *problem) mark(inputs []field) []field {
+	marked := slices.Clone(inputs)
+	for i := range marked {
+		marked[i].Error = p.text(marked[i].Name)
+	}
+	return marked
 }
 
 // open shows the page.
@@ -63,11 +136,12 @@ func (c confirmation) show(x *edge.Context, status int) error {
 
 // retry shows the page again with the reason why the form could not be carried out.
 func (c confirmation) retry(x *edge.Context, err error) error {
-	reason, status := problemOf(err)
+	reason, status := problemOf(err, c.Fields)
 	if reason == nil {
 		return err
 	}
 	c.Error = reason
+	c.Fields = reason.mark(c.Fields)
 	return c.show(x, status)
 }
 

@@ -3,13 +3,16 @@ package pages
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // subscriptionForm is the page with the form of a subscription.
@@ -37,6 +40,30 @@ type subscriptionForm struct {
 	Free       int  // empty rows of conditions and of headers
 	RowHash    string
 	State      string // see memberState; empty for a subscription that exists: it has RowHash
+}
+
+// subscriptionInputs are the inputs of the form.
+var subscriptionInputs = []field{
+	{Name: webhook.MemberURL, Help: "The address that receives the messages by POST"},
+	{Name: webhook.MemberEvent, Help: "A published event, a family such as debtor.*, or *"},
+	{Name: "IsEnabled"},
+	{Name: webhook.MemberWhere},
+	{Name: webhook.MemberHeaders},
+	{Name: "OrderBy"},
+	{Name: webhook.MemberSchedule, Help: "Such as 5s,30s,2m"},
+	{Name: webhook.MemberRate},
+	{Name: webhook.MemberFormat},
+}
+
+// Input returns an input with its error, for the template.
+func (f subscriptionForm) Input(name string) (field, error) {
+	i := slices.IndexFunc(subscriptionInputs, func(input field) bool { return input.Name == name })
+	if i < 0 {
+		return field{}, fmt.Errorf("the form has no input %s", name)
+	}
+	input := subscriptionInputs[i]
+	input.Error = f.Error.text(name)
+	return input, nil
 }
 
 // Numbers of empty rows.
@@ -156,7 +183,7 @@ func (f *subscriptionForm) sent(values url.Values) {
 	f.Condition = values.Get("Where")
 	f.Headers = headersOf(values)
 	f.Replace = values.Get("ReplaceHeaders") != ""
-	f.RowHash = values.Get("RowHash")
+	f.RowHash = values.Get(memberRowHash)
 	f.State = values.Get(memberState)
 	f.Free, _ = strconv.Atoi(values.Get("Free")) // 0 if it is no number
 }
@@ -172,8 +199,8 @@ func members(values url.Values, withHeaders bool) (map[string]any, error) {
 		"MaxPerMinute":  values.Get("MaxPerMinute"),
 		"Format":        values.Get("Format"),
 	}
-	if hash := values.Get("RowHash"); hash != "" {
-		body["RowHash"] = hash
+	if hash := values.Get(memberRowHash); hash != "" {
+		body[memberRowHash] = hash
 	}
 	if withHeaders {
 		body["Headers"] = headersOf(values)
@@ -221,7 +248,7 @@ func (h subscriptions) save(x *edge.Context) error {
 
 // again shows a form again, with the reason why it could not be saved.
 func (h subscriptions) again(x *edge.Context, f subscriptionForm, err error) error {
-	reason, status := problemOf(err)
+	reason, status := problemOf(err, subscriptionInputs)
 	if reason == nil {
 		return err
 	}

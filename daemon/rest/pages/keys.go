@@ -77,15 +77,13 @@ func newKey(x *edge.Context, values url.Values) confirmation {
 		Fields: []field{
 			{
 				Name:     "Name",
-				Label:    "Name",
 				Value:    values.Get("Name"),
 				Help:     "The program that uses it",
 				Required: true,
 			},
-			{Name: "Role", Label: "Role", Choices: roles(values.Get("Role")), Help: roleHelp},
+			{Name: "Role", Choices: roles(values.Get("Role")), Help: roleHelp},
 			{
 				Name:  "ExpiryDateTime",
-				Label: "Expires",
 				Value: values.Get("ExpiryDateTime"),
 				Help:  "A date such as 2030-01-31, or never; in 90 days if empty",
 			},

@@ -65,8 +65,7 @@ type messageList struct {
 	ClearURL   string
 	Statuses   []tab
 	Periods    []tab
-	Search     []encode.Pair // the conditions that the form does not show
-	Form       map[string]string
+	Search     searchForm
 	Rows       []messageRow
 	Total      string // how many match, empty if it was not requested
 	CountURL   string
@@ -109,25 +108,17 @@ func (h messages) list(x *edge.Context) error {
 	before := x.URLMembers.Text(memberBefore)
 	isCounted := x.URLMembers.Text(memberTotal) != "" && before == "" // otherwise only the older are counted
 	matching, err := h.page(x, selection, before, isCounted)
+	search := newSearchForm(filters, searched...)
+	status, isRefused := search.refused(err)
+	if isRefused {
+		return show(x, status, "messages", h.newList(x, filters, search))
+	}
 	if err != nil {
 		return err
 	}
 
 	base := x.Base + h.messageList
-	page := messageList{
-		Page:       h.listFrame(x),
-		Note:       noteIn(x),
-		Conditions: conditionsOf(messageKind(), base, filters, messageWords),
-		ClearURL:   base,
-		Statuses:   statusTabs(base, filters),
-		Periods:    periodTabs(base, filters),
-		Search:     pairsOf(without(filters, searched...)),
-		Form:       make(map[string]string),
-		RefreshURL: with(base, filters, edge.MemberRefresh, "10"),
-	}
-	for _, name := range searched {
-		page.Form[name] = filters.Get(name)
-	}
+	page := h.newList(x, filters, search)
 	if h.visitor == nil {
 		page.Bulk = bulkLinks(x.Base, filters)
 		page.RawURL = with(x.Base+apiMessages, selection, query.Format, "html")
@@ -143,8 +134,23 @@ func (h messages) list(x *edge.Context) error {
 	return show(x, http.StatusOK, "messages", page)
 }
 
+// newList returns the page without its rows.
+func (h messages) newList(x *edge.Context, filters url.Values, search searchForm) messageList {
+	base := x.Base + h.messageList
+	return messageList{
+		Page:       h.listFrame(x),
+		Note:       noteIn(x),
+		Conditions: conditionsOf(messageKind(), base, filters, messageWords),
+		ClearURL:   base,
+		Statuses:   statusTabs(base, filters),
+		Periods:    periodTabs(base, filters),
+		Search:     search,
+		RefreshURL: with(base, filters, edge.MemberRefresh, "10"),
+	}
+}
+
 // searched are the filters that the form of a list has.
-var searched = []string{"EventName", "Key", "URLContains"}
+var searched = []string{"EventName", memberKey, "URLContains"}
 
 // listFrame returns the data of the layout around a list.
 func (h messages) listFrame(x *edge.Context) encode.Page {

@@ -177,6 +177,7 @@ var templates = template.Must(encode.Layout().Funcs(functions).ParseFS(files, "t
 // functions are the functions of the templates, in addition to those of the layout.
 var functions = template.FuncMap{
 	"count":    count,
+	"label":    labelOf,
 	"shortID":  shortID,
 	"shortURL": display.ShortURL,
 	"took":     took,

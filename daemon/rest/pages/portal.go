@@ -181,9 +181,10 @@ func endedPortalCookie(x *edge.Context) *http.Cookie {
 // entryPage has the form for the SubscriberID.
 type entryPage struct {
 	encode.Page
-	Note   string
-	Error  *problem
-	Action string
+	Note    string
+	Error   *problem
+	IsWrong bool // the SubscriberID that was sent
+	Action  string
 }
 
 // entry shows the form for the SubscriberID, or with a session the subscriptions.
@@ -217,7 +218,10 @@ func refuse(x *edge.Context, err error) error {
 	default:
 		return err
 	}
-	return showEntry(x, status, entryPage{Error: &problem{Message: f.Message}})
+	return showEntry(x, status, entryPage{
+		Error:   &problem{Message: f.Message},
+		IsWrong: f.Kind == fault.NotFound,
+	})
 }
 
 // offerPage is the page that a link with a SubscriberID leads to.

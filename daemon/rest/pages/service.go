@@ -117,9 +117,15 @@ func (h service) captureIn(x *edge.Context) (wire.Capture, error) {
 	return list[i], nil
 }
 
-// resumption returns the confirmation of how a capture is resumed. It has no button if the capture
-// does not wait for that.
-func resumption(x *edge.Context, c *wire.Capture) confirmation {
+// modes are the values of Mode, in words.
+var modes = []encode.Choice{
+	{Value: wire.ResumePublish, Text: "deliver all of them"},
+	{Value: wire.ResumeSilent, Text: "forget them; followers of the changes must load all records again"},
+}
+
+// resumption returns the confirmation of how a capture is resumed, with the selected mode. It has no
+// button if the capture does not wait for that.
+func resumption(x *edge.Context, c *wire.Capture, mode string) confirmation {
 	page := confirmation{
 		Page:   frame(x, "Resume the capture of "+c.Kind, encode.Link{Name: "Captures", URL: pathCaptures}),
 		Action: pathCaptures + "/" + url.PathEscape(c.Kind) + "/Resume",
@@ -135,14 +141,7 @@ func resumption(x *edge.Context, c *wire.Capture) confirmation {
 		return page
 	}
 	page.Effects = []string{"The capture has stopped and waits for a decision" + after(": ", c.Reason) + "."}
-	page.Fields = []field{{
-		Name:  "Mode",
-		Label: "Changes since the stop",
-		Choices: []encode.Choice{
-			{Value: wire.ResumePublish, Text: "deliver all of them"},
-			{Value: wire.ResumeSilent, Text: "forget them; followers of the changes must load all records again"},
-		},
-	}}
+	page.Fields = []field{{Name: "Mode", Choices: selecting(modes, mode)}}
 	page.Button = "Resume"
 	return page
 }
@@ -162,7 +161,7 @@ func (h service) confirm(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	return resumption(x, &c).open(x)
+	return resumption(x, &c, "").open(x)
 }
 
 // resume resumes a capture.
@@ -178,7 +177,7 @@ func (h service) resume(x *edge.Context) error {
 	members := map[string]any{"Mode": values.Get("Mode")}
 	err = h.send(x, http.MethodPost, apiCaptures+"/"+url.PathEscape(c.Kind)+"/Resume", members, nil)
 	if err != nil {
-		return resumption(x, &c).retry(x, err)
+		return resumption(x, &c, values.Get("Mode")).retry(x, err)
 	}
 	return goTo(x, pathCaptures+"?"+memberNote+"=Resumed")
 }

@@ -60,10 +60,11 @@ type subscriberRow struct {
 // subscriberList is the page with subscribers.
 type subscriberList struct {
 	encode.Page
-	Note    string
-	Search  string
-	Rows    []subscriberRow
-	MoreURL string
+	Note       string
+	Search     searchForm
+	IsFiltered bool
+	Rows       []subscriberRow
+	MoreURL    string
 }
 
 // list shows the subscribers, the worst first.
@@ -76,14 +77,20 @@ func (h subscribers) list(x *edge.Context) error {
 	skip := skipIn(x)
 	selection.Set(query.Skip, strconv.Itoa(skip))
 	selection.Set(query.Take, strconv.Itoa(maxSubscriptions+1))
-	var found rows[wire.Subscriber]
-	if err := h.get(x, apiSubscribers, selection, &found); err != nil {
-		return err
-	}
 	page := subscriberList{
-		Page:   frame(x, "Subscribers", startLink),
-		Note:   noteIn(x),
-		Search: filters.Get("NameContains"),
+		Page:       frame(x, "Subscribers", startLink),
+		Note:       noteIn(x),
+		Search:     newSearchForm(filters, "NameContains"),
+		IsFiltered: len(filters) > 0,
+	}
+	var found rows[wire.Subscriber]
+	err = h.get(x, apiSubscribers, selection, &found)
+	status, isRefused := page.Search.refused(err)
+	if isRefused {
+		return show(x, status, "subscribers", page)
+	}
+	if err != nil {
+		return err
 	}
 	if len(found.Results) > maxSubscriptions {
 		found.Results = found.Results[:maxSubscriptions]
@@ -194,7 +201,6 @@ func newSubscriber(x *edge.Context, name string) confirmation {
 		},
 		Fields: []field{{
 			Name:     "Name",
-			Label:    "Name",
 			Value:    name,
 			Help:     "For example the name of the company or of its shop",
 			Required: true,
@@ -256,7 +262,7 @@ func subscriberConfirmation(x *edge.Context, s *wire.Subscriber) (confirmation, 
 		}
 	case "Rename":
 		title, c.Button = "Rename "+s.Name, "Rename"
-		c.Fields = []field{{Name: "Name", Label: "Name", Value: s.Name, Required: true}}
+		c.Fields = []field{{Name: "Name", Value: s.Name, Required: true}}
 	case "Delete":
 		title, c.Button = "Delete "+s.Name, "Delete"
 		c.Danger = true

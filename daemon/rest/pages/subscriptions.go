@@ -296,7 +296,7 @@ type subscriptionList struct {
 	Note      string
 	Rows      []*subscriptionView
 	Filters   []encode.Condition
-	Search    map[string]string
+	Search    searchForm
 	MoreURL   string
 	NewURL    string
 	Worst     bool // the worst come first
@@ -319,15 +319,20 @@ func (h subscriptions) list(x *edge.Context) error {
 	skip := skipIn(x)
 	selection.Set(query.Skip, strconv.Itoa(skip))
 	selection.Set(query.Take, strconv.Itoa(maxSubscriptions+1))
-	var found rows[wire.Subscription]
-	if err := h.get(x, apiSubscriptions, selection, &found); err != nil {
-		return err
-	}
 	page := subscriptionList{
 		Page:    frame(x, "Subscriptions", startLink),
 		Note:    noteIn(x),
 		Filters: conditionsOf(kindOf("Subscription"), x.Base+pathSubscriptions, filters, messageWords),
-		Search:  map[string]string{"EventName": filters.Get("EventName"), "URLContains": filters.Get("URLContains")},
+		Search:  newSearchForm(filters, "EventName", "URLContains"),
+	}
+	var found rows[wire.Subscription]
+	err = h.get(x, apiSubscriptions, selection, &found)
+	status, isRefused := page.Search.refused(err)
+	if isRefused {
+		return show(x, status, "subscriptions", page)
+	}
+	if err != nil {
+		return err
 	}
 	if len(found.Results) > maxSubscriptions {
 		found.Results = found.Results[:maxSubscriptions]
@@ -588,10 +593,10 @@ func (a subscriptionAction) hidden(s *wire.Subscription) []encode.Pair {
 // memberKeepFor is how long the replaced secret signs.
 const memberKeepFor = "KeepFor"
 
-// keepFors are the values of KeepFor, in words. Errors of the operation name the member.
+// keepFors are the values of KeepFor, in words.
 var keepFors = []encode.Choice{
-	{Value: "24h", Text: "KeepFor=24h: it signs as well for 24 hours"},
-	{Value: "0", Text: "KeepFor=0: it ends at once, with all earlier ones"},
+	{Value: "24h", Text: "it signs as well for 24 hours"},
+	{Value: "0", Text: "it ends at once, with all earlier ones"},
 }
 
 // fields returns the inputs of the confirmation.
@@ -601,7 +606,6 @@ func (a subscriptionAction) fields(keepFor string) []field {
 	}
 	return []field{{
 		Name:    memberKeepFor,
-		Label:   "The present secret",
 		Choices: selecting(keepFors, cmp.Or(keepFor, "24h")),
 	}}
 }

@@ -89,15 +89,14 @@ func newUser(x *edge.Context, values url.Values) confirmation {
 	return confirmation{
 		Page: frame(x, "New user", usersLink),
 		Fields: []field{
-			{Name: "UserName", Label: "User name", Value: values.Get("UserName"), Required: true},
+			{Name: "UserName", Value: values.Get("UserName"), Required: true},
 			{
 				Name:  "DisplayName",
-				Label: "Display name",
 				Value: values.Get("DisplayName"),
 				Help:  "As pages show it; the user name if empty",
 			},
-			{Name: "Role", Label: "Role", Choices: roles(values.Get("Role")), Help: roleHelp},
-			{Name: "Password", Label: "Password", Type: "password", Required: true},
+			{Name: "Role", Choices: roles(values.Get("Role")), Help: roleHelp},
+			{Name: "Password", Type: "password", Required: true},
 		},
 		Action: pathUsers + "/Do/New",
 		Button: "Add the user",
@@ -134,11 +133,11 @@ func editForm(x *edge.Context, u *wire.User) confirmation {
 	return confirmation{
 		Page: frame(x, "Edit "+u.UserName, usersLink),
 		Fields: []field{
-			{Name: "DisplayName", Label: "Display name", Value: u.DisplayName},
-			{Name: "Role", Label: "Role", Choices: roles(u.Role), Help: roleHelp},
+			{Name: "DisplayName", Value: u.DisplayName},
+			{Name: "Role", Choices: roles(u.Role), Help: roleHelp},
 			{
 				Name:  "Password",
-				Label: "New password",
+				title: "New password",
 				Type:  "password",
 				Help:  "Leave it empty to keep the password. A new one ends the sessions of the user.",
 			},

@@ -26,7 +26,7 @@ func (h explanations) routes() []edge.Route {
 // whyPage is the page with the history.
 type whyPage struct {
 	encode.Page
-	Key      string
+	Search   searchForm
 	HasQuery bool
 	Steps    []whyStep
 	More     bool
@@ -56,13 +56,13 @@ var signs = map[string][2]string{
 
 // show shows the history of the key or of the message in the address, or the form for one.
 func (h explanations) show(x *edge.Context) error {
-	filters, err := filterSet{others: []string{"Key", "MessageID"}}.in(x)
+	filters, err := filterSet{others: []string{memberKey, "MessageID"}}.in(x)
 	if err != nil {
 		return err
 	}
-	page := whyPage{Page: frame(x, "Why", messagesLink), Key: filters.Get("Key")}
+	page := whyPage{Page: frame(x, "Why", messagesLink), Search: keyForm(filters.Get(memberKey))}
 	only := make(url.Values)
-	for _, name := range []string{"Key", "MessageID"} {
+	for _, name := range []string{memberKey, "MessageID"} {
 		if text := strings.TrimSpace(filters.Get(name)); text != "" {
 			only.Set(name, text)
 		}
@@ -71,11 +71,16 @@ func (h explanations) show(x *edge.Context) error {
 		return show(x, http.StatusOK, "why", page)
 	}
 	var why wire.Why
-	if err := h.get(x, apiWhy, only, &why); err != nil {
+	err = h.get(x, apiWhy, only, &why)
+	status, isRefused := page.Search.refused(err)
+	if isRefused {
+		return show(x, status, "why", page)
+	}
+	if err != nil {
 		return err
 	}
 	page.HasQuery = true
-	page.Key = why.Key
+	page.Search = keyForm(why.Key)
 	page.More = why.More
 	for _, s := range why.Steps {
 		page.Steps = append(page.Steps, whyStepOf(x, s))
@@ -84,6 +89,11 @@ func (h explanations) show(x *edge.Context) error {
 		page.Title = "Why: " + why.Key
 	}
 	return show(x, http.StatusOK, "why", page)
+}
+
+// keyForm returns the form for a key.
+func keyForm(key string) searchForm {
+	return searchForm{Inputs: []field{{Name: memberKey, Value: key, Required: true}}}
 }
 
 func whyStepOf(x *edge.Context, s wire.WhyStep) whyStep {

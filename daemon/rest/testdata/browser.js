@@ -100,6 +100,24 @@ async function visit(page, path) {
 	await page.goto(base + path);
 }
 
+// checkRefused checks a form that is shown again, with an input or a group of inputs that is marked.
+async function checkRefused(page) {
+	await page.goto(base + '/Pages/Subscribers/1/Subscribe');
+	await page.fill('#in-URL', 'http://127.0.0.1:9/');
+	await page.fill('#in-EventName', 'debtor.created');
+	for (const [input, value, label] of [
+		['input[name=WhereValue] >> nth=0', '5', 'Conditions'],
+		['#in-MaxPerMinute', 'many', 'Attempts a minute, at most'],
+	]) {
+		await page.fill(input, value);
+		await Promise.all([page.waitForEvent('load'), page.click('text=Add the subscription')]);
+		await has(page, label + ' must');
+		await check(page, `the form with an error of ${label}`);
+		if (PICTURES) await page.screenshot({ path: `${PICTURES}/refused-${value}.png`, fullPage: true });
+		await page.fill(input, '');
+	}
+}
+
 // checkAll checks the pages in each size and scheme. Each of the patterns must be that of a page.
 async function checkAll(browser) {
 	const login = await browser.newPage({ bypassCSP: true });
@@ -112,6 +130,7 @@ async function checkAll(browser) {
 	await Promise.all([login.waitForEvent('load'), login.click('main button')]);
 	await check(login, 'the page of a new key');
 	if (PICTURES) await login.screenshot({ path: `${PICTURES}/key.png` });
+	await checkRefused(login);
 	const storageState = await login.context().storageState();
 
 	const left = new Set(PATTERNS.split(' '));

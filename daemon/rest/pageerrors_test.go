@@ -1,0 +1,93 @@
+package rest_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/rest/edge"
+)
+
+// wantMarked checks that the error of a page is about an input: it names its label and not its member,
+// and the input is marked, refers to the error and has the value that was sent.
+func (a answer) wantMarked(t testing.TB, member, label, value string) {
+	t.Helper()
+	a.want(t, 400).wantText(t, `<a href="#in-`+member+`">`+label+"</a>")
+	_, alert, _ := strings.Cut(a.body, `role="alert"`)
+	alert, _, _ = strings.Cut(alert, "</div>")
+	words := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(alert, "")
+	isNamed := regexp.MustCompile(member + ` (must|is|number) `).MatchString(words)
+	if isNamed && member != label {
+		t.Errorf("the error names the member %s: %s", member, words)
+	}
+	input := regexp.MustCompile(`<[a-z]+[^>]* id="in-` + member + `"[^>]*>`).FindString(a.body)
+	for _, text := range []string{`aria-invalid="true"`, `aria-describedby="why-` + member} {
+		if !strings.Contains(input, text) {
+			t.Errorf("the input for %s lacks %s: %s", member, text, input)
+		}
+	}
+	a.wantText(t, `id="why-`+member+`"`, `value="`+value+`"`)
+}
+
+// TestErrorsOfFormsNameLabels sends invalid values by the forms of pages.
+func TestErrorsOfFormsNameLabels(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.1/32")
+	c := signIn(t, i)
+	c.follow(t, c.send(t, c.do("GET /Pages/Subscribers/New", ""), "Name", "Acme"))
+	for _, tt := range []struct{ page, input, value, member, label string }{
+		{"Subscribers/New", "Name", " ", "Name", "Name"},
+		{"Subscribers/1/Do/Rename", "Name", " ", "Name", "Name"},
+		{"Subscribers/1/Subscribe", "URL", "nonsense", "URL", "Endpoint"},
+		{"Subscribers/1/Subscribe", "URL", "", "URL", "Endpoint"},
+		{"Subscribers/1/Subscribe", "EventName", "a b", "EventName", "Event"},
+		{"Subscribers/1/Subscribe", "RetrySchedule", "soon", "RetrySchedule", "Waits between attempts"},
+		{"Subscribers/1/Subscribe", "MaxPerMinute", "many", "MaxPerMinute", "Attempts a minute, at most"},
+		{"Subscribers/1/Subscribe", "WhereValue", "5", "Where", "Conditions"},
+		{"Subscribers/1/Subscribe", "HeaderName", "a b", "Headers", "Headers"},
+		{"Users/Do/New", "UserName", "a:b", "UserName", "User name"},
+		{"Users/Do/New", "DisplayName", strings.Repeat("d", 500), "DisplayName", "Display name"},
+		{"Users/admin/Edit", "DisplayName", strings.Repeat("d", 500), "DisplayName", "Display name"},
+		{"Keys/Do/New", "ExpiryDateTime", "tomorrow", "ExpiryDateTime", "Expires"},
+	} {
+		form := c.do("GET /Pages/"+tt.page, "").want(t, 200)
+		c.send(t, form, "Name", "a", "URL", "http://127.0.0.1:9/", "EventName", "debtor.created", "UserName", "jane",
+			"Password", daemontest.AdminPassword, tt.input, tt.value).
+			wantMarked(t, tt.member, tt.label, tt.value)
+	}
+	for page, label := range map[string]string{"Users/Do/New": "Password", "Users/admin/Edit": "New password"} {
+		form := c.do("GET /Pages/"+page, "").want(t, 200)
+		c.send(t, form, "UserName", "jane", "Password", "short").wantMarked(t, "Password", label, "")
+	}
+	long := strings.Repeat("k", 5000)
+	c.do("GET /Pages/Why?Key="+long, "").wantMarked(t, "Key", "Key", long)
+}
+
+// TestErrorsOfPortalNameLabels is TestErrorsOfFormsNameLabels for the pages of subscribers. A SubscriberID
+// is not repeated, since it is a credential.
+func TestErrorsOfPortalNameLabels(t *testing.T) {
+	p := newPortal(t)
+	form := p.open().do("GET "+edge.PortalPath+"/Subscribe", "").want(t, 200)
+	p.open().send(t, form, "URL", "nonsense", "EventName", "debtor.created").
+		wantMarked(t, "URL", "Endpoint", "nonsense")
+	refused := p.try("nonsense").want(t, 400).wantText(t, `aria-invalid="true" aria-describedby="why help-id"`)
+	if strings.Contains(refused.body, "nonsense") {
+		t.Error("the page repeats the SubscriberID")
+	}
+}
+
+// TestOutdatedFormsLeadBack checks that a form of a subscription that has changed since describes the way out,
+// and does not name the hidden input that found it.
+func TestOutdatedFormsLeadBack(t *testing.T) {
+	p := newPortal(t)
+	c := p.open()
+	edit := c.do("GET "+p.subscribe(c, "debtor.created").link(t, "Edit"), "").want(t, 200)
+	c.follow(t, c.send(t, edit, "EventName", "debtor.updated"))
+	stale := c.send(t, edit, "URL", p.hook.url+"/stale").want(t, 409).
+		wantText(t, "has been changed since it was read", "open the form again")
+	_, alert, _ := strings.Cut(stale.body, `role="alert"`)
+	alert, _, _ = strings.Cut(alert, "</div>")
+	if strings.Contains(alert, "RowHash") {
+		t.Errorf("the error names a member: %s", alert)
+	}
+}

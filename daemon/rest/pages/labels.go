@@ -1,0 +1,91 @@
+package pages
+
+import (
+	"cmp"
+	"net/url"
+
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/rest/queries"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// labels are the labels of the inputs of all forms. An input has the name of the member that an
+// operation reads, and the errors of operations name members: see problemOf.
+var labels = map[string]string{
+	// Of subscriptions.
+	webhook.MemberURL:      "Endpoint",
+	webhook.MemberEvent:    "Event",
+	"IsEnabled":            "Enabled",
+	webhook.MemberWhere:    "Conditions",
+	webhook.MemberHeaders:  "Headers",
+	"OrderBy":              "Order",
+	webhook.MemberSchedule: "Waits between attempts",
+	webhook.MemberRate:     "Attempts a minute, at most",
+	webhook.MemberFormat:   "Format",
+	memberKeepFor:          "The present secret",
+	memberSubscriberID:     "SubscriberID",
+
+	// Of subscribers, users, keys and captures.
+	"Name":           "Name",
+	"UserName":       "User name",
+	"DisplayName":    "Display name",
+	"Role":           "Role",
+	"Password":       "Password",
+	"ExpiryDateTime": "Expires",
+	"Mode":           "Changes since the stop",
+
+	// Of filters.
+	memberKey:           "Key",
+	"URLContains":       "Endpoint has",
+	"NameContains":      "Name has",
+	queries.MemberSince: "Added since",
+	queries.MemberUntil: "Added before",
+}
+
+// memberKey is the key of a record: a filter of messages and of the history.
+const memberKey = "Key"
+
+// labelOf returns the label of the input for a member, or the name of a member without one.
+func labelOf(member string) string { return cmp.Or(labels[member], member) }
+
+// field is an input of a form.
+type field struct {
+	Name, Value, Help string
+	Type              string // of the input; empty for text
+	Choices           []encode.Choice
+	Error             string // the problem with the value
+	Required          bool
+	title             string // a label that differs from the one in labels
+}
+
+// Label returns the label.
+func (f field) Label() string { return cmp.Or(f.title, labelOf(f.Name)) }
+
+// searchForm is the form with the filters of a list.
+type searchForm struct {
+	Error  *problem
+	Inputs []field
+	Hidden []encode.Pair // the filters without an input
+}
+
+// newSearchForm returns a form with inputs for some filters of a list.
+func newSearchForm(filters url.Values, inputs ...string) searchForm {
+	form := searchForm{Hidden: pairsOf(without(filters, inputs...))}
+	for _, name := range inputs {
+		form.Inputs = append(form.Inputs, field{Name: name, Value: filters.Get(name)})
+	}
+	return form
+}
+
+// refused reports whether an error is about an input of the form, and marks that input. The other
+// filters are those of the address, which error pages are about.
+func (s *searchForm) refused(err error) (status int, isRefused bool) {
+	reason, status := problemOf(err, s.Inputs)
+	if reason == nil || !reason.marks() {
+		return 0, false
+	}
+	reason.Message = "Nothing is shown, since a value is wrong:"
+	s.Error = reason
+	s.Inputs = reason.mark(s.Inputs)
+	return status, true
+}
