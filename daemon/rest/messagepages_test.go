@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -161,6 +163,59 @@ func TestPeriodsStaySelected(t *testing.T) {
 	to := c.send(t, confirmation).want(t, 303).header.Get("Location")
 	if !strings.Contains(to, "Period=week") || strings.Contains(to, "Since=") {
 		t.Errorf("the action leads to %s, want the list of the period", to)
+	}
+}
+
+// TestMessagesByTime selects messages by the times of the form. The page names both bounds with links that
+// remove them, actions keep them, and a period replaces them.
+func TestMessagesByTime(t *testing.T) {
+	m := newMessagesFixture(t, "--webhooks-portal")
+	c := signIn(t, m.Instance)
+	since, until := hoursLater(2, "2006-01-02T15:04"), hoursLater(5, "2006-01-02T15:04")
+	unescape := func(text string) string { return strings.ReplaceAll(text, "%3A", ":") }
+	var form pageForm
+	for _, f := range c.do("GET /Pages/Messages?Status=3", "").want(t, 200).forms() {
+		form = f
+	}
+	for _, name := range []string{"Since", "Until"} {
+		if !form.values.Has(name) {
+			t.Fatalf("the form has no input %s: %v", name, form.values)
+		}
+	}
+	form.values.Set("Since", unescape(since))
+	form.values.Set("Until", unescape(until))
+	list := c.do("GET /Pages/Messages?"+form.values.Encode(), "").want(t, 200).
+		wantText(t, "Status is <b>failed</b>", "Added since", "Added before", `value="`+unescape(until)+`"`)
+	if n := rowCount(list); n != 2 {
+		t.Errorf("%d failed messages between the bounds, want 2", n)
+	}
+	for removed, rows := range map[string]int{"Added since": 2, "Added before": 4} {
+		link := regexp.MustCompile(`href="([^"]*)" aria-label="Remove: ` + removed).FindStringSubmatch(list.body)
+		if link == nil {
+			t.Fatalf("no link removes %s: %s", removed, list.main())
+		}
+		if n := rowCount(c.do("GET "+html.UnescapeString(link[1]), "").want(t, 200)); n != rows {
+			t.Errorf("%d rows without %s, want %d", n, removed, rows)
+		}
+	}
+	if to := list.link(t, "last 7 days"); to != "/Pages/Messages?Period=week&Status=3" {
+		t.Errorf("the tab of a period leads to %s", to)
+	}
+	confirmation := c.do("GET "+list.link(t, "Delete…"), "").want(t, 200).wantText(t, "Delete 2 messages", "Added before")
+	to := c.send(t, confirmation).want(t, 303).header.Get("Location")
+	if !strings.Contains(to, "Since="+since) || !strings.Contains(to, "Until="+until) {
+		t.Errorf("the action leads to %s, want the list with both bounds", to)
+	}
+	if n := len(m.messages(t, "")); n != 8 {
+		t.Errorf("%d messages are left, want 8", n)
+	}
+
+	c.do("GET /Pages/Messages?Until=soon", "").wantMarked(t, "Until", "Added before", "soon")
+	theirs := m.visitor(t, 0)
+	theirs.do("GET "+edge.PortalPath+"/Messages?Since=soon", "").wantMarked(t, "Since", "Added since", "soon")
+	ofPeriod := c.do("GET /Pages/Messages?Period=week", "").want(t, 200)
+	if strings.Contains(ofPeriod.body, `name="Since"`) || !strings.Contains(ofPeriod.body, `name="Until"`) {
+		t.Error("the form of a period asks for its start, or not for an end")
 	}
 }
 

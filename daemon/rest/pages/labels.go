@@ -51,6 +51,7 @@ func labelOf(member string) string { return cmp.Or(labels[member], member) }
 // field is an input of a form.
 type field struct {
 	Name, Value, Help string
+	Hint              string // an example of a value, which the input shows until it has one
 	Type              string // of the input; empty for text
 	Choices           []encode.Choice
 	Error             string // the problem with the value
@@ -72,7 +73,11 @@ type searchForm struct {
 func newSearchForm(filters url.Values, inputs ...string) searchForm {
 	form := searchForm{Hidden: pairsOf(without(filters, inputs...))}
 	for _, name := range inputs {
-		form.Inputs = append(form.Inputs, field{Name: name, Value: filters.Get(name)})
+		input := field{Name: name, Value: filters.Get(name)}
+		if name == queries.MemberSince || name == queries.MemberUntil {
+			input.Hint = "2026-01-31 14:00, UTC"
+		}
+		form.Inputs = append(form.Inputs, input)
 	}
 	return form
 }

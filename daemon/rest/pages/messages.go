@@ -108,7 +108,7 @@ func (h messages) list(x *edge.Context) error {
 	before := x.URLMembers.Text(memberBefore)
 	isCounted := x.URLMembers.Text(memberTotal) != "" && before == "" // otherwise only the older are counted
 	matching, err := h.page(x, selection, before, isCounted)
-	search := newSearchForm(filters, searched...)
+	search := newSearchForm(filters, searched(filters)...)
 	status, isRefused := search.refused(err)
 	if isRefused {
 		return show(x, status, "messages", h.newList(x, filters, search))
@@ -149,8 +149,14 @@ func (h messages) newList(x *edge.Context, filters url.Values, search searchForm
 	}
 }
 
-// searched are the filters that the form of a list has.
-var searched = []string{"EventName", memberKey, "URLContains"}
+// searched returns the filters that the form of a list has. Those of a period have its start already.
+func searched(filters url.Values) []string {
+	inputs := []string{"EventName", memberKey, "URLContains"}
+	if !filters.Has(memberPeriod) {
+		inputs = append(inputs, queries.MemberSince)
+	}
+	return append(inputs, queries.MemberUntil)
+}
 
 // listFrame returns the data of the layout around a list.
 func (h messages) listFrame(x *edge.Context) encode.Page {

@@ -136,9 +136,10 @@ func withStart(x *edge.Context, filters url.Values) (url.Values, error) {
 	return fixed, nil
 }
 
-// periodTabs returns links to the messages of recent periods.
+// periodTabs returns links to the messages of recent periods. They replace both bounds: a period that
+// ends before it starts would have no messages.
 func periodTabs(base string, filters url.Values) []tab {
-	remaining := without(filters, memberPeriod, queries.MemberSince)
+	remaining := without(filters, memberPeriod, queries.MemberSince, queries.MemberUntil)
 	selected, hasSelected := periodOf(filters.Get(memberPeriod))
 	tabs := []tab{{Name: "any time", URL: with(base, remaining), Selected: len(remaining) == len(filters)}}
 	for _, p := range periods {

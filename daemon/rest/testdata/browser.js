@@ -74,7 +74,8 @@ const first = {
 };
 
 const paths = [
-	'/Pages', '/Pages/Messages', '/Pages/Messages?Refresh=100', '/Pages/Messages?EventName=nothing', '{message}',
+	'/Pages', '/Pages/Messages', '/Pages/Messages?Refresh=100', '/Pages/Messages?EventName=nothing',
+	'/Pages/Messages?Until=soon', '{message}',
 	'{message}/Retry', '{message}/Delete', '/Pages/AllMessages/Delete', '/Pages/AllMessages/Retry?EventName=nothing',
 	'/Pages/Subscriptions', '{subscription}', '{subscription}/Edit', '{subscription}/Do/Rotate',
 	'{subscription}/Do/Delete', '/Pages/Subscribers', '/Pages/Subscribers/1', '/Pages/Subscribers/New',
