@@ -219,6 +219,44 @@ func TestMessagesByTime(t *testing.T) {
 	}
 }
 
+// TestPagesAfterActionsRefresh checks that the page after a message is sent once more offers to load itself
+// again, and that this ends by a link.
+func TestPagesAfterActionsRefresh(t *testing.T) {
+	m := newMessagesFixture(t, "--webhooks-portal")
+	for _, shop := range m.shops { // the messages stay due
+		path := "/Webhooks/Subscribers/" + shop.Subscriber + "/Subscriptions/" + shop.GUID
+		m.admin.do("PATCH "+path, `{"IsEnabled":false}`).want(t, 200)
+	}
+	c, theirs := signIn(t, m.Instance), m.visitor(t, 0)
+	failed := m.messages(t, "Status=3&SubscriptionID="+m.shops[0].GUID)
+	delivered := m.messages(t, "Status=1")
+	ended := c.do("GET /Pages/Messages/"+delivered[1].MessageID, "").want(t, 200)
+	if strings.Contains(ended.main(), "Refresh every") {
+		t.Error("the page of a delivered message offers to load itself again")
+	}
+	for _, tt := range []struct {
+		client
+		path, page string
+	}{
+		{c, "/Pages/Messages/" + failed[0].MessageID + "/Retry", "/Pages/Messages/" + failed[0].MessageID},
+		{c, "/Pages/Messages/" + delivered[0].MessageID + "/SendAgain", "/Pages/Messages/" + delivered[0].MessageID},
+		{c, "/Pages/AllMessages/Retry?Status=3", "/Pages/Messages"},
+		{c, "/Pages/AllMessages/SendAgain?Status=1", "/Pages/Messages"},
+		{theirs, edge.PortalPath + "/Messages/" + failed[1].MessageID + "/Do/Retry",
+			edge.PortalPath + "/Messages/" + failed[1].MessageID},
+	} {
+		confirmation := tt.do("GET "+tt.path, "").want(t, 200)
+		after := tt.follow(t, tt.send(t, confirmation)).wantText(t, `class="note"`)
+		refreshed := tt.do("GET "+after.link(t, "Refresh every 10 s"), "").want(t, 200).wantHeader(t, "Refresh", "10")
+		if strings.Contains(refreshed.main(), "Refresh every") || strings.Contains(refreshed.main(), `class="note"`) {
+			t.Errorf("after %s, the page that is loaded again offers it once more, or repeats the note", tt.path)
+		}
+		if to := refreshed.link(t, "Stop"); to != tt.page {
+			t.Errorf("after %s, the link that ends the refreshing leads to %s, want %s", tt.path, to, tt.page)
+		}
+	}
+}
+
 // TestTabsOfStatus checks that "all" is selected without any filter on the status only, that the tabs
 // replace all of them, and that a status is recognized in another form of its number.
 func TestTabsOfStatus(t *testing.T) {

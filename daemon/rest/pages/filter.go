@@ -187,6 +187,12 @@ func with(path string, filters url.Values, changes ...string) string {
 	return path + "?" + changed.Encode()
 }
 
+// refreshed returns the address of a page that is loaded again every 10 seconds, to see deliveries. It has
+// no note, which is soon out of date.
+func refreshed(path string, filters url.Values) string {
+	return with(path, filters, edge.MemberRefresh, "10")
+}
+
 // conditionsOf describes filters, each with a link that removes it.
 func conditionsOf(
 	kind *record.Kind, path string, filters url.Values, words func(field, text string) string,

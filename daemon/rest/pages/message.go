@@ -27,6 +27,7 @@ type messagePage struct {
 	Latest       int // the number of Attempts if there are earlier ones, else 0
 	Subscription *subscriptionView
 	Actions      []encode.Link
+	RefreshURL   string // loads the page again, to see the delivery; empty if none is awaited
 
 	// Of the page of an administrator.
 	RawURL  string // the whole message for programs
@@ -34,9 +35,7 @@ type messagePage struct {
 	KeyURL  string
 	MoreURL string // all attempts
 
-	// Of the page of a subscriber.
-	SubscriptionURL string
-	RefreshURL      string
+	SubscriptionURL string // of the page of a subscriber
 }
 
 // find returns the message in the address, and why it is held.
@@ -81,6 +80,9 @@ func (h messages) one(x *edge.Context) error {
 	if page.Next == due {
 		page.Next = page.Subscription.due(x, m.EventName)
 	}
+	if page.Next != "" && x.Refresh == 0 {
+		page.RefreshURL = refreshed(x.Base+h.messageAddress(m.MessageID), nil)
+	}
 	return show(x, http.StatusOK, "message", page)
 }
 
@@ -88,7 +90,6 @@ func (h messages) one(x *edge.Context) error {
 func (h messages) link(x *edge.Context, page *messagePage) {
 	if h.visitor != nil {
 		page.SubscriptionURL = x.Base + h.subscriptionAddress(page.SubscriptionID)
-		page.RefreshURL = x.Base + h.messageAddress(page.MessageID) + "?" + edge.MemberRefresh + "=2"
 		return
 	}
 	selection := url.Values{"MessageID": {page.MessageID}}

@@ -145,7 +145,7 @@ func (h messages) newList(x *edge.Context, filters url.Values, search searchForm
 		Statuses:   statusTabs(base, filters),
 		Periods:    periodTabs(base, filters),
 		Search:     search,
-		RefreshURL: with(base, filters, edge.MemberRefresh, "10"),
+		RefreshURL: refreshed(base, filters),
 	}
 }
 

@@ -89,7 +89,7 @@ func (h start) show(x *edge.Context) error {
 	page := startPage{
 		Page:    frame(x, "Start"),
 		Areas:   areasOf(x),
-		Refresh: x.Base + Root + "?" + edge.MemberRefresh + "=10",
+		Refresh: refreshed(x.Base+Root, nil),
 	}
 	link := func(name, path string) encode.Link { return encode.Link{Name: name, URL: x.Base + path} }
 	page.API = []encode.Link{
