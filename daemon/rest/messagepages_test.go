@@ -215,7 +215,7 @@ func TestMessagesByTime(t *testing.T) {
 	theirs.do("GET "+edge.PortalPath+"/Messages?Since=soon", "").wantMarked(t, "Since", "Added since", "soon")
 	ofPeriod := c.do("GET /Pages/Messages?Period=week", "").want(t, 200)
 	if strings.Contains(ofPeriod.body, `name="Since"`) || !strings.Contains(ofPeriod.body, `name="Until"`) {
-		t.Error("the form of a period asks for its start, or not for an end")
+		t.Error("the form of a period has an input for its start, or none for its end")
 	}
 }
 
@@ -308,6 +308,23 @@ func TestSendAgainLeadsBack(t *testing.T) {
 	c.do("GET /Pages/AllMessages/SendAgain?Status=3", "").want(t, 200).wantText(t, "nothing would change")
 	c.do("GET /Pages/AllMessages/SendAgain?StatusIn=1,3", "").want(t, 200).wantText(t, "Send 2 messages again")
 	c.do("GET /Pages/AllMessages/SendAgain?Status=3&StatusIn=1,3", "").want(t, 400).wantText(t, "have not been delivered")
+}
+
+// TestSendAgainHasOneStatus checks that the page before delivered messages are sent again has one condition
+// on the status, also if the list had others.
+func TestSendAgainHasOneStatus(t *testing.T) {
+	c := signIn(t, newMessagesFixture(t).Instance)
+	for _, q := range []string{"", "?Status=1", "?Status=01", "?StatusIn=1,3", "?StatusLessThan=3"} {
+		page := c.do("GET /Pages/AllMessages/SendAgain"+q, "").want(t, 200).
+			wantText(t, "Send 2 messages again", "<dt>Status is</dt><dd>delivered</dd>")
+		if n := strings.Count(page.main(), "<dt>Status"); n != 1 {
+			t.Errorf("with %q, the page has %d conditions on the status: %s", q, n, page.main())
+		}
+		outdated := c.send(t, page, "State", "outdated").want(t, 409)
+		if n := strings.Count(outdated.main(), "<dt>Status"); n != 1 {
+			t.Errorf("with %q, the repeated confirmation has %d conditions on the status", q, n)
+		}
+	}
 }
 
 // TestConfirmationComparesMessages checks that a form is out of date if as many messages match as the

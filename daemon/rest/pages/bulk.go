@@ -179,7 +179,8 @@ func (a bulkAction) filters(x *edge.Context, list url.Values) (url.Values, error
 	if !filters.Has(queries.MemberUntil) { // messages that come later are not meant
 		filters.Set(queries.MemberUntil, x.Timing.Start.UTC().Format("2006-01-02T15:04:05.0000000Z"))
 	}
-	if a.name != actionSendAgain {
+	status, hasStatus := onlyStatus(filters)
+	if a.name != actionSendAgain || hasStatus && status == webhook.Successful {
 		return filters, nil
 	}
 	delivered := strconv.Itoa(int(webhook.Successful))
@@ -249,7 +250,12 @@ func (a bulkAction) confirmation(x *edge.Context, s selection, n forecast) confi
 		Danger: a.danger,
 		Back:   with(pathMessages, s.list),
 	}
-	for _, condition := range conditionsOf(messageKind(), "", s.filters, messageWords) {
+	shown := s.filters
+	if a.name == actionSendAgain && n.changed() > 0 { // of those that the list selects, the delivered ones
+		shown = withoutStatus(s.filters)
+		shown.Set(fieldStatus, strconv.Itoa(int(webhook.Successful)))
+	}
+	for _, condition := range conditionsOf(messageKind(), "", shown, messageWords) {
 		c.Facts = append(c.Facts, encode.Pair{
 			Name:  condition.Field + " " + condition.Operator,
 			Value: condition.Value,
