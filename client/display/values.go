@@ -46,10 +46,22 @@ func BreakerOpen(reason string, untilNext time.Duration) string {
 
 // ShortID returns the first and last four characters of an ID: a SubscriberID is a secret.
 func ShortID(id string) string {
-	if len(id) <= 10 {
+	first, last, isCut := EndsOfID(id)
+	if !isCut {
 		return id
 	}
-	return id[:4] + ".." + id[len(id)-4:]
+	return first + ".." + last
+}
+
+// EndsOfID returns the first and last four characters of an ID, in which IDs of the same time differ.
+// isCut is false for a short ID, which is shown whole.
+func EndsOfID(id string) (first, last string, isCut bool) {
+	const end, enough = 4, 10
+	characters := []rune(id)
+	if len(characters) <= enough {
+		return "", "", false
+	}
+	return string(characters[:end]), string(characters[len(characters)-end:]), true
 }
 
 // ShortURL returns a URL without scheme, trailing slash and query values, which can be

@@ -254,12 +254,11 @@ func took(d time.Duration) string {
 // count formats a number with its digits in groups.
 func count(n int64) string { return display.Thousands(n) }
 
-// shortID returns the ends of an ID, in which IDs of the same time differ.
+// shortID returns the ends of an ID.
 func shortID(id string) string {
-	const enough = 10
-	characters := []rune(id)
-	if len(characters) <= enough {
+	first, last, isCut := display.EndsOfID(id)
+	if !isCut {
 		return id
 	}
-	return string(characters[:4]) + "…" + string(characters[len(characters)-4:])
+	return first + "…" + last
 }
