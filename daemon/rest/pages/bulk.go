@@ -196,7 +196,7 @@ func (a bulkAction) filters(x *edge.Context, list url.Values) (url.Values, error
 // forecast counts the messages that an action would change.
 func (h bulk) forecast(x *edge.Context, a bulkAction, filters url.Values) (forecast, error) {
 	var n forecast
-	err := h.call(x, a, filters, true, &n.tally)
+	err := h.operate(x, a, filters, true, &n.tally)
 	if err != nil {
 		return n, err
 	}
@@ -212,18 +212,14 @@ func (h bulk) forecast(x *edge.Context, a bulkAction, filters url.Values) (forec
 	return n, nil
 }
 
-// call calls the operation of an action. The filters are in the address, as those of the list: in a
+// operate calls the operation of an action. The filters are in the address, as those of the list: in a
 // body, the value a,b would be one text instead of a list of two.
-func (h bulk) call(x *edge.Context, a bulkAction, filters url.Values, isDryRun bool, into *tally) error {
+func (h bulk) operate(x *edge.Context, a bulkAction, filters url.Values, isDryRun bool, into *tally) error {
 	if isDryRun {
 		filters = without(filters)
 		filters.Set("DryRun", "true")
 	}
-	response, err := h.api.Do(x, Call{Method: http.MethodPost, Path: a.path, Query: filters, DryRun: isDryRun})
-	if err != nil {
-		return err
-	}
-	return decode(response, into)
+	return h.call(x, Call{Method: http.MethodPost, Path: a.path, Query: filters, DryRun: isDryRun}, into)
 }
 
 // counted returns the limit of the messages that are changed. An action that destroys nothing has
@@ -316,7 +312,7 @@ func (h bulk) act(x *edge.Context) error {
 		return c.show(x, http.StatusConflict)
 	}
 	var done tally
-	err = h.call(x, a, s.operation(), false, &done)
+	err = h.operate(x, a, s.operation(), false, &done)
 	if err != nil {
 		return a.confirmation(x, s, n).retry(x, err)
 	}

@@ -114,23 +114,21 @@ type client struct{ api API }
 
 // get reads the document at a path.
 func (c client) get(x *edge.Context, path string, query url.Values, into any) error {
-	response, err := c.api.Do(x, Call{Method: http.MethodGet, Path: path, Query: query})
-	if err != nil {
-		return err
-	}
-	return decode(response, into)
+	return c.call(x, Call{Method: http.MethodGet, Path: path, Query: query}, into)
 }
-
-// decode decodes a response.
-func decode(response Response, into any) error { return json.Unmarshal(response.Body, into) }
 
 // send calls an operation that changes something. into is nil if the response does not matter.
 func (c client) send(x *edge.Context, method, path string, body, into any) error {
-	response, err := c.api.Do(x, Call{Method: method, Path: path, Body: body})
+	return c.call(x, Call{Method: method, Path: path, Body: body}, into)
+}
+
+// call calls an operation and decodes its response. into is nil if the response does not matter.
+func (c client) call(x *edge.Context, call Call, into any) error {
+	response, err := c.api.Do(x, call)
 	if err != nil || into == nil {
 		return err
 	}
-	return decode(response, into)
+	return json.Unmarshal(response.Body, into)
 }
 
 // rows is the envelope of a query.

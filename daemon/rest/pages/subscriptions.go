@@ -187,8 +187,8 @@ func (h subscriptions) view(x *edge.Context, subscriber, subscription string) (*
 	if h.visitor != nil {
 		return h.newView(x, s, nil), nil
 	}
-	var owner wire.Subscriber
-	if err := h.get(x, apiSubscribers, url.Values{"RecID": {s.SubscriberID}}, &firstSubscriber{&owner}); err != nil {
+	owners, err := h.subscribersOf(x, []wire.Subscription{s})
+	if err != nil {
 		return nil, err
 	}
 	queues, stats, err := h.queues(x)
@@ -197,21 +197,9 @@ func (h subscriptions) view(x *edge.Context, subscriber, subscription string) (*
 	}
 	v := h.newView(x, s, queues[strings.ToLower(s.RecID)])
 	v.IsPaused = stats.InHand.Paused != ""
+	owner := owners[strings.ToLower(s.SubscriberID)]
 	v.name(x, &owner)
 	return v, nil
-}
-
-// firstSubscriber decodes a query that selects one row.
-type firstSubscriber struct{ subscriber *wire.Subscriber }
-
-// UnmarshalJSON decodes the first row.
-func (o *firstSubscriber) UnmarshalJSON(text []byte) error {
-	var found rows[wire.Subscriber]
-	err := decode(Response{Body: text}, &found)
-	if err == nil && len(found.Results) > 0 {
-		*o.subscriber = found.Results[0]
-	}
-	return err
 }
 
 // newView returns a subscription for a page, for administrators without the name of its subscriber.
