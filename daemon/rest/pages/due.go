@@ -22,13 +22,17 @@ const (
 	isPaused    = "deliveries are paused"
 )
 
+// isDue reports whether an open message can be sent now.
+func isDue(x *edge.Context, m *wire.Message) bool {
+	return webhook.Status(m.Status).Open() && !time.Time(m.NextAttemptDateTime).After(x.Timing.Start)
+}
+
 // next describes when an open message is sent, empty if it is not open.
 func next(x *edge.Context, m *wire.Message) string {
 	if !webhook.Status(m.Status).Open() {
 		return ""
 	}
-	planned := time.Time(m.NextAttemptDateTime)
-	if planned.IsZero() || !planned.After(x.Timing.Start) {
+	if isDue(x, m) {
 		return due
 	}
 	return ago(x, m.NextAttemptDateTime).Words
@@ -79,8 +83,7 @@ func (q queueStates) due(x *edge.Context, m *wire.Message) string {
 // explainDue describes in the rows with due messages why these have not been sent yet. Without the
 // statistics they are just due: the list is more important.
 func (h messages) explainDue(x *edge.Context, list []messageRow) {
-	isDue := func(r messageRow) bool { return r.Next == due }
-	if !slices.ContainsFunc(list, isDue) {
+	if !slices.ContainsFunc(list, func(r messageRow) bool { return isDue(x, &r.Message) }) {
 		return
 	}
 	states, err := h.queueStates(x)
@@ -89,7 +92,7 @@ func (h messages) explainDue(x *edge.Context, list []messageRow) {
 	}
 	for i := range list {
 		r := &list[i]
-		if isDue(*r) {
+		if isDue(x, &r.Message) {
 			r.Next = states.due(x, &r.Message)
 		}
 	}

@@ -71,13 +71,13 @@ func (h messages) one(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	if h.visitor == nil || page.Next == due {
+	if h.visitor == nil || isDue(x, &m) {
 		page.Subscription, err = subscriptions(h).view(x, m.SubscriberID, m.SubscriptionID)
 		if err != nil {
 			return err
 		}
 	}
-	if page.Next == due {
+	if isDue(x, &m) {
 		page.Next = page.Subscription.due(x, m.EventName)
 	}
 	if page.Next != "" && x.Refresh == 0 {
