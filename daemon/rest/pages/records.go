@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -23,6 +24,9 @@ const (
 	pathRecord  = Root + "/Records/{Kind}"
 	pathRequest = Root + "/Requests"
 )
+
+// recordsPath returns the path of the operation that selects the records of a kind.
+func recordsPath(kind string) string { return "/Queries/" + url.PathEscape(kind) }
 
 // records has the page of a record.
 type records struct {
@@ -89,39 +93,40 @@ type recordPage struct {
 // record shows the record with the key in the address, and its history to administrators. It sends
 // one statement to the ERP.
 func (h records) record(x *edge.Context) error {
-	name, err := kindIn(x)
+	kind, err := kindIn(x)
 	if err != nil {
 		return err
 	}
-	kind, _ := x.Options.Kinds().Lookup(name)
 	members, err := filterSet{others: queries.KeyNames(kind)}.in(x)
 	if err != nil {
 		return err
 	}
 	key := make(url.Values)
+	var texts []string // in the order of the fields
 	for _, field := range queries.KeyNames(kind) {
 		if members.Get(field) == "" {
 			return edge.NotFound()
 		}
 		key.Set(field, members.Get(field))
+		texts = append(texts, members.Get(field))
 	}
 	selection := maps.Clone(key)
 	selection.Set(query.Take, "2")
 	var found rows[map[string]json.RawMessage]
-	err = h.get(x, "/Queries/"+url.PathEscape(kind.Name), selection, &found)
+	err = h.get(x, recordsPath(kind.Name), selection, &found)
 	columns, err := only(found, err, "record")
 	if err != nil {
 		return err
 	}
 
-	address := x.Base + "/Queries/" + url.PathEscape(kind.Name)
+	address := x.Base + recordsPath(kind.Name)
 	if len(found.Results) > 1 { // without a declared key, several rows may have the value
 		return x.Redirect(http.StatusFound, address+"?"+key.Encode())
 	}
 	page := recordPage{
-		Page: frame(x, kind.Name+" "+strings.Join(keyTexts(kind, key), ", "),
+		Page: frame(x, kind.Name+" "+strings.Join(texts, ", "),
 			encode.Link{Name: kind.Area, URL: Root + "#records"},
-			encode.Link{Name: kind.Name, URL: "/Queries/" + url.PathEscape(kind.Name)}),
+			encode.Link{Name: kind.Name, URL: recordsPath(kind.Name)}),
 		Summary: kind.Summary,
 		JSONURL: address + "?" + key.Encode() + "&" + query.Format + "=json",
 		Key:     queries.EventKey(kind, columns),
@@ -141,27 +146,21 @@ func (h records) addHistory(x *edge.Context, kind *record.Kind, page *recordPage
 		return nil
 	}
 	var why wire.Why
-	if err := h.get(x, apiWhy, url.Values{"Key": {page.Key}}, &why); err != nil {
-		if fault.Is(err, fault.Invalid) { // a key that no event can have
-			return nil
-		}
+	selection := url.Values{memberKey: {page.Key}}
+	err := h.get(x, apiWhy, selection, &why)
+	isWrong := func(f fault.Field) bool { return f.Name == memberKey }
+	if fault.Is(err, fault.Invalid) && slices.ContainsFunc(fault.From(err).Fields, isWrong) {
+		return nil // no event can have the key
+	}
+	if err != nil {
 		return err
 	}
-	page.WhyURL = x.Base + pathWhy + "?Key=" + url.QueryEscape(page.Key)
+	page.WhyURL = with(x.Base+pathWhy, selection)
 	page.More = why.More
 	for _, s := range why.Steps {
 		page.Steps = append(page.Steps, whyStepOf(x, s))
 	}
 	return nil
-}
-
-// keyTexts returns the values of a key in the order of its fields.
-func keyTexts(kind *record.Kind, key url.Values) []string {
-	var list []string
-	for _, field := range queries.KeyNames(kind) {
-		list = append(list, key.Get(field))
-	}
-	return list
 }
 
 // textOfValue returns a value of a record as text.

@@ -80,7 +80,7 @@ func (h service) captures(x *edge.Context) error {
 			lag = display.Age(time.Duration(c.Lag))
 		}
 		row := tableRow{Cells: []cell{
-			{Text: c.Kind, URL: x.Base + "/Queries/" + url.PathEscape(c.Kind)},
+			{Text: c.Kind, URL: x.Base + recordsPath(c.Kind)},
 			{Text: c.Phase + after(": ", c.Reason)},
 			{Text: lag},
 			{Text: count(c.Rows), Class: "n"},
@@ -110,9 +110,9 @@ func (h service) captureIn(x *edge.Context) (wire.Capture, error) {
 	if err != nil {
 		return wire.Capture{}, err
 	}
-	i := slices.IndexFunc(list, func(c wire.Capture) bool { return c.Kind == kind })
+	i := slices.IndexFunc(list, func(c wire.Capture) bool { return c.Kind == kind.Name })
 	if i < 0 {
-		return wire.Capture{Kind: kind}, nil
+		return wire.Capture{Kind: kind.Name}, nil
 	}
 	return list[i], nil
 }
@@ -146,13 +146,13 @@ func resumption(x *edge.Context, c *wire.Capture, mode string) confirmation {
 	return page
 }
 
-// kindIn returns the name of the record kind in the address, as the registry has it.
-func kindIn(x *edge.Context) (string, error) {
+// kindIn returns the record kind in the address.
+func kindIn(x *edge.Context) (*record.Kind, error) {
 	kind, ok := x.Options.Kinds().Lookup(x.Params.Get("Kind"))
 	if !ok || !queries.MayRead(x, kind) {
-		return "", edge.NotFound()
+		return nil, edge.NotFound()
 	}
-	return kind.Name, nil
+	return kind, nil
 }
 
 // confirm shows the form that resumes a capture.
@@ -206,7 +206,7 @@ func (h service) kinds(x *edge.Context) error {
 	kinds := x.Options.Kinds().Filter(func(k *record.Kind) bool { return queries.MayRead(x, k) })
 	for _, k := range kinds.Kinds() {
 		page.Rows = append(page.Rows, tableRow{Cells: []cell{
-			{Text: k.Name, URL: x.Base + "/Queries/" + url.PathEscape(k.Name)},
+			{Text: k.Name, URL: x.Base + recordsPath(k.Name)},
 			{Text: k.Area},
 			{Text: k.Summary},
 			{Text: cmp.Or(strings.Join(k.Key, ", "), "none declared")},

@@ -131,8 +131,7 @@ func areasOf(x *edge.Context) []area {
 			byName[k.Area] = i
 			areas = append(areas, area{Name: k.Area})
 		}
-		address := x.Base + "/Queries/" + url.PathEscape(k.Name)
-		areas[i].Kinds = append(areas[i].Kinds, kindLink{k.Name, k.Summary, address})
+		areas[i].Kinds = append(areas[i].Kinds, kindLink{k.Name, k.Summary, x.Base + recordsPath(k.Name)})
 	}
 	return areas
 }
