@@ -80,14 +80,14 @@ func (h subscriptions) waiting(x *edge.Context) (map[string]int, error) {
 // waiting adds the number of messages that wait to the state of an endpoint without trouble. The
 // limit of attempts a minute is 0 for the one of the settings, which the subscriber does not see.
 func (s health) waiting(n, limit int) health {
-	if n == 0 || s.rank > 0 {
+	if n == 0 || s.rank > rankFine {
 		return s
 	}
 	words := display.Count(n, "message waits", "messages wait")
 	if limit > 0 {
 		words += ", rate limit " + strconv.Itoa(limit) + " a minute"
 	}
-	return health{words, "○", "idle", 0}
+	return health{words, "○", "idle", rankFine}
 }
 
 // addMessages adds the numbers of the messages that wait, and the last failure of one, to a subscription

@@ -186,17 +186,30 @@ func (h start) board(x *edge.Context) (*board, error) {
 		b.P50 = took(time.Duration(stats.Latency.P50))
 		b.P95 = took(time.Duration(stats.Latency.P95))
 	}
-	if d := stats.Depth; d != nil {
-		b.Queue = []string{
-			count(d.NotSent) + " not sent",
-			count(d.RetryPending) + " retrying",
-			count(int64(stats.InHand.InFlight)) + " in flight",
-		}
-		if oldest := time.Time(d.OldestDateTime); !oldest.IsZero() {
-			b.Queue = append(b.Queue, "oldest waits "+display.Age(x.Timing.Start.Sub(oldest)))
-		}
+	b.Queue = queueWords(x, &stats)
+	b.addEndpoints(x, subscriptions{everyone(h.client)}, &stats)
+	return b, nil
+}
+
+// queueWords describes the messages that wait, empty if they have not been counted.
+func queueWords(x *edge.Context, stats *wire.Stats) []string {
+	depth := stats.Depth
+	if depth == nil {
+		return nil
 	}
-	views := subscriptions{everyone(h.client)}
+	words := []string{
+		count(depth.NotSent) + " not sent",
+		count(depth.RetryPending) + " retrying",
+		count(int64(stats.InHand.InFlight)) + " in flight",
+	}
+	if oldest := time.Time(depth.OldestDateTime); !oldest.IsZero() {
+		words = append(words, "oldest waits "+display.Age(x.Timing.Start.Sub(oldest)))
+	}
+	return words
+}
+
+// addEndpoints adds the endpoints in trouble, as many as fit the page, and the numbers of the others.
+func (b *board) addEndpoints(x *edge.Context, views subscriptions, stats *wire.Stats) {
 	for i := range stats.Queues {
 		q := &stats.Queues[i]
 		v := views.newView(x, wire.Subscription{
@@ -209,7 +222,7 @@ func (h start) board(x *edge.Context) (*board, error) {
 		}, q)
 		v.Subscriber = cmp.Or(q.SubscriberName, "a subscriber")
 		switch {
-		case v.State.rank == 0:
+		case v.State.rank == rankFine:
 			b.Fine++
 		case len(b.Trouble) == maxTrouble:
 			b.More++
@@ -218,7 +231,6 @@ func (h start) board(x *edge.Context) (*board, error) {
 		}
 	}
 	b.Fine += stats.OtherQueues
-	return b, nil
 }
 
 // share describes the share of the delivered among those that are delivered or have failed, empty

@@ -73,8 +73,14 @@ type health struct {
 	rank               int // the worst is the highest
 }
 
-// rankDisabled is the rank of a subscription to which nothing is sent.
-const rankDisabled = 4
+// Ranks of the states of endpoints. Those above rankFine are in trouble.
+const (
+	rankFine     = iota
+	rankFailing  // some attempts, or all
+	rankWaiting  // messages are held, or the endpoint requests a pause
+	rankPaused   // after failures
+	rankDisabled // nothing is sent
+)
 
 // healthOf returns the state of a subscription. queue is nil if it has no recent traffic.
 func healthOf(x *edge.Context, isEnabled bool, reason string, queue *wire.Queue) health {
@@ -82,22 +88,23 @@ func healthOf(x *edge.Context, isEnabled bool, reason string, queue *wire.Queue)
 		return health{"disabled" + after(": ", reason), "■", "bad", rankDisabled}
 	}
 	if queue == nil {
-		return health{"no traffic in the last hour", "○", "idle", 0}
+		return health{"no traffic in the last hour", "○", "idle", rankFine}
 	}
 	switch {
 	case queue.DisabledReason != "":
 		return health{queue.DisabledReason, "■", "bad", rankDisabled}
 	case queue.Breaker == wire.BreakerOpen:
-		return health{"paused after failures, next try " + soon(x, queue.NextProbeDateTime), "■", "bad", 3}
+		return health{"paused after failures, next try " + soon(x, queue.NextProbeDateTime), "■", "bad", rankPaused}
 	case len(queue.HeldEvents) > 0:
-		return health{"holds messages of " + strings.Join(queue.HeldEvents, ", "), "▲", "warn", 2}
+		return health{"holds messages of " + strings.Join(queue.HeldEvents, ", "), "▲", "warn", rankWaiting}
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
-		return health{"waits as its endpoint requests, next try " + soon(x, queue.WaitUntilDateTime), "▲", "warn", 2}
+		words := "waits as its endpoint requests, next try " + soon(x, queue.WaitUntilDateTime)
+		return health{words, "▲", "warn", rankWaiting}
 	}
 	h := trafficHealth(queue)
 	limited := rateWords(x, queue)
-	if limited != "" && h.rank == 0 {
-		return health{limited, "○", "idle", 0}
+	if limited != "" && h.rank == rankFine {
+		return health{limited, "○", "idle", rankFine}
 	}
 	h.Words += after("; ", limited) // otherwise the failures seem to be why messages wait
 	return h
@@ -109,9 +116,9 @@ func visibleHealth(x *edge.Context, s *wire.Subscription) health {
 		return healthOf(x, s.IsEnabled, s.DisabledReason, nil)
 	}
 	if since := time.Time(s.FailingSince); !since.IsZero() {
-		return health{"failing for " + display.Age(x.Timing.Start.Sub(since)), "▲", "warn", 1}
+		return health{"failing for " + display.Age(x.Timing.Start.Sub(since)), "▲", "warn", rankFailing}
 	}
-	return health{"not failing", "●", "good", 0}
+	return health{"not failing", "●", "good", rankFine}
 }
 
 // rateWords describes that messages wait for the rate limit of a subscription, empty if they do not.
@@ -132,19 +139,19 @@ func trafficHealth(queue *wire.Queue) health {
 	attempts := queue.Delivered + failed
 	isFailing := !time.Time(queue.FailingSince).IsZero()
 	if queue.Delivered == 0 && failed == 0 && !isFailing {
-		return health{"waiting", "○", "idle", 0}
+		return health{"waiting", "○", "idle", rankFine}
 	}
 	switch {
 	case queue.Delivered == 0:
-		return health{"failing", "▲", "warn", 1}
+		return health{"failing", "▲", "warn", rankFailing}
 	case isFailing || float64(queue.Delivered) < minShare*float64(attempts):
-		return health{"failing in part", "▲", "warn", 1}
+		return health{"failing in part", "▲", "warn", rankFailing}
 	case failed > 0:
-		return health{share(queue.Delivered, failed) + " of attempts delivered", "●", "good", 0}
+		return health{share(queue.Delivered, failed) + " of attempts delivered", "●", "good", rankFine}
 	case queue.Pending > 0:
-		return health{"all attempts delivered", "●", "good", 0}
+		return health{"all attempts delivered", "●", "good", rankFine}
 	default:
-		return health{"all delivered", "●", "good", 0}
+		return health{"all delivered", "●", "good", rankFine}
 	}
 }
 
