@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
@@ -260,13 +258,13 @@ func itemsOf(lists []string) []string {
 	return items
 }
 
-// timeWords formats a time for display. It returns a text in another form unchanged.
+// timeWords formats a time for display. It returns a text that is no time unchanged.
 func timeWords(text string) string {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
+	t, ok := parseTime(text)
+	if !ok {
 		return text
 	}
-	return utc(wire.Timestamp(at))
+	return utc(t)
 }
 
 // pairsOf returns values as hidden inputs of a form, in the order of their names.

@@ -231,6 +231,16 @@ func ago(x *edge.Context, t wire.Timestamp) moment {
 	return moment{display.Age(passed) + " ago", t}
 }
 
+// parseTime reads a time in any form that the operations accept.
+func parseTime(text string) (t wire.Timestamp, ok bool) {
+	date, err := wire.ParseDate(text, time.UTC)
+	if err != nil {
+		return t, false
+	}
+	parsed, err := time.Parse(wire.DateLayout, date)
+	return wire.Timestamp(parsed), err == nil
+}
+
 // utc formats a time for a tooltip.
 func utc(t wire.Timestamp) string { return time.Time(t).UTC().Format("2006-01-02 15:04:05 UTC") }
 

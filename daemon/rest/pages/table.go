@@ -3,7 +3,6 @@ package pages
 import (
 	"slices"
 
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
@@ -42,7 +41,7 @@ func (t table) HasLinks() bool {
 	return slices.ContainsFunc(t.Rows, func(r tableRow) bool { return len(r.Links) > 0 })
 }
 
-// Class returns the class of a column.
+// Class returns the class of a column of a table with rows.
 func (t table) Class(column int) string { return t.Rows[0].Cells[column].Class }
 
 // texts returns texts as cells.
@@ -54,13 +53,16 @@ func texts(list ...string) []cell {
 	return cells
 }
 
-// dated returns a time of accounts as a cell.
+// dated returns a time of accounts as a cell. It shows a text that is no time as it is.
 func dated(x *edge.Context, text, none string) cell {
-	var at wire.Timestamp
-	if text == "" || at.UnmarshalJSON([]byte(`"`+text+`"`)) != nil {
+	if text == "" {
 		return cell{Text: none}
 	}
-	return cell{When: ago(x, at)}
+	t, ok := parseTime(text)
+	if !ok {
+		return cell{Text: text}
+	}
+	return cell{When: ago(x, t)}
 }
 
 // show shows a table.

@@ -140,3 +140,23 @@ func TestDueInListsAndOnPages(t *testing.T) {
 		}
 	}
 }
+
+// TestTimes checks that times are shown in one form, and that a text that is no time is shown as it is.
+func TestTimes(t *testing.T) {
+	for text, want := range map[string]string{
+		"2026-01-31":             "2026-01-31 00:00:00 UTC",
+		"2026-01-31T14:00+01:00": "2026-01-31 13:00:00 UTC",
+		"soon":                   "soon",
+	} {
+		if got := timeWords(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	x := &edge.Context{Timing: edge.Timing{Start: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}}
+	for text, want := range map[string]string{"": "never", "soon": "soon", "2026-01-30": "24h ago"} {
+		c := dated(x, text, "never")
+		if got := c.Text + c.When.Words; got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
