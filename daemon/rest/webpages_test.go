@@ -326,7 +326,7 @@ func TestManyConditionsOfSubscription(t *testing.T) {
 		}
 		return c.do("POST "+path, form.String(), formType)
 	}
-	send(conditions).want(t, 400).wantText(t, "the form has 30004 inputs, the maximum is 10000")
+	send(conditions).want(t, 400).wantText(t, "The form has 30004 inputs, the maximum is 10000")
 	refused := send(3000).want(t, 400).wantText(t, limit)
 	if got, maxPage := len(refused.body), 4<<20; got > maxPage {
 		t.Errorf("the form is repeated on a page of %d bytes, want at most %d", got, maxPage)

@@ -86,7 +86,7 @@ func (h messages) sendAgain(x *edge.Context, m *wire.Message) error {
 	members := map[string]any{"MessageID": m.MessageID, fieldStatus: int(webhook.Successful)}
 	err := h.send(x, http.MethodPost, apiMessages+"/Retry", members, &done)
 	if err == nil && done.Retried == 0 {
-		return fault.New(fault.Conflict, "the message was not sent again, since its body has been removed")
+		return fault.New(fault.Conflict, "The message was not sent again, since its body has been removed")
 	}
 	return err
 }

@@ -202,7 +202,7 @@ func (h bulk) forecast(x *edge.Context, a bulkAction, filters url.Values) (forec
 	}
 	if a.name == actionSendAgain && n.Replayed < n.Retried {
 		return n, fault.New(fault.Invalid,
-			"the filters select messages that have not been delivered; remove those on %s", fieldStatus)
+			"The filters select messages that have not been delivered; remove those on %s", fieldStatus)
 	}
 	n.state = stateOf(
 		strconv.FormatInt(n.changed(), 10),
@@ -328,7 +328,7 @@ func selectionOf(values url.Values) (selection, error) {
 	}
 	if !filters.Has(queries.MemberUntil) {
 		return selection{}, fault.New(fault.Invalid,
-			"the form has no %s; start again from the list of messages", queries.MemberUntil)
+			"The form has no %s; start again from the list of messages", queries.MemberUntil)
 	}
 	list, err := url.ParseQuery(values.Get(memberList))
 	if err == nil {

@@ -157,12 +157,12 @@ const maxInputs = 10_000
 func formOf(x *edge.Context) (url.Values, error) {
 	inputs := bytes.Count(x.Body, []byte("&")) + 1
 	if inputs > maxInputs {
-		return nil, fault.New(fault.Invalid, "the form has %d inputs, the maximum is %d; send fewer rows",
+		return nil, fault.New(fault.Invalid, "The form has %d inputs, the maximum is %d; send fewer rows",
 			inputs, maxInputs)
 	}
 	values, err := url.ParseQuery(string(x.Body))
 	if err != nil {
-		return nil, fault.New(fault.Malformed, "the body is not a form; send the form of the page again")
+		return nil, fault.New(fault.Malformed, "The body is not a form; send the form of the page again")
 	}
 	return values, nil
 }
