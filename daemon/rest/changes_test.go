@@ -568,7 +568,7 @@ func TestCaptures(t *testing.T) {
 // shows its state otherwise.
 func TestResumePages(t *testing.T) {
 	f := startChanges(t)
-	const button = "<button class=\"primary\">Resume</button>"
+	const button = "<button class=\"primary\">Resume the capture</button>"
 	f.do("GET /Pages/Captures/CR_Classification/Resume", "").want(t, 200).wantText(t, button, "waits for a decision: no rows.")
 	for kind, text := range map[string]string{
 		"IN_Colours": "no decision is needed. State: capturing.",

@@ -16,6 +16,7 @@ import (
 // action is something that can be done with a message.
 type action struct {
 	name           string // in addresses, and of the note
+	verb           string // of the link
 	button         string
 	title          func(id string) string
 	danger         bool
@@ -31,7 +32,8 @@ type action struct {
 var actions = []action{
 	{
 		name:           "Retry",
-		button:         "Retry",
+		verb:           "Retry",
+		button:         "Retry the message",
 		title:          func(id string) string { return "Retry message " + id },
 		forSubscribers: true,
 		fits:           func(s webhook.Status) bool { return s != webhook.Successful },
@@ -46,7 +48,8 @@ var actions = []action{
 	},
 	{
 		name:   "SendAgain",
-		button: "Send again",
+		verb:   "Send again",
+		button: "Send the message again",
 		title:  func(id string) string { return "Send message " + id + " again" },
 		fits:   func(s webhook.Status) bool { return s == webhook.Successful },
 		unfit:  "Only a message that has been delivered can be sent again, and this one has not.",
@@ -60,7 +63,8 @@ var actions = []action{
 	},
 	{
 		name:           "Delete",
-		button:         "Delete",
+		verb:           "Delete",
+		button:         "Delete the message",
 		title:          func(id string) string { return "Delete message " + id },
 		danger:         true,
 		forSubscribers: true,
@@ -99,7 +103,7 @@ func (h messages) actionLinks(x *edge.Context, m *wire.Message) []encode.Link {
 	var links []encode.Link
 	for _, a := range actions {
 		if h.allowed(a) && a.fits(webhook.Status(m.Status)) {
-			links = append(links, encode.Link{Name: a.button, URL: x.Base + h.actionAddress(a, m)})
+			links = append(links, encode.Link{Name: a.verb, URL: x.Base + h.actionAddress(a, m)})
 		}
 	}
 	return links

@@ -22,8 +22,7 @@ type subscriptionForm struct {
 	Action     string
 	Back       string
 	Button     string
-	Subscriber string
-	IsNew      bool
+	Subscriber string // empty if the title has the name
 	URL        string
 	EventName  string
 	Events     []wire.Event // those that exist, as suggestions
@@ -145,11 +144,12 @@ func orderOf(s *wire.Subscription) string {
 // formFor returns the form of a subscription without its values.
 func (h subscriptions) formFor(x *edge.Context, v *subscriptionView) subscriptionForm {
 	page := h.subscriptionAddress(v.RecID)
+	title := "Edit the subscription to " + v.EventName
 	return subscriptionForm{
-		Page:       h.frame(x, "Edit subscription", h.subscriptionsLink(), encode.Link{Name: v.EventName, URL: page}),
+		Page:       h.frame(x, title, h.subscriptionsLink(), encode.Link{Name: v.EventName, URL: page}),
 		Action:     page + "/Edit",
 		Back:       page,
-		Button:     "Save",
+		Button:     "Save the subscription",
 		Subscriber: v.Subscriber,
 		HasHeaders: len(v.Headers) > 0,
 	}

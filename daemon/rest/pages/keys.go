@@ -133,7 +133,7 @@ func revocation(x *edge.Context, k *wire.APIKey) confirmation {
 			{Name: "ID", Value: k.KeyID},
 		},
 		Action: pathKeys + "/" + url.PathEscape(k.KeyID) + "/Revoke",
-		Button: "Revoke",
+		Button: "Revoke the key",
 		Danger: true,
 		Back:   pathKeys,
 	}

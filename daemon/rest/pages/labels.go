@@ -64,14 +64,20 @@ func (f field) Label() string { return cmp.Or(f.title, labelOf(f.Name)) }
 
 // searchForm is the form with the filters of a list.
 type searchForm struct {
+	Name   string // for screen readers
+	Button string
 	Error  *problem
 	Inputs []field
 	Hidden []encode.Pair // the filters without an input
 }
 
-// newSearchForm returns a form with inputs for some filters of a list.
-func newSearchForm(filters url.Values, inputs ...string) searchForm {
-	form := searchForm{Hidden: pairsOf(without(filters, inputs...))}
+// newSearchForm returns a form with inputs for some filters of a list of things.
+func newSearchForm(things string, filters url.Values, inputs ...string) searchForm {
+	form := searchForm{
+		Name:   "Search " + things,
+		Button: "Show " + things,
+		Hidden: pairsOf(without(filters, inputs...)),
+	}
 	for _, name := range inputs {
 		input := field{Name: name, Value: filters.Get(name)}
 		if name == queries.MemberSince || name == queries.MemberUntil {

@@ -108,7 +108,7 @@ func (h messages) list(x *edge.Context) error {
 	before := x.URLMembers.Text(memberBefore)
 	isCounted := x.URLMembers.Text(memberTotal) != "" && before == "" // otherwise only the older are counted
 	matching, err := h.page(x, selection, before, isCounted)
-	search := newSearchForm(filters, searched(filters)...)
+	search := newSearchForm("messages", filters, searched(filters)...)
 	status, isRefused := search.refused(err)
 	if isRefused {
 		return show(x, status, "messages", h.newList(x, filters, search))

@@ -145,12 +145,10 @@ func (h portal) subscriber(x *edge.Context, v webhook.Visitor) (wire.Subscriber,
 func (h portal) newForm(x *edge.Context, v webhook.Visitor) subscriptionForm {
 	theirs := h.subscriptionsOf(v)
 	return subscriptionForm{
-		Page:       theirs.frame(x, "New subscription", theirs.subscriptionsLink()),
-		Action:     pathPortalSubscribe,
-		Back:       pathPortalSubscriptions,
-		Button:     "Add the subscription",
-		Subscriber: v.Name,
-		IsNew:      true,
+		Page:   theirs.frame(x, "New subscription of "+v.Name, theirs.subscriptionsLink()),
+		Action: pathPortalSubscribe,
+		Back:   pathPortalSubscriptions,
+		Button: "Add the subscription",
 	}
 }
 

@@ -142,7 +142,7 @@ func resumption(x *edge.Context, c *wire.Capture, mode string) confirmation {
 	}
 	page.Effects = []string{"The capture has stopped and waits for a decision" + after(": ", c.Reason) + "."}
 	page.Fields = []field{{Name: "Mode", Choices: selecting(modes, mode)}}
-	page.Button = "Resume"
+	page.Button = "Resume the capture"
 	return page
 }
 

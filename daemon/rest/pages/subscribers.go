@@ -80,7 +80,7 @@ func (h subscribers) list(x *edge.Context) error {
 	page := subscriberList{
 		Page:       frame(x, "Subscribers", startLink),
 		Note:       noteIn(x),
-		Search:     newSearchForm(filters, "NameContains"),
+		Search:     newSearchForm("subscribers", filters, "NameContains"),
 		IsFiltered: len(filters) > 0,
 	}
 	var found rows[wire.Subscriber]
@@ -154,7 +154,6 @@ type subscriberPage struct {
 	wire.Subscriber
 	Note         string
 	Views        []*subscriptionView
-	MessagesURL  string
 	SubscribeURL string
 	ToggleURL    string
 	RenameURL    string
@@ -253,18 +252,18 @@ func subscriberConfirmation(x *edge.Context, s *wire.Subscriber) (confirmation, 
 	title := ""
 	switch name {
 	case "Enable":
-		title, c.Button = "Enable "+s.Name, "Enable"
+		title, c.Button = "Enable "+s.Name, "Enable the subscriber"
 		c.Effects = []string{"Messages of its enabled subscriptions that wait are sent, and new ones as they come."}
 	case "Disable":
-		title, c.Button = "Disable "+s.Name, "Disable"
+		title, c.Button = "Disable "+s.Name, "Disable the subscriber"
 		c.Effects = []string{
 			"No messages are sent to any of its endpoints until it is enabled again. Messages that wait are kept.",
 		}
 	case "Rename":
-		title, c.Button = "Rename "+s.Name, "Rename"
+		title, c.Button = "Rename "+s.Name, "Rename the subscriber"
 		c.Fields = []field{{Name: "Name", Value: s.Name, Required: true}}
 	case "Delete":
-		title, c.Button = "Delete "+s.Name, "Delete"
+		title, c.Button = "Delete "+s.Name, "Delete the subscriber"
 		c.Danger = true
 		c.Effects = []string{"The subscriber is deleted with its " +
 			display.Count(len(s.Subscriptions), "subscription", "subscriptions") +
@@ -328,12 +327,10 @@ func (h subscribers) subscriptions() subscriptions { return subscriptions{everyo
 func newSubscription(x *edge.Context, s *wire.Subscriber) subscriptionForm {
 	address := subscriberAddress(s.ItemNo)
 	return subscriptionForm{
-		Page:       frame(x, "New subscription", subscribersLink, encode.Link{Name: s.Name, URL: address}),
-		Action:     address + "/Subscribe",
-		Back:       address,
-		Button:     "Add the subscription",
-		Subscriber: s.Name,
-		IsNew:      true,
+		Page:   frame(x, "New subscription of "+s.Name, subscribersLink, encode.Link{Name: s.Name, URL: address}),
+		Action: address + "/Subscribe",
+		Back:   address,
+		Button: "Add the subscription",
 	}
 }
 

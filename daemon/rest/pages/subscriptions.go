@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -46,7 +47,6 @@ func (h subscriptions) routes() []edge.Route {
 type subscriptionView struct {
 	wire.Subscription
 	Subscriber  string
-	SubscriberN int // the ItemNo of the subscriber
 	State       health
 	URLs        subscriptionURLs
 	Queue       *wire.Queue // nil without recent traffic
@@ -247,7 +247,6 @@ func (h subscriptions) newView(x *edge.Context, s wire.Subscription, queue *wire
 // name adds the subscriber of a subscription.
 func (v *subscriptionView) name(x *edge.Context, s *wire.Subscriber) {
 	v.Subscriber = cmp.Or(s.Name, "a removed subscriber")
-	v.SubscriberN = s.ItemNo
 	if s.ItemNo != 0 {
 		v.URLs.Subscriber = x.Base + subscriberAddress(s.ItemNo)
 	}
@@ -288,17 +287,11 @@ func subscriptionPath(subscriber, subscription string) string {
 // subscriptionList is the page with subscriptions.
 type subscriptionList struct {
 	encode.Page
-	Note      string
-	Rows      []*subscriptionView
-	Filters   []encode.Condition
-	Search    searchForm
-	MoreURL   string
-	NewURL    string
-	Worst     bool // the worst come first
-	AllURL    string
-	Trouble   int
-	Refresh   string
-	Subscribe string
+	Note    string
+	Rows    []*subscriptionView
+	Filters []encode.Condition
+	Search  searchForm
+	MoreURL string
 }
 
 // maxSubscriptions is the number of subscriptions on a page.
@@ -318,7 +311,7 @@ func (h subscriptions) list(x *edge.Context) error {
 		Page:    frame(x, "Subscriptions", startLink),
 		Note:    noteIn(x),
 		Filters: conditionsOf(kindOf("Subscription"), x.Base+pathSubscriptions, filters, messageWords),
-		Search:  newSearchForm(filters, "EventName", "URLContains"),
+		Search:  newSearchForm("subscriptions", filters, "EventName", "URLContains"),
 	}
 	var found rows[wire.Subscription]
 	err = h.get(x, apiSubscriptions, selection, &found)
@@ -439,10 +432,12 @@ func (h subscriptions) show(x *edge.Context, status int, v *subscriptionView, pa
 
 // subscriptionAction is something that can be done with a subscription.
 type subscriptionAction struct {
-	name, button, title string
-	note                string // after it has been carried out
-	danger              bool
-	effects             []string
+	name    string
+	button  string
+	title   string // with %s for the event
+	note    string // after it has been carried out
+	danger  bool
+	effects []string
 
 	// do carries out the action and returns the page that follows. It is nil if there is a secret to
 	// show.
@@ -454,7 +449,7 @@ var subscriptionActions = []subscriptionAction{
 		name:   "Test",
 		note:   "Test",
 		button: "Send a test",
-		title:  "Send a test message",
+		title:  "Send a test of %s",
 		effects: []string{
 			"A message with a sample body is sent to the endpoint now, signed like all others. Its event name " +
 				"ends with .test, so that the receiver can recognize it.",
@@ -464,8 +459,8 @@ var subscriptionActions = []subscriptionAction{
 	{
 		name:    "Enable",
 		note:    "Enabled",
-		button:  "Enable",
-		title:   "Enable the subscription",
+		button:  "Enable the subscription",
+		title:   "Enable the subscription to %s",
 		effects: []string{"Messages that wait are sent, the oldest first, and new ones as they come."},
 		do: func(h subscriptions, x *edge.Context, v *subscriptionView) (string, error) {
 			return h.setEnabled(x, v, true)
@@ -474,8 +469,8 @@ var subscriptionActions = []subscriptionAction{
 	{
 		name:   "Disable",
 		note:   "Disabled",
-		button: "Disable",
-		title:  "Disable the subscription",
+		button: "Disable the subscription",
+		title:  "Disable the subscription to %s",
 		effects: []string{
 			"No message is sent until the subscription is enabled again. Messages that wait are kept; events " +
 				"that are published until then create none.",
@@ -487,7 +482,7 @@ var subscriptionActions = []subscriptionAction{
 	{
 		name:   actionRotate,
 		button: "Replace the secret",
-		title:  "Replace the secret",
+		title:  "Replace the secret of %s",
 		effects: []string{
 			"A new secret signs from now on. The page that follows shows it once.",
 			"The present secret can sign as well for the next 24 hours, so that the receiver can change over without a gap.",
@@ -496,8 +491,8 @@ var subscriptionActions = []subscriptionAction{
 	{
 		name:    "Delete",
 		note:    "Removed",
-		button:  "Delete",
-		title:   "Delete the subscription",
+		button:  "Delete the subscription",
+		title:   "Delete the subscription to %s",
 		danger:  true,
 		effects: []string{"The subscription is deleted and messages that wait are never sent. This cannot be undone."},
 		do:      subscriptions.remove,
@@ -551,8 +546,9 @@ func (h subscriptions) confirm(x *edge.Context) error {
 // confirmation returns the confirmation before an action.
 func (h subscriptions) confirmation(x *edge.Context, a subscriptionAction, v *subscriptionView) confirmation {
 	address := h.subscriptionAddress(v.RecID)
+	title := fmt.Sprintf(a.title, v.EventName)
 	c := confirmation{
-		Page:    h.frame(x, a.title, h.subscriptionsLink(), encode.Link{Name: v.EventName, URL: address}),
+		Page:    h.frame(x, title, h.subscriptionsLink(), encode.Link{Name: v.EventName, URL: address}),
 		Effects: a.effects,
 		Facts: []encode.Pair{
 			{Name: "Subscriber", Value: v.Subscriber},

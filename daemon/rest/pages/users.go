@@ -143,7 +143,7 @@ func editForm(x *edge.Context, u *wire.User) confirmation {
 			},
 		},
 		Action: pathUsers + "/" + url.PathEscape(u.UserName) + "/Edit",
-		Button: "Save",
+		Button: "Save the user",
 		Back:   pathUsers,
 	}
 }
@@ -191,7 +191,7 @@ func removal(x *edge.Context, u *wire.User) confirmation {
 		},
 		Facts:  []encode.Pair{{Name: "Name", Value: u.UserName}, {Name: "Role", Value: u.Role}},
 		Action: pathUsers + "/" + url.PathEscape(u.UserName) + "/Remove",
-		Button: "Remove",
+		Button: "Remove the user",
 		Danger: true,
 		Back:   pathUsers,
 	}

@@ -93,7 +93,11 @@ func (h explanations) show(x *edge.Context) error {
 
 // keyForm returns the form for a key.
 func keyForm(key string) searchForm {
-	return searchForm{Inputs: []field{{Name: memberKey, Value: key, Required: true}}}
+	return searchForm{
+		Name:   "Key",
+		Button: "Show the history",
+		Inputs: []field{{Name: memberKey, Value: key, Required: true}},
+	}
 }
 
 func whyStepOf(x *edge.Context, s wire.WhyStep) whyStep {

@@ -27,12 +27,12 @@ async function work(browser) {
 	await has(page, '404 Not Found');
 	await press('Why was it sent, or not?');
 	await has(page, '404 Not Found');
-	await press('Message');
+	await press(/^Message [0-9a-f]/);
 
 	// Repair the address.
 	await press('Edit the subscription');
 	await hand.type('Endpoint', RIGHT);
-	await press('Save');
+	await press('Save the subscription');
 	await has(page, 'Saved.');
 
 	// The waiting messages are delivered. Send them again.
@@ -43,7 +43,7 @@ async function work(browser) {
 		await new Promise((done) => setTimeout(done, 100));
 		await page.reload();
 	}
-	await press('Send again…');
+	await press(/^Send again…/);
 	await press('Send 3 messages again');
 	await has(page, '3 messages are being sent again.');
 
