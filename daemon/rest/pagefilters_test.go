@@ -136,6 +136,19 @@ func TestFiltersThatLookSecret(t *testing.T) {
 	}
 }
 
+// TestFiltersOfSubscribersAreShown checks that a filter of the address that the form has no input for is shown,
+// and is kept by the form.
+func TestFiltersOfSubscribersAreShown(t *testing.T) {
+	c := signIn(t, newMessagesFixture(t).Instance)
+	list := c.do("GET /Pages/Subscribers?ItemNo=1", "").want(t, 200).wantText(t, "ItemNo is <b>1</b>", "Remove: ItemNo")
+	forms := list.forms()
+	if len(forms) != 1 || forms[0].values.Get("ItemNo") != "1" {
+		t.Errorf("the forms %v lack the filter", forms)
+	}
+	c.do("GET /Pages/Subscribers?ItemNo=9&NameContains=Shop", "").want(t, 200).
+		wantText(t, "No subscriber matches these filters")
+}
+
 // TestUnknownFiltersOfPages checks that pages refuse unknown filters, with a suggestion.
 func TestUnknownFiltersOfPages(t *testing.T) {
 	m := newKeyedMessages(t)

@@ -60,11 +60,11 @@ type subscriberRow struct {
 // subscriberList is the page with subscribers.
 type subscriberList struct {
 	encode.Page
-	Note       string
-	Search     searchForm
-	IsFiltered bool
-	Rows       []subscriberRow
-	MoreURL    string
+	Note    string
+	Filters []encode.Condition
+	Search  searchForm
+	Rows    []subscriberRow
+	MoreURL string
 }
 
 // list shows the subscribers, the worst first.
@@ -78,10 +78,10 @@ func (h subscribers) list(x *edge.Context) error {
 	selection.Set(query.Skip, strconv.Itoa(skip))
 	selection.Set(query.Take, strconv.Itoa(maxSubscriptions+1))
 	page := subscriberList{
-		Page:       frame(x, "Subscribers", startLink),
-		Note:       noteIn(x),
-		Search:     newSearchForm("subscribers", filters, "NameContains"),
-		IsFiltered: len(filters) > 0,
+		Page:    frame(x, "Subscribers", startLink),
+		Note:    noteIn(x),
+		Filters: conditionsOf(kindOf("Subscriber"), x.Base+pathSubscribers, filters, messageWords),
+		Search:  newSearchForm("subscribers", filters, "NameContains"),
 	}
 	var found rows[wire.Subscriber]
 	err = h.get(x, apiSubscribers, selection, &found)
