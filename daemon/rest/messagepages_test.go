@@ -210,7 +210,11 @@ func TestMessagesByTime(t *testing.T) {
 		t.Errorf("%d messages are left, want 8", n)
 	}
 
-	c.do("GET /Pages/Messages?Until=soon", "").wantMarked(t, "Until", "Added before", "soon")
+	refused := c.do("GET /Pages/Messages?Until=soon", "")
+	refused.wantMarked(t, "Until", "Added before", "soon")
+	if strings.Contains(refused.main(), "No message matches") {
+		t.Error("the page of an invalid time has a result")
+	}
 	theirs := m.visitor(t, 0)
 	theirs.do("GET "+edge.PortalPath+"/Messages?Since=soon", "").wantMarked(t, "Since", "Added since", "soon")
 	ofPeriod := c.do("GET /Pages/Messages?Period=week", "").want(t, 200)
