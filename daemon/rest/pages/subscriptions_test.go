@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +37,22 @@ func TestHealthByTraffic(t *testing.T) {
 			t.Errorf("%d delivered, %d failed, %d given up: got %v, want %v",
 				c.queue.Delivered, c.queue.Failed, c.queue.GivenUp, got, c.want)
 		}
+	}
+}
+
+// TestFailingOnce checks that the facts about a subscription do not repeat that it is failing.
+func TestFailingOnce(t *testing.T) {
+	since := time.Date(2026, 1, 31, 14, 0, 0, 0, time.UTC)
+	view := &subscriptionView{State: trafficHealth(&wire.Queue{Failed: 1}), Failing: moment{Words: "2m ago"}}
+	view.FailingSince = wire.Timestamp(since)
+	var page bytes.Buffer
+	err := templates.ExecuteTemplate(&page, "subscriptionFacts", view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "failing</span>, failures since 2026-01-31 14:00:00 UTC"
+	if !strings.Contains(page.String(), want) {
+		t.Errorf("got %s, want %q in it", page.String(), want)
 	}
 }
 
