@@ -80,6 +80,9 @@ func PositionOf(c row.Cell, f record.Field) Position {
 	return p
 }
 
+// ErrOtherQuery is wrapped by the error for a cursor of another query.
+var ErrOtherQuery = errors.New("cursor of another query")
+
 // ErrEarlierCursor is wrapped by the error for a cursor of an earlier version of the service.
 var ErrEarlierCursor = errors.New("cursor of an earlier version")
 
@@ -154,8 +157,10 @@ func (c *Cursors) Continue(r *Request, path []Condition) error {
 		return e
 	}
 	if !p.fits(r, path) {
-		return CursorError("belongs to another query: " +
+		e := CursorError("belongs to another query: " +
 			"repeat the conditions, order and fields of the first page, or leave out all of them")
+		e.Err = ErrOtherQuery
+		return e
 	}
 	r.Where = p.Where
 	r.Fields = p.Fields

@@ -3,6 +3,7 @@ package rest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -56,7 +57,7 @@ func (h *logs) of(day func(time.Time) time.Time, errors bool) func(*edge.Context
 
 // serve answers the query.
 func (v logView) serve(x *edge.Context) error {
-	plan, err := v.plan(x)
+	plan, err := v.plan(x, time.Now())
 	if err != nil {
 		return err
 	}
@@ -71,13 +72,28 @@ func (v logView) serve(x *edge.Context) error {
 // flushTimeout limits the wait for recently recorded entries.
 const flushTimeout = time.Second
 
-// plan plans a query with the members that only the request log has.
-func (v logView) plan(x *edge.Context) (*query.Plan, error) {
+// plan plans a query with the members that only the request log has. The path of a day such as today
+// names another one after midnight: a cursor of the day before, which has the conditions of its day,
+// continues there.
+func (v logView) plan(x *edge.Context, now time.Time) (*query.Plan, error) {
 	members, err := form.Members(x)
 	if err != nil {
 		return nil, err
 	}
-	where, err := v.where(x, members, time.Now())
+	plan, err := v.planAt(x, members, now)
+	if v.day == nil || !errors.Is(err, query.ErrOtherQuery) {
+		return plan, err
+	}
+	continued, dayErr := v.planAt(x, members, now.AddDate(0, 0, -1))
+	if dayErr != nil {
+		return nil, err
+	}
+	return continued, nil
+}
+
+// planAt plans a query at a time, of which the path may name the day.
+func (v logView) planAt(x *edge.Context, members query.Members, now time.Time) (*query.Plan, error) {
+	where, err := v.where(x, members, now)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +125,8 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([
 
 	var where []query.Condition
 	day := cmp.Or(pathDay, date)
-	if day == nil && x.Options.LogToday && !filtersTime(x.Kind, members) {
+	isLimited := filtersTime(x.Kind, members) || continues(members)
+	if day == nil && !isLimited && x.Options.LogToday {
 		day = startOf(today(now.UTC()))
 	}
 	if day != nil {
@@ -195,6 +212,12 @@ func filtersTime(kind *record.Kind, members query.Members) bool {
 		target, ok := kind.Member(m.Name)
 		return ok && !m.Empty && kind.Fields[target.Field].Name == "DateTime"
 	})
+}
+
+// continues reports whether the members have a cursor of a page before. It has the day of that page.
+func continues(members query.Members) bool {
+	cursor := members.Text(query.Cursor)
+	return cursor != "" && cursor != query.NoCursor
 }
 
 // parseDay parses the start of a day. An empty text returns nil.
