@@ -114,7 +114,7 @@ func (h *Handler) send(x *edge.Context, plan *query.Plan, meta []Meta) error {
 
 // Errors of results that are too large, with the number of rows or groups and its maximum.
 const (
-	tooManyRows   = "%d rows match, but a sheet of a workbook holds at most %d; add conditions, use Take, or use csv"
+	tooManyRows   = "%d rows %s, but a sheet of a workbook holds at most %d; add conditions, use Take, or use csv"
 	tooManyGroups = "the result has %d groups, at most %d are possible; add conditions, or use Take"
 )
 
@@ -133,27 +133,50 @@ func (h *Handler) fits(x *edge.Context, plan *query.Plan) error {
 		return nil
 	}
 
-	count := *plan
-	count.Take = 0 // no rows, only the total
-	count.Aggregates = nil
-	count.Count = true
-	rows, err := h.Store.Select(x.Request.Context(), &count)
-	if err != nil {
-		return err
+	counted := []query.Plan{*plan}
+	which := "match"
+	if plan.Place != nil && plan.Place.After != nil {
+		counted = remaining(plan)
+		which = "follow the cursor"
 	}
-	defer rows.Close()
-	tail, err := rows.Tail(0)
-	if err != nil {
-		return err
+	total := int64(0)
+	for i := range counted {
+		tail, err := h.count(x, counted[i])
+		if err != nil || !tail.Known {
+			return err
+		}
+		total += tail.Total
 	}
-	isTooLarge := tail.Known && tail.Total-plan.Skip > limit
-	if !isTooLarge {
+	if total-plan.Skip <= limit {
 		return nil
 	}
 	if limitsGroups {
-		return fault.New(fault.Invalid, tooManyGroups, tail.Total, limit)
+		return fault.New(fault.Invalid, tooManyGroups, total, limit)
 	}
-	return fault.Wrap(encode.ErrWorkbook, fault.Invalid, tooManyRows, tail.Total, limit)
+	return fault.Wrap(encode.ErrWorkbook, fault.Invalid, tooManyRows, total, which, limit)
+}
+
+// remaining returns the plans of the rows after a cursor, which the total of a page does not count.
+func remaining(plan *query.Plan) []query.Plan {
+	parts, _ := plan.Place.Parts(*plan)
+	for i := range parts {
+		parts[i].Place = nil
+		parts[i].CountAgain = true // their number would only be remembered for this cursor
+	}
+	return parts
+}
+
+// count counts the rows of a plan without its limits.
+func (h *Handler) count(x *edge.Context, plan query.Plan) (executor.Tail, error) {
+	plan.Take = 0 // no rows, only the total
+	plan.Aggregates = nil
+	plan.Count = true
+	rows, err := h.Store.Select(x.Request.Context(), &plan)
+	if err != nil {
+		return executor.Tail{}, err
+	}
+	defer rows.Close()
+	return rows.Tail(0)
 }
 
 // Plan plans a query with additional conditions. Headers report the parts of the request that
