@@ -18,6 +18,7 @@ import (
 type pageRows struct {
 	row.Source // source of the current part
 	result     *Result
+	part       pagePart         // current part
 	parts      []query.Plan     // parts that have not been started
 	positions  []int            // columns of the order's fields
 	remaining  int64            // rows of the page that have not been read; negative for all rows
@@ -25,6 +26,19 @@ type pageRows struct {
 	current    []row.Cell       // cells of the row that was returned, with those of the order
 	hasMore    bool             // a row follows the page
 }
+
+// pagePart is a part of a page. A server may read the keys of its rows and the rows themselves at
+// different times: if rows vanish in between, it returns too few.
+type pagePart struct {
+	plan       query.Plan       // as it is read
+	rows       int64            // number of rows that have been read
+	last       []query.Position // position of the last one; nil before it, or if no rows can vanish
+	mayLack    bool             // rows can vanish
+	emptyReads int              // reads in a row that found keys, but no row
+}
+
+// isShort reports whether a part has fewer rows than its plan allows.
+func (p *pagePart) isShort() bool { return p.rows < p.plan.Take }
 
 func newPageRows(r *Result, parts []query.Plan, positions []int) (row.Source, error) {
 	p := &pageRows{result: r, parts: parts, positions: positions, remaining: r.plan.Take}
@@ -36,13 +50,12 @@ func newPageRows(r *Result, parts []query.Plan, positions []int) (row.Source, er
 
 // start starts the next part. If it fails, Next returns the error each time.
 func (p *pageRows) start() error {
-	part := &p.parts[0]
+	part := p.limited(p.parts[0])
 	p.parts = p.parts[1:]
-	if p.remaining >= 0 {
-		part.Take = p.remaining + 1
-	}
-	if part.FasterPart != nil {
-		part = part.FasterPart(part)
+	p.part = pagePart{
+		plan:       *part,
+		mayLack:    part.PageKeys != nil && p.remaining >= 0 && !p.result.session.consistent(),
+		emptyReads: p.part.emptyReads,
 	}
 	source, err := p.result.run(part)
 	if err != nil {
@@ -52,7 +65,18 @@ func (p *pageRows) start() error {
 	return err
 }
 
-// failedRows are the rows of a statement that did not start.
+// limited returns the plan of a part for the rest of the page, by its keys if that is faster.
+func (p *pageRows) limited(part query.Plan) *query.Plan {
+	if p.remaining >= 0 {
+		part.Take = p.remaining + 1
+	}
+	if part.FasterPart != nil {
+		return part.FasterPart(&part)
+	}
+	return &part
+}
+
+// failedRows are the rows of a statement that did not start; without an error, none.
 type failedRows struct{ err error }
 
 func (r failedRows) Next() ([]row.Cell, error) { return nil, r.err }
@@ -77,6 +101,9 @@ func (p *pageRows) Next() ([]row.Cell, error) {
 		}
 	}
 	p.current = cells
+	if p.part.mayLack {
+		p.part.last = p.position(cells)
+	}
 	if field, isNull := p.nullKey(cells); isNull {
 		return nil, nullKeyError(plan.Kind, plan.Kind.Fields[field].ColumnName(), p.result.Position())
 	}
@@ -87,8 +114,21 @@ func (p *pageRows) Next() ([]row.Cell, error) {
 func (p *pageRows) nextRow() ([]row.Cell, error) {
 	for {
 		cells, err := p.Source.Next()
-		if err != nil || cells != nil || len(p.parts) == 0 {
-			return cells, err
+		if err != nil {
+			return nil, err
+		}
+		if cells != nil {
+			p.part.rows++
+			return cells, nil
+		}
+		if p.part.mayLack && p.part.isShort() {
+			err = p.addLacking()
+			if err != nil {
+				return nil, err
+			}
+		}
+		if len(p.parts) == 0 {
+			return nil, nil
 		}
 		p.Source.Close() // since a session runs one statement at a time
 		err = p.start()
@@ -96,6 +136,68 @@ func (p *pageRows) nextRow() ([]row.Cell, error) {
 			return nil, err
 		}
 	}
+}
+
+// addLacking adds the parts of the rows that follow in the current part, if there are any: those of
+// its statement have vanished. Without them, the page would look like the last one.
+func (p *pageRows) addLacking() error {
+	p.Source.Close() // since a session runs one statement at a time
+	p.Source = failedRows{}
+	p.part.mayLack = false // from now on, it has no more rows
+	following := p.following()
+	hasKeys, err := p.hasKeys(following)
+	if err != nil {
+		return err
+	}
+	p.part.emptyReads++
+	if p.part.rows > 0 || !hasKeys {
+		p.part.emptyReads = 0
+	}
+	if !hasKeys {
+		return nil
+	}
+	if p.part.emptyReads == MaxAttempts { // rows vanish all the time: they are read without their keys
+		for i := range following {
+			following[i].FasterPart = nil
+		}
+	}
+	p.parts = slices.Concat(following, p.parts)
+	return nil
+}
+
+// following returns the parts of the rows after the last one of the current part.
+func (p *pageRows) following() []query.Plan {
+	part := p.part.plan
+	part.PageKeys = nil
+	if p.part.rows == 0 {
+		return []query.Plan{part}
+	}
+	place := *p.result.plan.Place
+	place.After = p.part.last
+	parts, _ := place.Parts(part)
+	return parts
+}
+
+// hasKeys reports whether parts of a page have keys of rows, or are read without them.
+func (p *pageRows) hasKeys(parts []query.Plan) (bool, error) {
+	for _, part := range parts {
+		limited := p.limited(part)
+		if limited.PageKeys == nil {
+			return true, nil
+		}
+		st, err := p.result.compile(limited, query.CompileKeyCount)
+		if err != nil {
+			return false, err
+		}
+		keys := int64(0)
+		err = readRow(p.result.session, st, p.result.limits().Row, func(cells []row.Cell) {
+			keys = cells[0].Int
+		})
+		if err != nil || keys > 0 {
+			return keys > 0, err
+		}
+	}
+	return false, nil
 }
 
 // endOfPage ends a page that is followed by a row.

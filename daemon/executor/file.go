@@ -155,6 +155,8 @@ type fileSession struct {
 
 func (s *fileSession) table() (*dialect.Dialect, string) { return s.dialect, s.source.quoted }
 
+func (s *fileSession) consistent() bool { return true }
+
 func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
 	stmt, err := s.conn.Prepare(st.SQL)
 	if err != nil {

@@ -57,6 +57,8 @@ type Session interface {
 	// limitSteps makes a statement fail with fault.Timeout after so many of SQLite's instructions,
 	// until it is called with 0. A server has no such limit.
 	limitSteps(n int)
+	// consistent reports whether all reads of a statement see the same rows.
+	consistent() bool
 	// totals returns the remembered totals of the database.
 	totals() *totals
 	// content identifies the content of the database that the statements of the session

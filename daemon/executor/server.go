@@ -159,6 +159,10 @@ func WithOption(statement, option string) string {
 
 func (s *serverSession) limitSteps(int) {}
 
+// consistent is false: only a database with row versioning reads all rows as of the start of a
+// statement.
+func (s *serverSession) consistent() bool { return false }
+
 func (s *serverSession) totals() *totals { return s.server.remember }
 
 func (s *serverSession) content() string { return "" }

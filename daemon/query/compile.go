@@ -70,6 +70,15 @@ func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error)
 	return b.done([]record.Type{record.Long})
 }
 
+// CompileKeyCount returns the statement that counts the keys of the rows of a plan with PageKeys.
+func CompileKeyCount(p *Plan, d *dialect.Dialect, _ string) (Statement, error) {
+	b := newBuilder(p, d, nil, nil)
+	b.text("SELECT " + d.CountAll + " FROM (")
+	b.fragment(p.PageKeys)
+	b.text(") AS k")
+	return b.done([]record.Type{record.Long})
+}
+
 // CompileAggregates returns the statement that computes the plan's aggregates: one
 // row with a column for each.
 func CompileAggregates(p *Plan, d *dialect.Dialect, source string) (Statement, error) {

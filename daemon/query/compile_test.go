@@ -261,6 +261,18 @@ func TestCompilePageKeysAfterImplied(t *testing.T) {
 	}
 }
 
+// TestCompileKeyCount checks that the keys of a page are counted with their arguments.
+func TestCompileKeyCount(t *testing.T) {
+	kind, _ := registry.Lookup("DB_Class")
+	id := Arg{Field: NoField, Type: record.Long, Value: wire.Value{Int: 7}}
+	plan := &Plan{Kind: kind, Take: 3, PageKeys: &Fragment{SQL: "SELECT ID FROM k WHERE ID > ?", Args: []Arg{id}}}
+	s, err := CompileKeyCount(plan, dialect.TSQL(), "[T]")
+	const want = "SELECT COUNT_BIG(*) FROM (SELECT ID FROM k WHERE ID > @p1) AS k"
+	if err != nil || s.SQL != want || len(s.Args) != 1 {
+		t.Errorf("the number of keys: got %s with %d arguments, %v, want %s with 1", s.SQL, len(s.Args), err, want)
+	}
+}
+
 // TestCompileLongPattern checks the limit of SQL Server for patterns: 4,000
 // characters, regardless of their number of bytes.
 func TestCompileLongPattern(t *testing.T) {

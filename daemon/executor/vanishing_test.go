@@ -1,0 +1,206 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+// vanishing is a file that is like a server without row versioning: rows may vanish between the two
+// reads of a statement, of the keys of a page and of its rows.
+type vanishing struct {
+	*File
+	vanish [][2]int64 // the first and last ID of the rows that vanish in each statement with keys
+}
+
+func (f *vanishing) Session(ctx context.Context, kind *record.Kind, several bool) (Session, error) {
+	s, err := f.File.Session(ctx, kind, several)
+	return &vanishingSession{Session: s, file: f}, err
+}
+
+type vanishingSession struct {
+	Session
+	file *vanishing
+}
+
+func (*vanishingSession) consistent() bool { return false }
+
+func (s *vanishingSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
+	source, err := s.Session.run(st, limit)
+	isOfKeys := strings.Contains(st.SQL, " IN (SELECT ID")
+	if err != nil || !isOfKeys || len(s.file.vanish) == 0 {
+		return source, err
+	}
+	ids := s.file.vanish[0]
+	s.file.vanish = s.file.vanish[1:]
+	remaining := new(fixedRows)
+	for {
+		cells, err := source.Next()
+		if err != nil {
+			return nil, err
+		}
+		if cells == nil {
+			break
+		}
+		if id := cells[0].Int; id < ids[0] || id > ids[1] {
+			remaining.rows = append(remaining.rows, slices.Clone(cells))
+		}
+	}
+	source.Close()
+	conn := s.Session.(*fileSession).conn
+	return remaining, conn.Exec(fmt.Sprintf("DELETE FROM T WHERE ID BETWEEN %d AND %d", ids[0], ids[1]))
+}
+
+// fixedRows are rows that have been read.
+type fixedRows struct{ rows [][]row.Cell }
+
+func (r *fixedRows) Next() ([]row.Cell, error) {
+	if len(r.rows) == 0 {
+		return nil, nil
+	}
+	cells := r.rows[0]
+	r.rows = r.rows[1:]
+	return cells, nil
+}
+
+func (*fixedRows) Close() error { return nil }
+
+// byKeys returns a part of a page of T that first selects the keys of its rows.
+func byKeys(part *query.Plan) *query.Plan {
+	after := int64(0)
+	for _, c := range part.Where {
+		if c.Operator == record.GreaterThan {
+			after = max(after, c.Operands[0].Int)
+		}
+	}
+	number := func(n int64) query.Arg {
+		return query.Arg{Field: query.NoField, Type: record.Long, Value: wire.Value{Int: n}}
+	}
+	faster := *part
+	faster.PageKeys = &query.Fragment{
+		SQL:  "SELECT ID FROM T WHERE ID > ? ORDER BY ID LIMIT ?",
+		Args: []query.Arg{number(after), number(part.Take)},
+	}
+	return &faster
+}
+
+// TestRowsThatVanish checks that pages by cursor have all rows that remain although others vanish
+// between the reads of a statement, and that no page looks like the last one because of them.
+func TestRowsThatVanish(t *testing.T) {
+	always := make([][2]int64, 0, 4*MaxAttempts)
+	for i := range cap(always) {
+		first := int64(4*i + 1)
+		always = append(always, [2]int64{first, first + 3}) // all rows of a statement
+	}
+	for name, c := range map[string]struct {
+		vanish [][2]int64
+		want   string // IDs of the rows by page
+	}{
+		"none":                   {nil, "[[1 2 3] [4 5 6] [7 8 9] [10 11 12]]"},
+		"all of a page":          {[][2]int64{{1, 4}}, "[[5 6 7] [8 9 10] [11 12]]"},
+		"of two reads":           {[][2]int64{{1, 4}, {5, 8}}, "[[9 10 11] [12]]"},
+		"a row of a page":        {[][2]int64{{2, 2}}, "[[1 3 4] [5 6 7] [8 9 10] [11 12]]"},
+		"the first row":          {[][2]int64{{1, 1}}, "[[2 3 4] [5 6 7] [8 9 10] [11 12]]"},
+		"the row after the page": {[][2]int64{{4, 4}}, "[[1 2 3] [5 6 7] [8 9 10] [11 12]]"},
+		"of the second page":     {[][2]int64{{0, 0}, {4, 7}}, "[[1 2 3] [8 9 10] [11 12]]"},
+		"the last rows":          {[][2]int64{{0, 0}, {0, 0}, {0, 0}, {10, 12}}, "[[1 2 3] [4 5 6] [7 8 9] []]"},
+		"all rows":               {always, "[[]]"},
+	} {
+		file := &vanishing{vanish: c.vanish}
+		file.File = NewFile(newTable(t, "CREATE TABLE T (ID int PRIMARY KEY); "+
+			"INSERT INTO T VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12)"),
+			(*record.Kind).Source, nil, nil)
+		if got := fmt.Sprint(pagesOfKeys(t, file)); got != c.want {
+			t.Errorf("%s: got the pages %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestRowsThatVanishForLong checks that a page is read without keys if rows vanish again and again.
+func TestRowsThatVanishForLong(t *testing.T) {
+	file := &vanishing{}
+	var rows []string
+	for id := range 4 * (MaxAttempts + 3) {
+		rows = append(rows, fmt.Sprintf("(%d)", id+1))
+	}
+	for i := range MaxAttempts + 2 {
+		first := int64(4*i + 1)
+		file.vanish = append(file.vanish, [2]int64{first, first + 3})
+	}
+	file.File = NewFile(newTable(t, "CREATE TABLE T (ID int PRIMARY KEY); INSERT INTO T VALUES "+
+		strings.Join(rows, ", ")), (*record.Kind).Source, nil, nil)
+	got := pagesOfKeys(t, file)
+	if len(got) == 0 || len(got[0]) == 0 || got[0][0] != 4*MaxAttempts+1 {
+		t.Errorf("got the pages %v, want the first one to start with the ID %d", got, 4*MaxAttempts+1)
+	}
+}
+
+// pagesOfKeys returns the IDs of T by pages of three rows, each of which is read by keys.
+func pagesOfKeys(t *testing.T, file Database) (pages [][]int64) {
+	t.Helper()
+	field := record.Field{Name: "ID", Type: record.Int, Filter: record.OrderedFilter}
+	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{field}, Key: []string{"ID"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := registry.Kinds()[0]
+	cursors := query.NewCursors([32]byte{})
+	cursor := ""
+	for range 100 {
+		r := query.Request{Kind: kind, Take: 3, Cursor: &cursor}
+		if cursor == "" {
+			err = cursors.Start(&r, nil, kind.KeyFields())
+		} else {
+			err = cursors.Continue(&r, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := query.NewPlan(&r, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan.FasterPart = byKeys
+		ids, next := readPage(t, file, plan)
+		pages = append(pages, ids)
+		if next == "" {
+			return pages
+		}
+		cursor = next
+	}
+	t.Fatalf("the pages do not end: %v", pages)
+	return nil
+}
+
+// readPage returns the first cells of the rows of a page, and the cursor of the next one.
+func readPage(t *testing.T, file Database, plan *query.Plan) (ids []int64, next string) {
+	t.Helper()
+	result, err := Select(t.Context(), file, func() Limits { return Limits{} }, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer result.Close()
+	for {
+		cells, err := result.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cells == nil {
+			break
+		}
+		ids = append(ids, cells[0].Int)
+	}
+	tail, err := result.Tail(int64(len(ids)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids, tail.Next
+}
