@@ -62,7 +62,7 @@ func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
 		withheld:   make(map[string]bool),
 		postponed:  make(map[int64]postponedMessage),
 	}
-	q.incidents.isUnknown = q.endpoint.breaker.open() // it was failing when an earlier process ended
+	q.incidents.publishedUnknown = q.endpoint.breaker.open() // it was failing when an earlier process ended
 	q.sequences = sequences{q: q, byKey: make(map[string]*sequence)}
 	return q
 }
