@@ -33,32 +33,49 @@ func (b *batch) events() []*publication {
 }
 
 // addNotices creates an event for each subscription that the batch disables, and for each incident,
-// written in the same transaction. Subscriptions that are already disabled are dropped.
+// written in the same transaction.
 func (b *batch) addNotices(now time.Time) {
-	known := make(map[int64]bool)
-	b.disabled = slices.DeleteFunc(b.disabled, func(d Disabled) bool {
-		sub := b.subs.Subscription(d.Subscription)
-		isObsolete := sub == nil || !sub.Active() || known[d.Subscription]
-		known[d.Subscription] = true
-		return isObsolete
-	})
-
-	b.notices = nil
+	b.dropObsolete()
+	b.notices = nil // those of an attempt to write the batch that has failed
 	for _, d := range b.disabled {
-		sub := b.subs.Subscription(d.Subscription)
-		notice := incident{record.SubscriptionDisabled, webhook.SubscriptionDisabledBody{
-			SubscriptionID:   sub.GUID,
-			EventName:        sub.Pattern,
-			Reason:           d.Reason,
-			DisabledDateTime: d.At.UTC(),
-		}}
-		p := notice.publication(now)
-		p.exclude = sub.ID
-		b.notices = append(b.notices, p)
+		b.notices = append(b.notices, b.disabledNotice(d, now))
 	}
 	for _, i := range b.incidents {
 		b.notices = append(b.notices, i.publication(now))
 	}
+}
+
+// dropObsolete drops the disabling of subscriptions that were removed or are disabled, and all but the
+// first of the same one.
+func (b *batch) dropObsolete() {
+	var disabled []Disabled
+	seen := make(map[int64]bool)
+	for _, d := range b.disabled {
+		sub := b.subs.Subscription(d.Subscription)
+		if sub == nil || !sub.Active() || seen[d.Subscription] {
+			continue
+		}
+		seen[d.Subscription] = true
+		disabled = append(disabled, d)
+	}
+	b.disabled = disabled
+}
+
+// disabledNotice returns the event that a subscription is disabled, which it does not receive itself.
+func (b *batch) disabledNotice(d Disabled, now time.Time) *publication {
+	sub := b.subs.Subscription(d.Subscription)
+	notice := incident{
+		name: record.SubscriptionDisabled,
+		body: webhook.SubscriptionDisabledBody{
+			SubscriptionID:   sub.GUID,
+			EventName:        sub.Pattern,
+			Reason:           d.Reason,
+			DisabledDateTime: d.At.UTC(),
+		},
+	}
+	p := notice.publication(now)
+	p.exclude = sub.ID
+	return p
 }
 
 // changesOf returns the batch's changes of messages, in order.
