@@ -231,28 +231,42 @@ func (p *pending) next() *batch {
 	}
 	p.overfull = false
 
-	n, size := 0, 0
-	for n < len(p.waiting) && n < rows && (n == 0 || size+p.waiting[n].size() <= batchBytes) {
-		size += p.waiting[n].size()
-		n++
-	}
-	b.publications = p.waiting[:n:n]
-	p.waiting = p.waiting[n:]
-	p.bytes -= size
-	if len(p.waiting) == 0 {
-		p.waiting = nil
-	}
-
-	n = min(len(p.disabled), batchRows) // each creates an event
-	b.disabled, p.disabled = p.disabled[:n:n], p.disabled[n:]
-	n = min(len(p.incidents), batchRows-len(b.disabled))
-	b.incidents, p.incidents = p.incidents[:n:n], p.incidents[n:]
-	n = min(len(p.results), batchRows)
-	b.results, p.results = p.results[:n:n], p.results[n:]
+	b.publications = p.nextEvents(rows)
+	b.disabled = takeFirst(&p.disabled, batchRows)
+	b.incidents = takeFirst(&p.incidents, batchRows-len(b.disabled)) // both create events
+	b.results = takeFirst(&p.results, batchRows)
 	if len(p.results) == 0 {
 		p.timer.Stop()
 	}
 	return b
+}
+
+// nextEvents removes and returns the events of the next batch: at most rows of them, and of batchBytes
+// unless the first one alone is larger. The lock is held.
+func (p *pending) nextEvents(rows int) []*publication {
+	n, size := 0, 0
+	for n < len(p.waiting) && n < rows {
+		event := p.waiting[n].size()
+		if n > 0 && size+event > batchBytes {
+			break
+		}
+		size += event
+		n++
+	}
+	p.bytes -= size
+	events := takeFirst(&p.waiting, n)
+	if len(p.waiting) == 0 {
+		p.waiting = nil // frees the array
+	}
+	return events
+}
+
+// takeFirst removes and returns the first n elements of a list, or all if there are fewer.
+func takeFirst[T any](list *[]T, n int) []T {
+	n = min(n, len(*list))
+	first := (*list)[:n:n]
+	*list = (*list)[n:]
+	return first
 }
 
 // restore puts everything but the events of a batch that could not be written back in
