@@ -215,6 +215,9 @@ func helpAuth(page cmdline.Page) {
   3. the login that whctl login stored for the profile, if its address and user are
      the same
 
+If WHCTL_URL is set, WHCTL_TOKEN and WHCTL_PASSWORD belong to that service: they are
+not sent to another one that is named by --url.
+
   whctl login --profile prod --url https://erp01:5050 --user jsmith
   whctl login --password-file secret.txt --remember
   whctl whoami

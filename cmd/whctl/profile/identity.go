@@ -1,8 +1,10 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -64,7 +66,7 @@ func (k *Connector) findIdentity(c *cli.Context) (Identity, error) {
 		token, err := SecretFile(path)
 		return Identity{token: token, Source: "file " + path}, err
 	}
-	if token := k.Env(EnvToken); token != "" {
+	if token := k.environmentSecret(c, EnvToken, "--token-file"); token != "" {
 		return Identity{token: token, Source: "variable " + EnvToken}, nil
 	}
 	password, source, err := k.GivenPassword(c)
@@ -98,11 +100,52 @@ func (k *Connector) GivenPassword(c *cli.Context) (password, source string, err 
 		k.passwordSource = "file " + path
 		return password, k.passwordSource, err
 	}
-	password = k.Env(EnvPassword)
+	password = k.environmentSecret(c, EnvPassword, "--password-file")
 	if password != "" {
 		k.passwordSource = "variable " + EnvPassword
 	}
 	return password, "variable " + EnvPassword, nil
+}
+
+// environmentSecret returns the secret in a variable; empty if it is not set, or for another service
+// than the one of the command line. Then a notice names the flag that takes a secret.
+func (k *Connector) environmentSecret(c *cli.Context, variable, flag string) string {
+	secret := k.Env(variable)
+	if secret == "" || !k.addressesAnotherService() {
+		return secret
+	}
+	k.Notice(c, "%s is not sent: it belongs to the service in %s, %s, not to that of --url; use %s, or set %[2]s",
+		variable, EnvURL, k.environmentOrigin(), flag)
+	return ""
+}
+
+// addressesAnotherService reports whether --url has another origin than WHCTL_URL. The secrets of the
+// environment are for the service of the environment: whctl must not send them to another one, which
+// may be a service for tests, or a mistake.
+func (k *Connector) addressesAnotherService() bool {
+	if k.Env(EnvURL) == "" || k.settings == nil {
+		return false
+	}
+	chosen := k.settings.Values["url"]
+	isFromFlag := chosen.Origin == "flag --url"
+	return isFromFlag && originOf(chosen.Text) != k.environmentOrigin()
+}
+
+// environmentOrigin returns the origin of WHCTL_URL; empty if it cannot be parsed.
+func (k *Connector) environmentOrigin() string { return originOf(address.completed(k.Env(EnvURL))) }
+
+// originOf returns the scheme, host and port of an address; empty if it cannot be parsed.
+func originOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	scheme := strings.ToLower(u.Scheme)
+	standardPort := "80"
+	if scheme == "https" {
+		standardPort = "443"
+	}
+	return scheme + "://" + strings.ToLower(u.Hostname()) + ":" + cmp.Or(u.Port(), standardPort)
 }
 
 // Password returns the password of the credentials; empty if there is none.
@@ -181,6 +224,9 @@ func (k *Connector) storeSession(c *cli.Context, i Identity, session string) {
 
 // Overriding returns the environment variables that take precedence over a stored login.
 func (k *Connector) Overriding() []string {
+	if k.addressesAnotherService() {
+		return nil
+	}
 	names := []string{EnvToken, EnvPassword}
 	return slices.DeleteFunc(names, func(name string) bool { return k.Env(name) == "" })
 }
@@ -200,7 +246,7 @@ func (k *Connector) HowToSignIn() string {
 			k.passwordSource, login)
 	}
 	hasNone := k.passwordSource == "" && k.identity != nil && k.identity.Source == nowhere
-	if hasNone && k.Env(EnvUser) != "" {
+	if hasNone && k.Env(EnvUser) != "" && k.Env(EnvPassword) == "" {
 		return fmt.Sprintf("the variable %s is empty or not set; set it, or %s", EnvPassword, login)
 	}
 	return login
