@@ -40,6 +40,12 @@ const serviceHead = `#
 # that require a restart: whd service restart.
 `
 
+// namesHead is added if the file of a service has names of files.
+const namesHead = `#
+# The names of files of secrets are those of this machine: check them if you copy this
+# file to another one.
+`
+
 // ServiceSample writes the initial settings file of a service, with the settings of flags. It
 // also sets data_dir, so that other commands of whd find the service's data. The file of a secret
 // is read to check the secret, but the settings file has only its absolute path.
@@ -61,6 +67,7 @@ func serviceSample(w io.Writer, on platform, flags Layer, env []string) error {
 	c := serviceDefaults(on, env)
 	dataDir, _ := settingNamed("data_dir")
 	set := Layer{{setting: dataDir, text: c.DataDir}}
+	head := sampleHead + serviceHead
 	for _, g := range flags {
 		// Installers pass an empty text for settings that were not chosen.
 		if g.setting.notInFile || g.text == "" {
@@ -71,9 +78,12 @@ func serviceSample(w io.Writer, on platform, flags Layer, env []string) error {
 			return fmt.Errorf("%s: %w", g.origin, err)
 		}
 		set = append(set, written)
+		if written.inFile {
+			head = sampleHead + serviceHead + namesHead
+		}
 	}
 	text := sampleOf(c, set)
-	text = strings.Replace(text, sampleHead, sampleHead+serviceHead, 1)
+	text = strings.Replace(text, sampleHead, head, 1)
 	_, err := io.WriteString(w, text)
 	return err
 }
@@ -96,7 +106,7 @@ func (g assignment) forSample(previous assignment) (assignment, error) {
 		g.text = g.setting.text(&c)
 	}
 	if g.inFile {
-		// The service has another current directory.
+		// The service, and commands such as whd check, have other current directories.
 		g.text, err = filepath.Abs(g.text)
 		if err != nil {
 			return g, err

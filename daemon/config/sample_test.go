@@ -113,6 +113,28 @@ func TestServiceSampleNamesFiles(t *testing.T) {
 	}
 }
 
+// TestServiceSampleWarnsOfNames checks that only a settings file with absolute names of files has the
+// note that they may not exist on another machine.
+func TestServiceSampleWarnsOfNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("erp", []byte("demo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const warning = "names of files of secrets are those of this machine"
+	for args, isWanted := range map[string]bool{"--erp-file erp": true, "--erp demo": false} {
+		flags, err := parseFlags(strings.Fields(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sample strings.Builder
+		err = serviceSample(&sample, thisPlatform(), flags, nil)
+		if err != nil || strings.Contains(sample.String(), warning) != isWanted {
+			t.Errorf("%s: got %v and the text %.900s, want %q in it: %t",
+				args, err, sample.String(), warning, isWanted)
+		}
+	}
+}
+
 // TestServiceSampleKeepsShare checks that a share of one, which looks like an integer, can be read, and
 // that one that a user has typed as an integer can be, too.
 func TestServiceSampleKeepsShare(t *testing.T) {
