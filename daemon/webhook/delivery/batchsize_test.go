@@ -133,3 +133,42 @@ func TestPruningLimitsWriterTime(t *testing.T) {
 		})
 	}
 }
+
+// laterStore has many messages, none of which are old.
+type laterStore struct {
+	Store
+	calls []Prune
+}
+
+func (s *laterStore) Prune(_ context.Context, p Prune) (Removed, error) {
+	s.calls = append(s.calls, p)
+	r := Removed{Last: p.After}
+	if !p.SkipBlocks {
+		r.Beyond = p.After + 5000
+	}
+	return r, nil
+}
+
+// TestScanSkipsLaterMessages checks that the daily scan does not read all messages to find old ones
+// behind later ones.
+func TestScanSkipsLaterMessages(t *testing.T) {
+	s := &laterStore{}
+	config := &Config{
+		Store:     s,
+		Attempts:  1,
+		Retention: func() webhook.Retention { return webhook.Retention{Successful: time.Hour} },
+	}
+	c := new(clock)
+	core := &core{Config: config, clock: c, queues: newQueueSet(config, c), recorder: stats.NewRecorder()}
+	j := &janitor{core: core, pace: filePace}
+	j.continueScan()
+	for _, remove := range []removal{j.prune, j.pruneBeyond, j.pruneBeyond} {
+		r, err := remove(t.Context())
+		if err != nil || r.More {
+			t.Errorf("got %+v and the error %v, want an end", r, err)
+		}
+	}
+	if len(s.calls) != 2 || !s.calls[1].SkipBlocks || s.calls[1].After != 5000 || s.calls[1].Now.IsZero() {
+		t.Errorf("got the calls %+v, want one that reads messages, and one that skips blocks after 5000", s.calls)
+	}
+}

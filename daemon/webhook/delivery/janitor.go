@@ -26,10 +26,10 @@ type scan struct {
 	startedAt time.Time
 	retention webhook.Retention // in effect for this scan
 
-	// Once in a scan, all messages are read: old ones can be behind many with later times, which were
-	// added while the clock was ahead.
+	// Once in a scan, old messages are searched behind many with later times, which were added while
+	// the clock was ahead.
 	beyond     int64 // ID at which this continues; 0 before its start
-	isComplete bool  // all have been read
+	isComplete bool  // there are no more
 }
 
 // removal removes a limited number of obsolete rows of one kind.
@@ -128,7 +128,7 @@ func (j *janitor) prune(ctx context.Context) (Removed, error) {
 	if scan.retention.Successful == 0 && scan.retention.Failed == 0 {
 		return Removed{}, nil
 	}
-	r, err := j.pruneAfter(ctx, scan.after)
+	r, err := j.pruneSome(ctx, Prune{After: scan.after})
 	if err != nil {
 		return r, err
 	}
@@ -138,13 +138,13 @@ func (j *janitor) prune(ctx context.Context) (Removed, error) {
 }
 
 // pruneBeyond removes messages that the scan does not reach, since those before them have later
-// times.
+// times. It reads only blocks that can have some: nearly always none.
 func (j *janitor) pruneBeyond(ctx context.Context) (Removed, error) {
 	scan := &j.scan
 	if scan.beyond == 0 || scan.isComplete {
 		return Removed{}, nil
 	}
-	r, err := j.pruneAfter(ctx, scan.beyond)
+	r, err := j.pruneSome(ctx, Prune{After: scan.beyond, SkipBlocks: true})
 	if err != nil {
 		return r, err
 	}
@@ -154,15 +154,13 @@ func (j *janitor) pruneBeyond(ctx context.Context) (Removed, error) {
 	return r, nil
 }
 
-// pruneAfter removes some messages with higher IDs after the retention of the scan.
-func (j *janitor) pruneAfter(ctx context.Context, id int64) (Removed, error) {
-	now := j.storeTime()
-	r, err := j.Store.Prune(ctx, Prune{
-		After:      id,
-		Limit:      j.rows,
-		Successful: cutoff(j.scan.retention.Successful, now),
-		Failed:     cutoff(j.scan.retention.Failed, now),
-	})
+// pruneSome removes some of the selected messages after the retention of the scan.
+func (j *janitor) pruneSome(ctx context.Context, p Prune) (Removed, error) {
+	p.Now = j.storeTime()
+	p.Limit = j.rows
+	p.Successful = cutoff(j.scan.retention.Successful, p.Now)
+	p.Failed = cutoff(j.scan.retention.Failed, p.Now)
+	r, err := j.Store.Prune(ctx, p)
 	if err != nil {
 		return r, err
 	}

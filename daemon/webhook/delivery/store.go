@@ -269,6 +269,11 @@ type Prune struct {
 	Limit      int       // maximum number of messages to remove
 	Successful time.Time // removes messages delivered before; zero for none
 	Failed     time.Time // removes messages finally failed before; zero for none
+
+	// SkipBlocks continues at the next block of messages, some of which were added before Successful or
+	// Failed, or after Now: the clock was ahead when they were. The other blocks are not read.
+	SkipBlocks bool
+	Now        time.Time // by the clock of the store
 }
 
 // Removed is the result of one step of a removal.

@@ -21,6 +21,13 @@ const pruneWindow = 5000
 // it are older ones only if the clock was ahead for some time: Beyond is where they may begin.
 // There is no index on the age, since every delivery would have to maintain it.
 func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed, error) {
+	if p.SkipBlocks {
+		first, err := e.firstOfOldBlock(ctx, p)
+		if err != nil || first == 0 {
+			return delivery.Removed{Last: p.After}, err
+		}
+		p.After = max(p.After, first-1)
+	}
 	messages, r, err := expired(ctx, e.db, p)
 	if err != nil {
 		return delivery.Removed{}, e.fault(err, "reading old messages")
@@ -39,6 +46,22 @@ func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed,
 		removed.Last = left[0].id - 1
 	}
 	return removed, nil
+}
+
+// firstOfOldBlock returns the first ID of the next block that Prune does not skip; 0 if there is none.
+//
+// A message that was added while the clock was ahead may have been saved before. After its time has
+// come, it is found when its block is old: at most as late as the clock was ahead.
+func (e *Engine) firstOfOldBlock(ctx context.Context, p delivery.Prune) (int64, error) {
+	cutoff := p.Successful
+	if p.Failed.After(cutoff) {
+		cutoff = p.Failed
+	}
+	return e.queryInt(ctx, "finding old messages", `SELECT COALESCE(MIN(FirstID), 0) FROM whd.WH_MessageBlock
+WHERE LastID > @After AND (AddedSince < @Cutoff OR AddedUntil > @Now)`,
+		sql.Named("After", p.After),
+		sql.Named("Cutoff", appdb.Timestamp(cutoff)),
+		sql.Named("Now", appdb.Timestamp(p.Now)))
 }
 
 // expired returns messages with an expired retention, from p.After on. The Removed has the ID of the

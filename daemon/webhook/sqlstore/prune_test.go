@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"database/sql"
 	"fmt"
 	"testing"
 	"time"
@@ -148,4 +149,42 @@ func TestRemovalRestoresSync(t *testing.T) {
 		t.Errorf("removed %d messages (%v), want 2", got.Rows, err)
 	}
 	expectSynced("a removal")
+}
+
+// TestPruningSkipsBlocks checks that Prune with SkipBlocks reads only blocks with old messages, or with
+// some of a clock that was ahead.
+func TestPruningSkipsBlocks(t *testing.T) {
+	t.Run("file", func(t *testing.T) { pruningSkipsBlocks(t, hooksInFile(t)) })
+	t.Run("server", func(t *testing.T) { pruningSkipsBlocks(t, hooksOnServer(t, mssqltest.Database(t))) })
+}
+
+func pruningSkipsBlocks(t *testing.T, w *Store) {
+	r, l := subscribed(t, w)
+	b := hookBatch(w.mustVersion(t), 11, 3, r, l, "{}")
+	w.mustWrite(t, b)
+	w.mustWrite(t, delivery.Batch{Version: b.Version, Leases: b.Leases, Outcomes: succeeded(b)})
+
+	cutoff := hookNoon.Add(time.Hour)
+	now := hookNoon.Add(24 * time.Hour)
+	young, ahead := cutoff.Add(time.Hour), now.Add(time.Hour)
+	for _, c := range []struct {
+		name         string
+		since, until time.Time // period of the blocks, independent of the times of their messages
+		after        int64
+		rows         int
+	}{
+		{"young blocks", young, young, 0, 0},
+		{"behind the blocks", hookNoon, young, 1 << 40, 0},
+		{"blocks of a clock that was ahead", young, ahead, 0, 1},
+		{"old blocks", hookNoon, young, 0, 1},
+	} {
+		w.mustExec(t, `UPDATE whd.WH_MessageBlock SET AddedSince = @Since, AddedUntil = @Until`,
+			sql.Named("Since", appdb.Timestamp(c.since)), sql.Named("Until", appdb.Timestamp(c.until)))
+		p := delivery.Prune{After: c.after, Limit: 1, Successful: cutoff, SkipBlocks: true, Now: now}
+		got, err := w.Engine.Prune(t.Context(), p)
+		isEnd := !got.More && got.Beyond == 0
+		if err != nil || got.Rows != c.rows || isEnd != (c.rows == 0) {
+			t.Errorf("%s: pruned %+v (%v), want %d rows, and more of them if there are any", c.name, got, err, c.rows)
+		}
+	}
 }
