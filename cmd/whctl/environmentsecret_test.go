@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,7 +19,8 @@ func TestSecretOfAnotherService(t *testing.T) {
 		if r.URL.Path == "/auth" {
 			sent += "password"
 		}
-		serveObjects(w, r)
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"Version":"1.0","Limits":{}}`)
 	}))
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
