@@ -184,9 +184,7 @@ const pathTry = "/Pages/Try/"
 // MainRoute returns the route for new programs: the first one that does not start with the name of a
 // format.
 func (o *Operation) MainRoute() Route {
-	i := slices.IndexFunc(o.Routes, func(r Route) bool {
-		return !slices.Contains(InPath(r.Path), formatMember)
-	})
+	i := slices.IndexFunc(o.Routes, func(r Route) bool { return !strings.Contains(r.Path, formatMember) })
 	return o.Routes[max(i, 0)]
 }
 

@@ -63,6 +63,7 @@ func TestMetadataOfEveryOperation(t *testing.T) {
 	}
 
 	for _, kind := range record.Builtin().Kinds() {
+		index.wantText(t, "<code>/Queries/"+kind.Name+"</code>")
 		page := asBrowser(c).do("GET /metadata?op="+kind.Name, "").want(t, 200)
 		for _, f := range kind.Fields {
 			page.wantText(t, `<th scope="row">`+f.Name+"</th><td>"+f.TypeName()+"</td>")
