@@ -214,11 +214,15 @@ func (p pageWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
 	for _, name := range slices.Sorted(maps.Keys(s.Meta)) {
 		details = append(details, Pair{name, s.Meta[name]})
 	}
+	similar := suggestions(p.site.Base, s.Message)
+	if similar != nil {
+		s.Message, _, _ = strings.Cut(s.Message, "; did you mean") // the links say it
+	}
 	return execute(dst, "failure", failurePage{
 		Page:        Page{Title: failureTitle(s.ErrorCode), Site: p.site},
 		Status:      s,
 		Advice:      advice[s.ErrorCode],
-		Suggestions: suggestions(p.site.Base, s.Message),
+		Suggestions: similar,
 		FieldErrors: newPairList("Members of the request", fieldErrors),
 		Details:     newPairList("Details", details),
 	})

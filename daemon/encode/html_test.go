@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 )
 
@@ -321,5 +322,16 @@ func TestStylePolicy(t *testing.T) {
 	}
 	if policy := StylePolicy(); !strings.HasPrefix(policy, "'sha256-") || !strings.HasSuffix(policy, "='") {
 		t.Errorf("policy %s", policy)
+	}
+}
+
+// TestSimilarNamesAreLinked checks that an error page has similar names once, as links.
+func TestSimilarNamesAreLinked(t *testing.T) {
+	html := format(t, "html").For(Site{Base: "/erp"})
+	status := wire.ResponseStatus{ErrorCode: "NotFound", Message: "unknown record kind Parcel; did you mean Parcels?"}
+	page := string(html.Failure(nil, status, nil))
+	link := `Did you mean <a href="/erp/Queries/Parcels">Parcels</a>?`
+	if !strings.Contains(page, link) || strings.Contains(page, "did you mean") {
+		t.Errorf("got %s; want the name once, in %s", page, link)
 	}
 }
