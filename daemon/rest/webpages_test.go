@@ -229,7 +229,7 @@ func TestSubscriptionPages(t *testing.T) {
 
 	c.send(t, c.do("GET /Pages/Subscribers/New", "").want(t, 200)).want(t, 400).wantText(t, "Name")
 	shop := c.follow(t, c.send(t, c.do("GET /Pages/Subscribers/New", ""), "Name", "Acme <b>"))
-	form := c.do("GET "+shop.link(t, "New subscription"), "").want(t, 200).wantText(t, "of Acme &lt;b&gt;")
+	form := c.do("GET "+shop.link(t, "New subscription"), "").want(t, 200).wantText(t, "for Acme &lt;b&gt;")
 	bad := c.send(t, form, "URL", "nonsense", "EventName", "debtor.created", "WhereName", "Total", "WhereValue", "1").
 		want(t, 400).wantText(t, `role="alert"`, `value="nonsense"`, `value="Total"`)
 	longer := c.send(t, bad, "More", "1").want(t, 200)
@@ -259,7 +259,7 @@ func TestSubscriptionPages(t *testing.T) {
 	path := regexp.MustCompile(`/Pages/Messages/[0-9a-f-]{36}`).FindString(list.body)
 	c.do("GET "+path, "").want(t, 200).wantText(t, "404 Not Found", "unknown shop &lt;script&gt;", "X-Token: ***",
 		"Total is over <b>5</b>")
-	c.do("GET /Pages/Why?Key=D1", "").want(t, 200).wantText(t, "404", path)
+	c.do("GET /Pages/Why?Key=D1", "").want(t, 200).wantText(t, "404", path, `<span class="state bad" aria-hidden="true">✗</span>`)
 
 	c.follow(t, c.send(t, c.do("GET "+edit, "").want(t, 200), "URL", right.url+"/in")).wantText(t, "Saved.", right.url)
 	waitFor(t, "the delivery", func() bool { return right.got.Load() == 1 })

@@ -145,7 +145,7 @@ func (h portal) subscriber(x *edge.Context, v webhook.Visitor) (wire.Subscriber,
 func (h portal) newForm(x *edge.Context, v webhook.Visitor) subscriptionForm {
 	theirs := h.subscriptionsOf(v)
 	return subscriptionForm{
-		Page:   theirs.frame(x, "New subscription of "+v.Name, theirs.subscriptionsLink()),
+		Page:   theirs.frame(x, "New subscription for "+v.Name, theirs.subscriptionsLink()),
 		Action: pathPortalSubscribe,
 		Back:   pathPortalSubscriptions,
 		Button: "Add the subscription",

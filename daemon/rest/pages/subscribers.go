@@ -327,7 +327,7 @@ func (h subscribers) subscriptions() subscriptions { return subscriptions{everyo
 func newSubscription(x *edge.Context, s *wire.Subscriber) subscriptionForm {
 	address := subscriberAddress(s.ItemNo)
 	return subscriptionForm{
-		Page:   frame(x, "New subscription of "+s.Name, subscribersLink, encode.Link{Name: s.Name, URL: address}),
+		Page:   frame(x, "New subscription for "+s.Name, subscribersLink, encode.Link{Name: s.Name, URL: address}),
 		Action: address + "/Subscribe",
 		Back:   address,
 		Button: "Add the subscription",

@@ -105,6 +105,10 @@ func whyStepOf(x *edge.Context, s wire.WhyStep) whyStep {
 	if sign, ok := signs[s.Step]; ok {
 		step.Sign, step.Class = sign[0], sign[1]
 	}
+	isAccepted := s.Code >= http.StatusOK && s.Code < http.StatusMultipleChoices
+	if s.Step == wire.WhyAttempt && !isAccepted {
+		step.Sign, step.Class = "✗", "bad"
+	}
 	if s.MessageID != "" {
 		step.MessageURL = x.Base + addressOf(s.MessageID)
 	}
