@@ -34,6 +34,11 @@ func (p *probes) add(m *webhook.Message) {
 	}
 }
 
+// remove removes a message that was attempted: its retry is due at another time, if there is one.
+func (p *probes) remove(id int64) {
+	p.failed = slices.DeleteFunc(p.failed, func(m failedMessage) bool { return m.id == id })
+}
+
 // take removes and returns the failed message for the next probe. It returns false if the next
 // probe is a message that was never sent, or if no retry is due.
 func (p *probes) take(now time.Time) (failedMessage, bool) {

@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -81,6 +82,86 @@ func TestProbesUseScheduleOfSubscription(t *testing.T) {
 		x.fakeSender.setStatus(inTurn(200))
 		x.advance(5 * time.Hour)
 	})
+}
+
+// maxProbeGap is the longest time between two attempts at a failing endpoint with messages that are
+// due: a delay of 10 minutes, and a little for the attempt and its result.
+const maxProbeGap = 10*time.Minute + 5*time.Second
+
+// longSchedule has steps that are longer than maxProbeGap.
+var longSchedule = []time.Duration{
+	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+	time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+}
+
+// probeTimes records when an endpoint was attempted that fails until it recovers.
+type probeTimes struct {
+	mu       sync.Mutex
+	last     time.Time
+	longest  time.Duration // between two attempts, or the start and the first one
+	recovers bool
+}
+
+// status responds to an attempt.
+func (p *probeTimes) status(int, *webhook.Message) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	p.longest = max(p.longest, now.Sub(p.last))
+	p.last = now
+	if p.recovers {
+		return 200
+	}
+	return 0
+}
+
+// recover makes the endpoint accept further attempts. It returns the longest time without one
+// until now.
+func (p *probeTimes) recover() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.recovers = true
+	return max(p.longest, time.Since(p.last))
+}
+
+// TestProbesWhileMessagesArrive publishes messages at an interval for half a day while the endpoint
+// is dead. Since messages are due at all times, it is probed at least every 10 minutes, and a
+// delivery follows as soon after its recovery.
+func TestProbesWhileMessagesArrive(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		first    int // messages before the endpoint is known to be dead
+		interval time.Duration
+	}{
+		{"few messages", 6, 20 * time.Minute},
+		{"more failures than are kept for probes", 20, 5 * time.Minute},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				x.policy.Schedule = longSchedule
+				endpoint := &probeTimes{last: time.Now()}
+				x.fakeSender.setStatus(endpoint.status)
+				x.subscribe("http://127.0.0.1/hook", "*")
+				for range c.first {
+					x.publish("debtor.updated", "x")
+				}
+				for began := time.Now(); time.Since(began) < 12*time.Hour; {
+					x.advance(c.interval)
+					x.publish("debtor.updated", "y")
+				}
+				longest := endpoint.recover()
+				if longest > maxProbeGap {
+					t.Errorf("the dead endpoint was not attempted for %s, want %s at most", longest, maxProbeGap)
+				}
+
+				x.advance(maxProbeGap)
+				if x.count("SY_WebhookMessage WHERE Status = 1") == 0 {
+					t.Errorf("nothing was delivered within %s of the recovery", maxProbeGap)
+				}
+				x.advance(48 * time.Hour)
+			})
+		})
+	}
 }
 
 // attemptTotals returns the number of attempts, and the number of messages without one.

@@ -212,6 +212,7 @@ func (q *queue) settled(m *webhook.Message) {
 	// only the message of an attempt is in memory.
 	mustReload := q.stale[m.ID] || q.endpoint.breaker.open()
 	q.removeUnsettled(m.ID)
+	q.probes.remove(m.ID)
 
 	switch {
 	case !m.Status.Open() || !q.enabled():
