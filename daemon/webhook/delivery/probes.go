@@ -78,14 +78,15 @@ func (p *probes) page(subscription int64, partitions cursors, now time.Time) (Pa
 	}, true
 }
 
-// addProbe adds the message of a probe. If it has gone, or if there is no memory for it, the next
-// probe is read like all other messages.
+// addProbe adds the message of a probe. If it has gone or is due later, or if there is no memory for
+// it, the next probe is read like all other messages.
 func (q *queue) addProbe(p Page, messages []*webhook.Message) {
 	if len(messages) == 0 || messages[0].ID != p.probe || !p.loaded(messages[0]) {
 		return
 	}
 	m := messages[0]
-	if !q.has(m.ID) && !q.settledSinceRead[m.ID] {
+	isDue := !m.Next.After(p.Until) // another daemon may have attempted it since
+	if isDue && !q.has(m.ID) && !q.settledSinceRead[m.ID] {
 		q.admit(m, true)
 	}
 }

@@ -164,6 +164,31 @@ func TestProbesWhileMessagesArrive(t *testing.T) {
 	}
 }
 
+// TestProbesAfterMove moves the retries of messages that have failed in the store, as another daemon
+// does that has held the partition for a time. They are due later than the probes expect, and must
+// not take the place of messages that are due.
+func TestProbesAfterMove(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		x.policy.Schedule = longSchedule
+		endpoint := &probeTimes{last: time.Now()}
+		x.fakeSender.setStatus(endpoint.status)
+		x.subscribe("http://127.0.0.1/hook", "*")
+		for range 50 {
+			x.publish("debtor.updated", "x")
+		}
+		x.advance(5 * time.Minute)
+		later := time.Now().UTC().Add(6 * time.Hour).Format("2006-01-02T15:04:05.0000000")
+		x.exec("UPDATE SY_WebhookMessage SET NextAttemptDateTime = '" + later + "' WHERE Status = 2")
+
+		x.advance(time.Hour)
+		longest := endpoint.recover()
+		if longest > maxProbeGap {
+			t.Errorf("the dead endpoint was not attempted for %s, want %s at most", longest, maxProbeGap)
+		}
+		x.advance(48 * time.Hour)
+	})
+}
+
 // attemptTotals returns the number of attempts, and the number of messages without one.
 func (x *simulation) attemptTotals() (attempts, untried int) {
 	x.t.Helper()
