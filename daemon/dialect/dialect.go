@@ -57,6 +57,11 @@ type File struct {
 	// none. Columns must have the types of package erp: a hidden column does not convert
 	// operands.
 	HideFields bool
+
+	// RowID is the name of the row ID of the table, the last term of the order of a page. It is
+	// empty if the table has none, or if it is not needed: the fields that complete each order
+	// identify a row.
+	RowID string
 }
 
 // Column is a column of the table in the database.

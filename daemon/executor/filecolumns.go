@@ -14,7 +14,7 @@ func (f *File) dialectOf(conn *sqlite.Conn, table *fileTable) (*dialect.Dialect,
 		return nil, err
 	}
 	if isOwn {
-		return f.indexed, nil
+		return f.ownDialect(conn, table)
 	}
 	kind := table.kind
 	if kind.Database != record.RecordsDB {
@@ -26,6 +26,7 @@ func (f *File) dialectOf(conn *sqlite.Conn, table *fileTable) (*dialect.Dialect,
 	}
 	d := *f.dialect
 	d.File.Typed = true
+	d.File.RowID = facts.rowID
 	d.Columns = make([]dialect.Column, len(kind.Fields))
 	for _, c := range facts.columns {
 		field, found := kind.ByColumn(c.Name)
@@ -41,6 +42,25 @@ func (f *File) dialectOf(conn *sqlite.Conn, table *fileTable) (*dialect.Dialect,
 			d.Columns[field].Compared = comparedDecimal[affinity]
 		}
 	}
+	return &d, nil
+}
+
+// ownDialect returns the dialect of one of our own tables. If it needs no row ID, this is not
+// checked again: reading the version of the schema takes a part of the time of a short page.
+func (f *File) ownDialect(conn *sqlite.Conn, table *fileTable) (*dialect.Dialect, error) {
+	if table.isIdentified.Load() {
+		return f.indexed, nil
+	}
+	facts, err := table.read(conn)
+	if err != nil {
+		return nil, err
+	}
+	if facts.rowID == "" {
+		table.isIdentified.Store(true)
+		return f.indexed, nil
+	}
+	d := *f.indexed
+	d.File.RowID = facts.rowID
 	return &d, nil
 }
 

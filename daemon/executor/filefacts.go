@@ -1,6 +1,10 @@
 package executor
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -13,6 +17,7 @@ type tableFacts struct {
 	decimal map[string]bool // the columns that are compared with the collation DEC
 	keys    []mssql.KeyColumn
 	leading []string // see FileLeading
+	rowID   string   // see fileRowID
 }
 
 // read returns the facts about a table. They are read from the catalogue again only after its
@@ -46,6 +51,10 @@ func (t *fileTable) read(conn *sqlite.Conn) (*tableFacts, error) {
 	if err != nil {
 		return nil, err
 	}
+	facts.rowID, err = fileRowID(conn, t, facts)
+	if err != nil {
+		return nil, err
+	}
 	t.facts.Store(facts)
 	return facts, nil
 }
@@ -65,4 +74,42 @@ func decimalColumns(conn *sqlite.Conn, table string, columns []sqlite.Column) (m
 		decimal[c.Name] = collation == "DEC"
 	}
 	return decimal, nil
+}
+
+// rowIDs are the names of the row ID of a table. A column with one of them hides it.
+var rowIDs = []string{"_rowid_", "rowid", "oid"}
+
+// fileRowID returns the name of the row ID of a table if the fields that complete an order do not
+// identify a row. It is empty if they do, or if there is no row ID, as in a view.
+func fileRowID(conn *sqlite.Conn, table *fileTable, facts *tableFacts) (string, error) {
+	if completesOrder(table.kind, facts.keys) {
+		return "", nil
+	}
+	hasRowID, err := conn.HasRowID(table.name)
+	if err != nil || !hasRowID {
+		return "", err
+	}
+	for _, name := range rowIDs {
+		isColumn := func(c sqlite.Column) bool { return strings.EqualFold(c.Name, name) }
+		if !slices.ContainsFunc(facts.columns, isColumn) {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// completesOrder reports whether the fields that complete the order of a page identify a row.
+func completesOrder(kind *record.Kind, keys []mssql.KeyColumn) bool {
+	fields := kind.KeyFields()
+	if fields == nil {
+		fields = []int{kind.KeyField()}
+	}
+	strict := slices.Clone(keys)
+	for i, c := range keys {
+		strict[i].Nullable = c.Nullable || c.Unchecked
+	}
+	return FindKey(strict, func(column string) (int, bool) {
+		field, found := kind.ByColumn(column)
+		return field, found && slices.Contains(fields, field)
+	}) != nil
 }

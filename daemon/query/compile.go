@@ -403,6 +403,29 @@ func (b *builder) orderBy() {
 			b.text(" DESC")
 		}
 	}
+	if b.needsRowID() {
+		b.rowID()
+	}
+}
+
+// needsRowID reports whether rows that are equal in the order may end one page and start the next.
+// SQLite sorts them in another way for another page, since it may read that by another index: a
+// reader would miss some and get others twice. A page by cursor starts after a whole key.
+func (b *builder) needsRowID() bool {
+	p := b.plan
+	isPartOfOrder := len(p.Order) > 0 && p.Paged() && p.Place == nil
+	hasRowID := b.d.File.RowID != "" && !p.Distinct && p.Mask == nil
+	return isPartOfOrder && hasRowID
+}
+
+// rowID ends the order with the row ID. It has the direction of the last field, as an index has that
+// is read backwards.
+func (b *builder) rowID() {
+	b.separator(len(b.order), " ORDER BY ", ", ")
+	b.text(b.d.File.RowID)
+	if len(b.order) > 0 && b.order[len(b.order)-1].Desc {
+		b.text(" DESC")
+	}
 }
 
 // page writes Skip and Take in the order that the dialect requires.

@@ -284,6 +284,14 @@ func (c *Conn) IsStored(table string) (isStored bool, err error) {
 	return isStored, err
 }
 
+// HasRowID reports whether a name is that of a table with row IDs. A view has none, nor has a table
+// that was created WITHOUT ROWID.
+func (c *Conn) HasRowID(table string) (hasRowID bool, err error) {
+	const sql = `SELECT 1 FROM pragma_table_list(?1) WHERE schema = 'main' AND type = 'table' AND NOT wr`
+	_, hasRowID, err = c.QueryInt(sql, table)
+	return hasRowID, err
+}
+
 // equalities is a query for the collation of a column, which the catalogue does not have for
 // views: it compares values in a compound of which the column is the first part, and which
 // therefore has its collation.
