@@ -78,10 +78,16 @@ func (s *suite) makeRows(k *record.Kind) [][]any {
 		rows[i] = make([]any, len(k.Fields))
 		for j, f := range k.Fields {
 			values := valuesOf[f.Type]
-			if f.Null && (i+j)%(len(values)+1) == len(values) {
-				continue
+			n := len(values)
+			if f.Null {
+				n++ // a null follows the values
 			}
-			rows[i][j] = values[(i+j)%len(values)]
+			// Each field starts with another value, so that rows combine different ones. The values
+			// repeat with a period of at most the number of rows, which therefore have all of them.
+			value := (i + j) % n
+			if value < len(values) {
+				rows[i][j] = values[value]
+			}
 		}
 	}
 	return rows
