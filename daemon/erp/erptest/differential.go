@@ -90,9 +90,9 @@ func (s *suite) check(t *testing.T, kind *record.Kind, field int, name string, o
 	for _, row := range got {
 		excess[row]++
 	}
-	stored := s.stored(kind)
-	for i, values := range stored.rows {
-		row := stored.texts[i]
+	rows := s.rowsOf(kind)
+	for i, values := range rows.stored {
+		row := rows.texts[i]
 		isWanted := s.matches(f.Type, values[field], op, operands)
 		switch {
 		case !s.caps.supports(op, operands[0], values[field]):

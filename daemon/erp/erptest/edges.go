@@ -48,29 +48,28 @@ var edges = map[record.Type][]any{
 	},
 }
 
-// stored are the rows of a kind, as stored and as returned by the database.
-type stored struct {
-	rows  [][]any
-	texts []string // by row
+// edgeRows are the rows of a kind.
+type edgeRows struct {
+	stored [][]any
+	texts  []string // as the database returns the rows
 }
 
-// stored returns the rows of a kind, which it makes the first time.
-func (s *suite) stored(k *record.Kind) stored {
-	made, ok := s.kinds[k.Name]
-	if !ok {
-		made.rows = s.makeRows(k)
-		for _, r := range made.rows {
-			made.texts = append(made.texts, s.valuesText(k, r))
-		}
-		s.kinds[k.Name] = made
+// rowsOf returns the rows of a kind, which it makes the first time.
+func (s *suite) rowsOf(k *record.Kind) edgeRows {
+	rows, ok := s.rows[k.Name]
+	if ok {
+		return rows
 	}
-	return made
+	rows.stored = s.makeRows(k)
+	for _, row := range rows.stored {
+		rows.texts = append(rows.texts, s.valuesText(k, row))
+	}
+	s.rows[k.Name] = rows
+	return rows
 }
 
-// edgeRows returns rows in which every field has every edge value of its type, and
-// null if it is nullable.
-func (s *suite) edgeRows(k *record.Kind) [][]any { return s.stored(k).rows }
-
+// makeRows returns rows in which every field has every edge value of its type, and null if it is
+// nullable.
 func (s *suite) makeRows(k *record.Kind) [][]any {
 	valuesOf := s.part.storedValues(s.values)
 	rows := make([][]any, 1+len(valuesOf[record.Text])) // texts have the most values

@@ -27,7 +27,7 @@ func Run(t *testing.T, open Opener, caps Capabilities, part Part) {
 		values: caps.edges(),
 		part:   part,
 		ranks:  make(map[record.Type]map[string]int),
-		kinds:  make(map[string]stored),
+		rows:   make(map[string]edgeRows),
 	}
 	if caps.Collation {
 		s.readOrder(t, record.Text, record.TextFilter)
@@ -64,7 +64,7 @@ type suite struct {
 	store    *storage.Store
 	values   map[record.Type][]any          // the edge values of each type
 	ranks    map[record.Type]map[string]int // the database's order of values, if it differs from ours
-	kinds    map[string]stored
+	rows     map[string]edgeRows            // by kind
 	queries  int
 }
 
@@ -76,7 +76,7 @@ func (s *suite) seed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.store = s.open(t, s.registry)
-	rows := func(k *record.Kind) iter.Seq[[]any] { return slices.Values(s.edgeRows(k)) }
+	rows := func(k *record.Kind) iter.Seq[[]any] { return slices.Values(s.rowsOf(k).stored) }
 	seeded, err := s.store.Seed(context.Background(), s.registry.Kinds(), rows)
 	if err != nil {
 		t.Fatal(err)

@@ -133,7 +133,7 @@ func (g grouping) bounds() []any {
 // evaluate returns the expected groups by their keys.
 func (s *suite) evaluate(g grouping) map[string]*group {
 	groups := make(map[string]*group)
-	for _, row := range s.stored(g.kind).rows {
+	for _, row := range s.rowsOf(g.kind).stored {
 		v := row[g.valueIndex]
 		isWithin := func() bool { return s.matches(g.value().Type, v, record.Between, g.bounds()) }
 		if g.isSummed && (v == nil || !isWithin()) {

@@ -25,7 +25,7 @@ func lookup(t *testing.T, registry *record.Registry, name string) *record.Kind {
 func roundTrip(t *testing.T, s *suite) {
 	for _, kind := range s.registry.Kinds() {
 		got, tail := s.run(t, s.store, kind, nil)
-		want := slices.Clone(s.stored(kind).texts)
+		want := slices.Clone(s.rowsOf(kind).texts)
 		if tail.Total != int64(len(want)) || !tail.Known {
 			t.Errorf("%s: got total %+v, want %d", kind.Name, tail, len(want))
 		}
@@ -41,7 +41,7 @@ func roundTrip(t *testing.T, s *suite) {
 // Take, and that it can be turned off.
 func totals(t *testing.T, s *suite) {
 	kind := lookup(t, s.registry, "IN_Colours")
-	count := len(s.edgeRows(kind))
+	count := len(s.rowsOf(kind).stored)
 	for _, c := range []struct {
 		members   query.Members
 		wantRows  int
@@ -86,7 +86,7 @@ func paging(t *testing.T, s *suite) {
 func (s *suite) readPages(t *testing.T, kind *record.Kind, order query.Member) []string {
 	t.Helper()
 	var rows []string
-	for skip := 0; skip <= len(s.edgeRows(kind)); skip += 20 {
+	for skip := 0; skip <= len(s.rowsOf(kind).stored); skip += 20 {
 		members := query.Members{order, member("Skip", strconv.Itoa(skip)), member("Take", "20")}
 		page, _ := s.run(t, s.store, kind, members)
 		rows = append(rows, page...)
@@ -96,7 +96,7 @@ func (s *suite) readPages(t *testing.T, kind *record.Kind, order query.Member) [
 
 // sorted returns the rows of a kind by a field and the first field, which is always ascending.
 func (s *suite) sorted(kind *record.Kind, field int, isDescending bool) [][]any {
-	rows := slices.Clone(s.edgeRows(kind))
+	rows := slices.Clone(s.rowsOf(kind).stored)
 	slices.SortStableFunc(rows, func(a, b []any) int {
 		c := s.compareNulls(kind.Fields[field].Type, a[field], b[field])
 		if isDescending {
@@ -165,7 +165,7 @@ func aggregates(t *testing.T, s *suite) {
 	count := 0
 	sum := 0
 	distinct := make(map[string]bool)
-	for _, r := range s.edgeRows(kind) {
+	for _, r := range s.rowsOf(kind).stored {
 		if s.matches(record.Decimal, r[1], record.Between, []any{"1", "10"}) {
 			value, _ := strconv.ParseFloat(r[1].(string), 64) // 1, 9 and 10 only
 			count++

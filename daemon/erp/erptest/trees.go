@@ -35,9 +35,9 @@ func trees(t *testing.T, s *suite) {
 		}
 		got, tail := executortest.Read(t, s.store, plan)
 		var want []string
-		for i, r := range s.stored(kind).rows {
+		for i, r := range s.rowsOf(kind).stored {
 			if matches(r) {
-				want = append(want, s.stored(kind).texts[i])
+				want = append(want, s.rowsOf(kind).texts[i])
 			}
 		}
 		slices.Sort(got)
@@ -102,7 +102,7 @@ func (s *suite) drawLeaf(t *rapid.T, kind *record.Kind) tree {
 		operands := rapid.SampledFrom(s.operandLists(f.Type, op)).Draw(t, "operands")
 		unsupported := func(r []any) bool { return !s.caps.supports(op, operands[0], r[field]) }
 		isNotGiven := f.Type == record.Bytes && operandText(operands[0]) == ""
-		if isNotGiven || slices.ContainsFunc(s.stored(kind).rows, unsupported) {
+		if isNotGiven || slices.ContainsFunc(s.rowsOf(kind).stored, unsupported) {
 			continue
 		}
 		c := query.Condition{Field: field, Operator: op}
