@@ -167,6 +167,25 @@ func TestNoAttemptsWhileLeaseLapses(t *testing.T) {
 	})
 }
 
+// TestAttemptsWhileNothingIsTakenOver checks that a daemon that renews its lease goes on sending while
+// the store refuses to look for expired leases of others.
+func TestAttemptsWhileNothingIsTakenOver(t *testing.T) {
+	twoDaemons(t, func(first, second *simulation) {
+		first.subscribe("https://shop.example/", "debtor.*")
+		first.advance(5 * time.Second)
+		busy := deliverytest.Unavailable("busy")
+		first.faultyStore.SetRule(deliverytest.Refuse(busy), deliverytest.TakeOver)
+		first.advance(2 * first.term)
+		first.publish("debtor.updated", "x")
+		first.advance(time.Second)
+		if sent, _ := first.fakeSender.counts(); sent != 1 {
+			t.Errorf("%d messages were sent under a lease that was renewed, want 1", sent)
+		}
+		first.faultyStore.SetRule(nil, deliverytest.TakeOver)
+		first.advance(first.term)
+	})
+}
+
 // TestChangesOfOtherDaemonsAreStreamed checks that changes of messages at one daemon are
 // streamed at the other one, in order and once, while a stream is open.
 func TestChangesOfOtherDaemonsAreStreamed(t *testing.T) {

@@ -54,6 +54,7 @@ func (k *leaseKeeper) renew(ctx context.Context) error {
 		return err
 	}
 	current.held = held
+	k.queues.setLeases(current) // attempts may start even if one of the next steps fails
 	if err := k.releaseIdle(ctx, &current); err != nil {
 		return err
 	}
@@ -63,10 +64,8 @@ func (k *leaseKeeper) renew(ctx context.Context) error {
 	}
 	if len(taken) > 0 {
 		k.Log.Info("took over partitions with expired leases", "partitions", len(taken))
-	}
-	current.held = append(current.held, taken...)
-	k.queues.setLeases(current)
-	if len(taken) > 0 {
+		current.held = append(current.held, taken...)
+		k.queues.setLeases(current)
 		wake.Signal(k.taken)
 	}
 	return k.clock.set(ctx, k.Store)
