@@ -18,11 +18,12 @@ import (
 // that they share. Its lock guards all of it.
 type queueSet struct {
 	clock    *clock
-	maxLimit int                              // maximum number of concurrent attempts per endpoint
-	dispatch func()                           // starts attempts; called with the lock held
-	cancel   func(*queue)                     // cancels the attempts of a queue; called with the lock held
-	moved    func(*webhook.Subscription)      // reports a new URL; called with the lock held
-	makeDue  func(subscription int64)         // makes open messages due; called with the lock held
+	maxLimit int                         // maximum number of concurrent attempts per endpoint
+	dispatch func()                      // starts attempts; called with the lock held
+	cancel   func(*queue)                // cancels the attempts of a queue; called with the lock held
+	moved    func(*webhook.Subscription) // reports a new URL; called with the lock held
+	// makeDue makes messages due that have failed at an old URL; called with the lock held
+	makeDue  func(subscription int64, isPresentURL bool)
 	snapshot atomic.Pointer[webhook.Snapshot] // the subscriptions; changed with the lock held
 
 	mu      sync.Mutex
@@ -274,7 +275,8 @@ func (s *queueSet) settle(r *webhook.AttemptResult) {
 	isAtOldURL := q.moved[r.Message.ID] // the URL changed before the result was written
 	q.settled(r.Message)
 	if isAtOldURL && r.After.Status.Open() && r.After.Next.After(s.clock.Now()) {
-		s.makeDue(q.id)
+		isPresentURL := q.sub != nil && q.sub.URL == r.URL // it has changed, and changed back
+		s.makeDue(q.id, isPresentURL)
 	}
 	if s.budget.inDemand(r.Message) {
 		q.trim(s.clock.Now())

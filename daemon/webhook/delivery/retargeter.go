@@ -27,7 +27,7 @@ type retargeter struct {
 // move is a change of the URL of a subscription.
 type move struct {
 	subscription int64
-	at           time.Time // messages that were saved later were attempted at the new URL
+	at           time.Time // messages that were saved later were attempted at the new URL; zero if unknown
 	start        time.Time // when their due times are changed, by the local clock
 	isLimited    bool      // by retargetInterval
 }
@@ -66,15 +66,21 @@ func (r *retargeter) add(sub *webhook.Subscription) {
 	r.replace(m)
 }
 
-// queueUp queues a subscription with a message that has failed at an old URL.
-func (r *retargeter) queueUp(subscription int64) {
+// queueUp queues a subscription with a message that has failed at an old URL, by which it is found.
+// If that is the present URL again, it is found by its time: messages that were saved until now are
+// due, even if they have failed since the move.
+func (r *retargeter) queueUp(subscription int64, isPresentURL bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m := &move{subscription: subscription, at: r.Now(), start: time.Now()}
+	m := &move{subscription: subscription, start: time.Now()}
 	i := r.indexOf(subscription)
 	if i >= 0 {
+		m.at = r.waiting[i].at
 		m.start = r.waiting[i].start
 		m.isLimited = r.waiting[i].isLimited
+	}
+	if isPresentURL {
+		m.at = r.Now()
 	}
 	r.replace(m)
 }

@@ -271,6 +271,36 @@ func (x *simulation) changeURLAndBack(order webhook.Order, delayed string) {
 	clear(x.fakeSender.sent) // attempts of a queue with an order were cancelled and are not recorded
 }
 
+// TestFailureAtOldURLAfterMove writes that a message has failed at the old URL after another one has
+// failed at the new URL. Only the first one is due at once.
+func TestFailureAtOldURLAfterMove(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		x.policy.Schedule = []time.Duration{time.Hour, time.Hour}
+		attempts := deliverytest.NewGate()
+		x.fakeSender.setStatus(func(int, *webhook.Message) int {
+			_ = attempts.Hold(context.Background(), func(context.Context) error { return nil })
+			return 404
+		})
+		sub := x.subscribe("https://shop.example/old", "debtor.*", func(s *webhook.Subscription) {
+			s.MaxPerMinute = 30
+		})
+		x.publish("debtor.updated", "attempted at both URLs")
+		x.publish("debtor.updated", "attempted two seconds later")
+		x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.Write)
+		attempts.Open()
+		x.advance(time.Second)
+		x.correct(sub, "https://shop.example/new", admin.Caller{Owner: "user:ann", Admin: true})
+		x.advance(3 * time.Second)
+		x.faultyStore.SetRule(nil, deliverytest.Write)
+
+		x.advance(10 * time.Second)
+		x.expect("SY_WebhookMessage WHERE Attempts = 2", 1)
+		x.expect("SY_WebhookMessage WHERE Attempts = 1 AND URL = 'https://shop.example/new'", 1)
+		x.fakeSender.setStatus(inTurn(200))
+		x.advance(3 * time.Hour)
+	})
+}
+
 // TestURLsInTurn goes on changing the URL with only a SubscriberID. The messages are due at most
 // once a minute.
 func TestURLsInTurn(t *testing.T) {
