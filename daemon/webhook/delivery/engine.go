@@ -106,8 +106,8 @@ func New(c Config) *Engine {
 	e.dispatcher.pause = newPause(core.Log, e.dispatcher.resume)
 	core.queues.dispatch = e.dispatcher.dispatch
 	core.queues.cancel = e.dispatcher.cancel
-	core.queues.moved = retargeter.add
-	core.queues.makeDue = retargeter.queueUp
+	core.queues.urlChanged = retargeter.urlChanged
+	core.queues.oldURLFailed = retargeter.oldURLFailed
 	return e
 }
 

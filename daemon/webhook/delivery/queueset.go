@@ -18,13 +18,14 @@ import (
 // that they share. Its lock guards all of it.
 type queueSet struct {
 	clock    *clock
-	maxLimit int                         // maximum number of concurrent attempts per endpoint
-	dispatch func()                      // starts attempts; called with the lock held
-	cancel   func(*queue)                // cancels the attempts of a queue; called with the lock held
-	moved    func(*webhook.Subscription) // reports a new URL; called with the lock held
-	// makeDue makes messages due that have failed at an old URL; called with the lock held
-	makeDue  func(subscription int64, isPresentURL bool)
+	maxLimit int                              // maximum number of concurrent attempts per endpoint
 	snapshot atomic.Pointer[webhook.Snapshot] // the subscriptions; changed with the lock held
+
+	// Called with the lock held.
+	dispatch     func()                                      // starts attempts
+	cancel       func(*queue)                                // cancels the attempts of a queue
+	urlChanged   func(*webhook.Subscription)                 // see retargeter
+	oldURLFailed func(subscription int64, isPresentURL bool) // see retargeter
 
 	mu      sync.Mutex
 	byID    map[int64]*queue // keyed by subscription
@@ -207,7 +208,7 @@ func (s *queueSet) retarget(q *queue) {
 	if q.inOrder() {
 		s.cancel(q)
 	}
-	s.moved(q.sub)
+	s.urlChanged(q.sub)
 }
 
 // setLeases replaces the leases.
@@ -276,7 +277,7 @@ func (s *queueSet) settle(r *webhook.AttemptResult) {
 	q.settled(r.Message)
 	if isAtOldURL && r.After.Status.Open() && r.After.Next.After(s.clock.Now()) {
 		isPresentURL := q.sub != nil && q.sub.URL == r.URL // it has changed, and changed back
-		s.makeDue(q.id, isPresentURL)
+		s.oldURLFailed(q.id, isPresentURL)
 	}
 	if s.budget.inDemand(r.Message) {
 		q.trim(s.clock.Now())

@@ -11,13 +11,16 @@ import (
 )
 
 // retargeter makes the open messages of subscriptions due after a change of the URL: they need
-// not wait out the schedule of the old one. Each daemon does so in its own partitions. If it ends
-// before, this follows at the next start, or after its partitions are taken over: the time of the
-// change is stored with the URL.
+// not wait out the schedule of the old one. Each daemon makes those in its own partitions due. The
+// time of the change is stored with the URL: a daemon that starts, or takes partitions over,
+// completes the moves of one that ended before it had made all messages due.
 type retargeter struct {
 	*core
-	wake    chan struct{}   // buffered; also signalled when partitions were taken over
-	resumed map[int64]int64 // fences of leases under which earlier moves are done, by partition; of run
+	wake chan struct{} // buffered; also signalled when partitions were taken over
+
+	// resumed has the partitions for which resume is done, with the fences of their leases: a
+	// partition that is leased again may have new moves to complete. Only run uses it.
+	resumed map[int64]int64
 
 	mu      sync.Mutex
 	waiting []*move             // at most one for each subscription
@@ -53,9 +56,10 @@ func newRetargeter(c *core) *retargeter {
 	return r
 }
 
-// add queues a subscription with a new URL, which has not failed yet. With only a SubscriberID, it
-// waits for the end of the interval: a second URL may be the one that is right.
-func (r *retargeter) add(sub *webhook.Subscription) {
+// urlChanged makes the messages of a subscription with a new URL due, and resets its health: the new
+// URL has not failed yet. After a change with only a SubscriberID, the next such change waits for
+// the end of the interval: a second URL may be the one that is right.
+func (r *retargeter) urlChanged(sub *webhook.Subscription) {
 	r.pending.setHealth(Health{Subscription: sub.ID})
 	m := &move{subscription: sub.ID, at: r.Now(), start: time.Now(), isLimited: sub.Owner.Name == ""}
 	r.mu.Lock()
@@ -63,13 +67,13 @@ func (r *retargeter) add(sub *webhook.Subscription) {
 	if last, ok := r.limited[sub.ID]; ok && m.isLimited {
 		m.start = last.Add(retargetInterval)
 	}
-	r.replace(m)
+	r.queue(m)
 }
 
-// queueUp queues a subscription with a message that has failed at an old URL, by which it is found.
+// oldURLFailed makes a message due that has failed at an old URL, by which it is found in the store.
 // If that is the present URL again, it is found by its time: messages that were saved until now are
 // due, even if they have failed since the move.
-func (r *retargeter) queueUp(subscription int64, isPresentURL bool) {
+func (r *retargeter) oldURLFailed(subscription int64, isPresentURL bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := &move{subscription: subscription, start: time.Now()}
@@ -82,12 +86,12 @@ func (r *retargeter) queueUp(subscription int64, isPresentURL bool) {
 	if isPresentURL {
 		m.at = r.Now()
 	}
-	r.replace(m)
+	r.queue(m)
 }
 
-// replace queues a move in place of an earlier one of the same subscription. The caller must hold
+// queue queues a move. It replaces an earlier one of the same subscription. The caller must hold
 // r.mu.
-func (r *retargeter) replace(m *move) {
+func (r *retargeter) queue(m *move) {
 	i := r.indexOf(m.subscription)
 	if i >= 0 {
 		r.waiting = slices.Delete(r.waiting, i, i+1)
@@ -107,23 +111,27 @@ func (r *retargeter) indexOf(subscription int64) int {
 	return slices.IndexFunc(r.waiting, func(m *move) bool { return m.subscription == subscription })
 }
 
-// run processes subscriptions until ctx is done.
+// run makes messages due until ctx is done.
 func (r *retargeter) run(ctx context.Context) {
-	repeat(ctx, r.Log, "making the messages of a changed subscription due failed", r.wake, 0, func(ctx context.Context) error {
-		if err := r.resume(ctx); err != nil {
+	const failure = "making the messages of a changed subscription due failed"
+	repeat(ctx, r.Log, failure, r.wake, 0, r.makeAllDue)
+}
+
+// makeAllDue completes earlier moves, and then those that may start.
+func (r *retargeter) makeAllDue(ctx context.Context) error {
+	if err := r.resume(ctx); err != nil {
+		return err
+	}
+	for {
+		m := r.next(time.Now())
+		if m == nil {
+			return nil
+		}
+		if err := r.makeDue(ctx, m); err != nil {
 			return err
 		}
-		for {
-			m := r.next(time.Now())
-			if m == nil {
-				return nil
-			}
-			if err := r.makeDue(ctx, m); err != nil {
-				return err
-			}
-			r.remove(m)
-		}
-	})
+		r.remove(m)
+	}
 }
 
 // next starts and returns a move that may start, nil if there is none.
@@ -153,7 +161,7 @@ func (r *retargeter) remove(m *move) {
 	r.waiting = slices.DeleteFunc(r.waiting, func(waiting *move) bool { return waiting == m })
 }
 
-// makeDue makes the open messages of a subscription due that have not been attempted since.
+// makeDue makes the open messages of a subscription due that have not been attempted at its new URL.
 func (r *retargeter) makeDue(ctx context.Context, m *move) error {
 	for _, lease := range r.queues.leased().held {
 		if err := r.makeDueIn(ctx, lease.Partition, m.subscription, m.at); err != nil {
@@ -163,10 +171,10 @@ func (r *retargeter) makeDue(ctx context.Context, m *move) error {
 	return nil
 }
 
-// makeDueIn makes the open messages of a subscription in a partition due.
+// makeDueIn is makeDue for the messages in one partition. moved is the time of the move.
 func (r *retargeter) makeDueIn(ctx context.Context, partition, subscription int64, moved time.Time) error {
 	for {
-		// not the time of the store: attempts are recorded by this one
+		// by the engine's clock, like the due times after attempts
 		n, err := r.Store.MakeDue(ctx, subscription, partition, moved, r.Now(), retargetBatch)
 		if err != nil {
 			return err
