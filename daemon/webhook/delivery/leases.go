@@ -81,12 +81,12 @@ func (k *leaseKeeper) releaseIdle(ctx context.Context, current *leases) error {
 			continue
 		}
 		open, err := k.Store.OpenSubscriptions(ctx, l.Partition)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case len(open) > 0:
+		}
+		if len(open) > 0 {
 			kept = append(kept, l)
-		default:
+		} else {
 			idle = append(idle, l)
 		}
 	}
@@ -104,13 +104,17 @@ func (k *leaseKeeper) reacquire(ctx context.Context) (leases, error) {
 	current := k.queues.leased()
 	current.renewed = time.Now()
 	held, err := k.Store.Renew(ctx, current.held, current.term)
+	if err != nil {
+		return leases{}, err
+	}
 	current.held = held
-	if err != nil || holds(held, current.home.Partition) {
-		return current, err
+	if holds(held, current.home.Partition) {
+		return current, nil
 	}
 	current.home, err = k.Store.Lease(ctx, current.term)
-	if err == nil {
-		current.held = append(current.held, current.home)
+	if err != nil {
+		return leases{}, err
 	}
-	return current, err
+	current.held = append(current.held, current.home)
+	return current, nil
 }

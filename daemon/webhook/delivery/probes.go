@@ -18,7 +18,7 @@ const maxProbeRetries = 16
 // A queue with an order has none, since it always attempts its first message.
 type probes struct {
 	failed  []failedMessage
-	retried bool // the last probe was a retry
+	retried bool // the failed messages had their turn at the last call of take
 }
 
 // failedMessage is a message that awaits a retry and is only in the store.
@@ -30,7 +30,7 @@ type failedMessage struct {
 // add adds a message that has failed.
 func (p *probes) add(m *webhook.Message) {
 	if len(p.failed) < maxProbeRetries && m.Status == webhook.RetryPending {
-		p.failed = append(p.failed, failedMessage{m.ID, m.Partition, m.Next})
+		p.failed = append(p.failed, failedMessage{id: m.ID, partition: m.Partition, next: m.Next})
 	}
 }
 
