@@ -10,16 +10,13 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// bulk runs operations on many messages.
-type bulk struct{ h hooks }
-
 // candidates returns messages as a query returns them.
-func (b bulk) candidates(sub webhook.Subscription, messages ...*webhook.Message) []admin.Candidate {
-	b.h.t.Helper()
+func (h hooks) candidates(sub webhook.Subscription, messages ...*webhook.Message) []admin.Candidate {
+	h.t.Helper()
 	var selected []admin.Candidate
 	for _, m := range messages {
-		current, err := b.h.Admin.Message(b.h.t.Context(), addressOf(sub, m))
-		b.h.check(err)
+		current, err := h.Admin.Message(h.t.Context(), addressOf(sub, m))
+		h.check(err)
 		selected = append(selected, admin.Candidate{
 			ID:      current.ID,
 			Status:  current.Status,
@@ -60,18 +57,18 @@ func (h hooks) oneOfEach(lease delivery.Lease, sub webhook.Subscription) statuse
 	return s
 }
 
-// expectChanged checks the results of the bulk operation did.
-func (b bulk) expectChanged(did string, got []admin.Changed, err error, want ...admin.Changed) {
-	b.h.t.Helper()
+// expectChanged checks the results of a bulk operation.
+func (h hooks) expectChanged(operation string, got []admin.Changed, err error, want ...admin.Changed) {
+	h.t.Helper()
 	if err != nil {
-		b.h.t.Fatalf("%s: %v", did, err)
+		h.t.Fatalf("%s: %v", operation, err)
 	}
 	if len(got) != len(want) {
-		b.h.t.Fatalf("%s: got %d changes, want %d: %+v", did, len(got), len(want), got)
+		h.t.Fatalf("%s: got %d changes, want %d: %+v", operation, len(got), len(want), got)
 	}
 	for i := range want {
 		if !reflect.DeepEqual(got[i], want[i]) {
-			b.h.t.Errorf("%s: change %d is\n%+v, want\n%+v", did, i, got[i], want[i])
+			h.t.Errorf("%s: change %d is\n%+v, want\n%+v", operation, i, got[i], want[i])
 		}
 	}
 }
@@ -107,7 +104,6 @@ func stillWaiting(sub webhook.Subscription, m *webhook.Message) admin.Changed {
 // retryBulk retries messages of each status. Delivered ones, and those of other subscriptions,
 // stay as they are.
 func retryBulk(h hooks) {
-	b := bulk{h}
 	sub := h.subscribe()
 	otherSub := h.subscribe()
 	lease := h.lease(time.Hour)
@@ -115,8 +111,8 @@ func retryBulk(h hooks) {
 	spared := h.oneOfEach(lease, otherSub)
 	later := noon.Add(time.Minute)
 
-	done, err := h.Admin.RetryMessages(h.t.Context(), b.candidates(sub, sent.all()...), later)
-	b.expectChanged("retry of messages of each status", done, err,
+	done, err := h.Admin.RetryMessages(h.t.Context(), h.candidates(sub, sent.all()...), later)
+	h.expectChanged("retry of messages of each status", done, err,
 		stillWaiting(sub, sent.notSent),
 		retried(sub, sent.pending, webhook.RetryPending, 500, later),
 		retried(sub, sent.failed, webhook.Failed, 410, later))
@@ -126,10 +122,13 @@ func retryBulk(h hooks) {
 	h.expectState(addressOf(sub, sent.delivered), webhook.State{Status: webhook.Successful, Attempts: 1})
 	h.expectState(addressOf(sub, sent.pending), due)
 	h.expectState(addressOf(sub, sent.failed), due)
-	h.expectIDs("open messages after the retry", h.open(lease.Partition, sub.ID),
-		sent.notSent, sent.pending, sent.failed)
+	stillOpen := h.open(lease.Partition, sub.ID)
+	h.expectIDs("open messages after the retry", stillOpen, sent.notSent, sent.pending, sent.failed)
 
-	h.expectState(addressOf(otherSub, spared.failed), webhook.State{Status: webhook.Failed, Attempts: 1})
+	h.expectState(addressOf(otherSub, spared.failed), webhook.State{
+		Status:   webhook.Failed,
+		Attempts: 1,
+	})
 	h.expectState(addressOf(otherSub, spared.pending), webhook.State{
 		Status:   webhook.RetryPending,
 		Attempts: 1,
@@ -140,37 +139,34 @@ func retryBulk(h hooks) {
 // retryBulkTwice retries messages as a query returned them before their first retry: one that had
 // failed then is left out, since its status has changed.
 func retryBulkTwice(h hooks) {
-	b := bulk{h}
 	sub := h.subscribe()
 	sent := h.oneOfEach(h.lease(time.Hour), sub)
-	selected := b.candidates(sub, sent.all()...)
+	selected := h.candidates(sub, sent.all()...)
 	_, err := h.Admin.RetryMessages(h.t.Context(), selected, noon.Add(time.Minute))
 	h.check(err)
 
 	secondTime := noon.Add(2 * time.Minute)
 	done, err := h.Admin.RetryMessages(h.t.Context(), selected, secondTime)
-	b.expectChanged("second retry of the same candidates", done, err,
+	h.expectChanged("second retry of the same candidates", done, err,
 		stillWaiting(sub, sent.notSent),
 		retried(sub, sent.pending, webhook.RetryPending, 500, secondTime))
 }
 
 // retryBulkOfNone retries a message that does not exist, and no message.
 func retryBulkOfNone(h hooks) {
-	b := bulk{h}
 	missing := []admin.Candidate{{ID: 1 << 40, Status: webhook.Failed}}
 	done, err := h.Admin.RetryMessages(h.t.Context(), missing, noon)
-	b.expectChanged("retry of a message that does not exist", done, err)
+	h.expectChanged("retry of a message that does not exist", done, err)
 	done, err = h.Admin.RetryMessages(h.t.Context(), nil, noon)
-	b.expectChanged("retry of an empty list", done, err)
+	h.expectChanged("retry of an empty list", done, err)
 }
 
 // retryBulkAttempts delivers a message after its retry: its attempts continue to count.
 func retryBulkAttempts(h hooks) {
-	b := bulk{h}
 	sub := h.subscribe()
 	lease := h.lease(time.Hour)
 	failed := h.oneOfEach(lease, sub).failed
-	_, err := h.Admin.RetryMessages(h.t.Context(), b.candidates(sub, failed), noon)
+	_, err := h.Admin.RetryMessages(h.t.Context(), h.candidates(sub, failed), noon)
 	h.check(err)
 
 	failed.Attempts = 1
@@ -187,17 +183,16 @@ func removed(
 
 // removeBulk removes messages of each status, twice. Those of other subscriptions stay as they are.
 func removeBulk(h hooks) {
-	b := bulk{h}
 	ctx := h.t.Context()
 	sub := h.subscribe()
 	otherSub := h.subscribe()
 	lease := h.lease(time.Hour)
 	sent := h.oneOfEach(lease, sub)
 	spared := h.oneOfEach(lease, otherSub)
-	selected := b.candidates(sub, sent.all()...)
+	selected := h.candidates(sub, sent.all()...)
 
 	done, err := h.Admin.RemoveMessages(ctx, selected, noon)
-	b.expectChanged("removal of messages of each status", done, err,
+	h.expectChanged("removal of messages of each status", done, err,
 		removed(sub, sent.notSent, webhook.NotSent, 0, noon),
 		removed(sub, sent.delivered, webhook.Successful, 200, noon),
 		removed(sub, sent.pending, webhook.RetryPending, 500, noon),
@@ -211,37 +206,35 @@ func removeBulk(h hooks) {
 		spared.notSent, spared.pending)
 
 	done, err = h.Admin.RemoveMessages(ctx, selected, noon)
-	b.expectChanged("second removal of the same candidates", done, err)
+	h.expectChanged("second removal of the same candidates", done, err)
 }
 
 // removeBulkShared removes one of two messages of an event. The other one keeps its body.
 func removeBulkShared(h hooks) {
-	b := bulk{h}
 	ctx := h.t.Context()
 	sub := h.subscribe()
 	otherSub := h.subscribe()
 	lease := h.lease(time.Hour)
 	both := h.publishShared(lease, sub, otherSub)
 
-	done, err := h.Admin.RemoveMessages(ctx, b.candidates(sub, both[0]), noon)
-	b.expectChanged("removal of one of two messages", done, err,
+	done, err := h.Admin.RemoveMessages(ctx, h.candidates(sub, both[0]), noon)
+	h.expectChanged("removal of one of two messages", done, err,
 		removed(sub, both[0], webhook.NotSent, 0, noon))
 	h.expectShared(otherSub, both[1])
 }
 
 // removeBulkChanged removes a message that a query returned with another status: it is left out.
 func removeBulkChanged(h hooks) {
-	b := bulk{h}
 	ctx := h.t.Context()
 	sub := h.subscribe()
 	lease := h.lease(time.Hour)
 	sent := h.send(lease, sub.ID, 2)
-	selected := b.candidates(sub, sent...)
+	selected := h.candidates(sub, sent...)
 	changed := sent[1]
 	h.record(lease, attempt(changed, 500, webhook.RetryPending, noon))
 
 	done, err := h.Admin.RemoveMessages(ctx, selected, noon)
-	b.expectChanged("removal after an attempt", done, err, removed(sub, sent[0], webhook.NotSent, 0, noon))
+	h.expectChanged("removal after an attempt", done, err, removed(sub, sent[0], webhook.NotSent, 0, noon))
 	h.expectIDs("open messages after the removal", h.open(lease.Partition, sub.ID), changed)
 	last, err := h.Admin.LastMessage(ctx)
 	h.check(err)
@@ -250,21 +243,20 @@ func removeBulkChanged(h hooks) {
 	}
 }
 
-// expectCount checks the number of results of the bulk operation did.
-func (b bulk) expectCount(did string, got []admin.Changed, err error, want int) {
-	b.h.t.Helper()
+// expectNumber checks the number of results of a bulk operation.
+func (h hooks) expectNumber(operation string, got []admin.Changed, err error, want int) {
+	h.t.Helper()
 	if err != nil {
-		b.h.t.Fatalf("%s: %v", did, err)
+		h.t.Fatalf("%s: %v", operation, err)
 	}
 	if len(got) != want {
-		b.h.t.Errorf("%s: got %d changes, want %d", did, len(got), want)
+		h.t.Errorf("%s: got %d changes, want %d", operation, len(got), want)
 	}
 }
 
 // largeBulk runs a bulk operation of the largest size on messages of two
 // subscriptions.
 func largeBulk(h hooks) {
-	b := bulk{h}
 	const half = 250 // of the largest number of messages
 	ctx := h.t.Context()
 	sub := h.subscribe()
@@ -277,11 +269,11 @@ func largeBulk(h hooks) {
 	kept := h.send(lease, sub.ID, 1)
 
 	done, err := h.Admin.RetryMessages(ctx, selected, noon)
-	b.expectCount("retry of messages without an attempt", done, err, 2*half)
+	h.expectNumber("retry of messages without an attempt", done, err, 2*half)
 	h.expectState(addressOf(sub, kept[0]), webhook.State{Next: noon})
 
 	done, err = h.Admin.RemoveMessages(ctx, selected, noon)
-	b.expectCount("removal of messages without an attempt", done, err, 2*half)
+	h.expectNumber("removal of messages without an attempt", done, err, 2*half)
 	h.expectIDs("open messages after the removal", h.open(lease.Partition, sub.ID), kept...)
 	h.expectIDs("open messages of another subscription", h.open(lease.Partition, otherSub.ID))
 }
@@ -289,23 +281,22 @@ func largeBulk(h hooks) {
 // bulkAndOutcomes runs bulk operations while results of the same messages are
 // written: each operation takes effect before or after a result, and only once.
 func bulkAndOutcomes(h hooks) {
-	b := bulk{h}
 	sub := h.subscribe()
 	lease := h.lease(time.Hour)
 	for range 4 { // small batches, since a server takes long to start many connections
 		sent := h.send(lease, sub.ID, 12)
-		removals := b.removeDuringOutcomes(lease, sent)
+		removals := h.removeDuringOutcomes(lease, sent)
 		for _, m := range sent {
-			b.expectRemovedOrFailed(sub, m, removals[m.ID])
+			h.expectRemovedOrFailed(sub, m, removals[m.ID])
 		}
 	}
 }
 
 // removeDuringOutcomes writes that messages have failed while it retries them and removes them
 // twice. It returns the number of removals by ID.
-func (b bulk) removeDuringOutcomes(lease delivery.Lease, sent []*webhook.Message) map[int64]int {
-	ctx := b.h.t.Context()
-	outcomes := b.h.batch(lease)
+func (h hooks) removeDuringOutcomes(lease delivery.Lease, sent []*webhook.Message) map[int64]int {
+	ctx := h.t.Context()
+	outcomes := h.batch(lease)
 	var failed []admin.Candidate
 	for _, m := range sent {
 		outcomes.Outcomes = append(outcomes.Outcomes, attempt(m, 500, webhook.Failed, time.Time{}))
@@ -315,7 +306,7 @@ func (b bulk) removeDuringOutcomes(lease delivery.Lease, sent []*webhook.Message
 	var mu sync.Mutex
 	removals := make(map[int64]int)
 	remove := func() error {
-		done, err := b.h.Admin.RemoveMessages(ctx, failed, noon)
+		done, err := h.Admin.RemoveMessages(ctx, failed, noon)
 		mu.Lock()
 		defer mu.Unlock()
 		for _, change := range done {
@@ -324,34 +315,34 @@ func (b bulk) removeDuringOutcomes(lease delivery.Lease, sent []*webhook.Message
 		return err
 	}
 	retry := func() error {
-		_, err := b.h.Admin.RetryMessages(ctx, failed, noon)
+		_, err := h.Admin.RetryMessages(ctx, failed, noon)
 		return err
 	}
-	write := func() error { return b.h.Engine.Write(ctx, outcomes) }
+	write := func() error { return h.Engine.Write(ctx, outcomes) }
 
 	operations := []func() error{write, retry, remove, remove}
 	concurrently(len(operations), func(i int) {
 		if err := operations[i](); err != nil {
-			b.h.t.Error(err)
+			h.t.Error(err)
 		}
 	})
 	return removals
 }
 
 // expectRemovedOrFailed checks that a message was removed once, or exists with its attempt.
-func (b bulk) expectRemovedOrFailed(sub webhook.Subscription, m *webhook.Message, removals int) {
-	b.h.t.Helper()
-	current, err := b.h.Admin.Message(b.h.t.Context(), addressOf(sub, m))
+func (h hooks) expectRemovedOrFailed(sub webhook.Subscription, m *webhook.Message, removals int) {
+	h.t.Helper()
+	current, err := h.Admin.Message(h.t.Context(), addressOf(sub, m))
 	switch removals {
 	case 0:
 		if err != nil {
-			b.h.t.Errorf("message %d, which was not removed: %v", m.ID, err)
+			h.t.Errorf("message %d, which was not removed: %v", m.ID, err)
 		} else if current.Attempts != 1 {
-			b.h.t.Errorf("the outcome of message %d was lost: %+v", m.ID, current.State)
+			h.t.Errorf("the outcome of message %d was lost: %+v", m.ID, current.State)
 		}
 	case 1:
-		b.h.expectMissing(err)
+		h.expectMissing(err)
 	default:
-		b.h.t.Errorf("message %d was removed %d times, want at most once", m.ID, removals)
+		h.t.Errorf("message %d was removed %d times, want at most once", m.ID, removals)
 	}
 }

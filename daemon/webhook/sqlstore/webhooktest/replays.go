@@ -11,21 +11,20 @@ import (
 // replays sends a delivered message again: it is open, but on pages of replays only, until its
 // attempt is recorded.
 func replays(h hooks) {
-	b := bulk{h}
 	ctx := h.t.Context()
 	r := h.subscribe()
 	l := h.lease(time.Hour)
 	later := noon.Add(time.Minute)
 	sent := h.oneOfEach(l, r)
-	selected := b.candidates(r, sent.all()...)
+	selected := h.candidates(r, sent.all()...)
 	done, err := h.Admin.ReplayMessages(ctx, selected, later)
 	due := webhook.Change{Status: webhook.RetryPending, Next: later, At: later, Code: 200}
-	b.expectChanged("replay of messages of each status", done, err,
+	h.expectChanged("replay of messages of each status", done, err,
 		changedFrom(r, sent.delivered, webhook.Successful, due))
 	replay := webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: later, Replay: true}
 	h.expectState(addressOf(r, sent.delivered), replay)
 	repeated, err := h.Admin.ReplayMessages(ctx, selected, later)
-	b.expectChanged("second replay of the same candidates", repeated, err)
+	h.expectChanged("second replay of the same candidates", repeated, err)
 
 	// The replay is not on pages of other messages.
 	page := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: later.Add(2 * time.Hour), Limit: 10}
@@ -73,17 +72,16 @@ func replays(h hooks) {
 // retryOfReplay retries a message that is to be sent again: its due time remains, and so does the one
 // that streams announce.
 func retryOfReplay(h hooks) {
-	b := bulk{h}
 	ctx := h.t.Context()
 	r := h.subscribe()
 	sent := h.oneOfEach(h.lease(time.Hour), r)
 	replayed := noon.Add(time.Minute)
-	_, err := h.Admin.ReplayMessages(ctx, b.candidates(r, sent.delivered), replayed)
+	_, err := h.Admin.ReplayMessages(ctx, h.candidates(r, sent.delivered), replayed)
 	h.check(err)
 
-	selected := b.candidates(r, sent.delivered)
+	selected := h.candidates(r, sent.delivered)
 	done, err := h.Admin.RetryMessages(ctx, selected, replayed.Add(time.Hour))
-	b.expectChanged("retry of a replay", done, err, changedFrom(r, sent.delivered, webhook.RetryPending,
+	h.expectChanged("retry of a replay", done, err, changedFrom(r, sent.delivered, webhook.RetryPending,
 		webhook.Change{Status: webhook.RetryPending, Next: replayed, Code: 200}))
 	h.expectState(addressOf(r, sent.delivered), webhook.State{
 		Status:   webhook.RetryPending,
@@ -96,7 +94,6 @@ func retryOfReplay(h hooks) {
 // orderedReplays opens messages again that were delivered before their subscription had an order:
 // they belong to the first partition then.
 func orderedReplays(h hooks) {
-	b := bulk{h}
 	ctx := h.t.Context()
 	r := h.subscribe()
 	first := h.lease(time.Hour)
@@ -109,7 +106,7 @@ func orderedReplays(h hooks) {
 	change := admin.SubscriptionChange{Ordered: &ordered}
 	_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, change, noon)
 	h.check(err)
-	selected := b.candidates(r, sent...)
+	selected := h.candidates(r, sent...)
 	n, err := h.Admin.CountOrdered(ctx, selected)
 	h.check(err)
 	if n != 2 {
