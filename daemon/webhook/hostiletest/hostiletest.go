@@ -4,6 +4,7 @@
 package hostiletest
 
 import (
+	"bufio"
 	"crypto/tls"
 	"io"
 	"net"
@@ -46,7 +47,7 @@ type Outcome struct {
 type Conn struct {
 	net.Conn
 	server *Server
-	in     *reader
+	in     *bufio.Reader
 }
 
 // Server is a running receiver.
@@ -151,7 +152,7 @@ func (s *Server) serve(conn net.Conn, r Receiver, config *tls.Config) {
 		}
 		c.Conn = secured
 	}
-	c.in = newReader(c.Conn)
+	c.in = bufio.NewReader(c.Conn)
 	r.handles(c)
 }
 

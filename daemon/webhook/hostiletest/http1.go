@@ -1,7 +1,6 @@
 package hostiletest
 
 import (
-	"bufio"
 	"io"
 	"net"
 	"net/http"
@@ -12,14 +11,9 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// reader reads requests.
-type reader struct{ *bufio.Reader }
-
-func newReader(conn net.Conn) *reader { return &reader{bufio.NewReader(conn)} }
-
 // readHead reads the head of a request, and returns its body.
 func (c *Conn) readHead() (io.ReadCloser, bool) {
-	request, err := http.ReadRequest(c.in.Reader)
+	request, err := http.ReadRequest(c.in)
 	if err != nil {
 		return nil, false
 	}
@@ -56,31 +50,34 @@ func (c *Conn) writeForever(text string) {
 // way is how a receiver misbehaves in a phase of the exchange.
 type way struct {
 	name string
-	do   func(c *Conn, filler string)
+	do   func(*Conn)
 }
+
+// filler is written slowly, or without an end. It is valid in a header and in a body.
+const filler = "x"
 
 const dripInterval = 20 * time.Millisecond
 
 var ways = []way{
-	{"stall", func(c *Conn, _ string) { c.hang() }},
-	{"drip", (*Conn).writeSlowly},
-	{"close", func(c *Conn, _ string) { c.Close() }},
-	{"reset", func(c *Conn, _ string) { reset(c.Conn) }},
+	{"stall", (*Conn).hang},
+	{"drip", (*Conn).drip},
+	{"close", func(c *Conn) { c.Close() }},
+	{"reset", func(c *Conn) { reset(c.Conn) }},
 	{"garbage", (*Conn).writeGarbage},
-	{"endless", (*Conn).writeForever},
+	{"endless", func(c *Conn) { c.writeForever(filler) }},
 }
 
-// writeSlowly repeats a text with pauses until the connection breaks.
-func (c *Conn) writeSlowly(text string) {
+// drip writes the filler again and again, with pauses, until the connection breaks.
+func (c *Conn) drip() {
 	for c.pause(dripInterval) {
-		if !c.write(text) {
+		if !c.write(filler) {
 			return
 		}
 	}
 }
 
 // writeGarbage writes text that is not HTTP.
-func (c *Conn) writeGarbage(string) {
+func (c *Conn) writeGarbage() {
 	c.write("\x00\xff\x16\x03\r\nnot HTTP\r\n\r\n")
 	discard(c.Conn)
 }
@@ -105,7 +102,6 @@ type phase struct {
 	name   string
 	body   int // bytes that the phase needs
 	before func(c *Conn) bool
-	filler string               // filler of texts that drip or do not end
 	want   map[string][]Outcome // keyed by way
 }
 
@@ -128,7 +124,6 @@ var phases = []phase{
 	{
 		name:   "request head",
 		before: func(*Conn) bool { return true },
-		filler: "x",
 		body:   largeBody,
 		want: map[string][]Outcome{
 			"stall":   timeout,
@@ -145,8 +140,7 @@ var phases = []phase{
 			_, ok := c.readHead()
 			return ok
 		},
-		filler: "x",
-		body:   largeBody,
+		body: largeBody,
 		want: map[string][]Outcome{
 			"stall":   timeout,
 			"drip":    timeout,
@@ -159,7 +153,6 @@ var phases = []phase{
 	{
 		name:   "answer head",
 		before: func(c *Conn) bool { return c.readRequest() && c.write("HTTP/1.1 200 OK\r\nX-Filler: ") },
-		filler: "x",
 		want: map[string][]Outcome{
 			"stall":   timeout,
 			"drip":    timeout,
@@ -174,7 +167,6 @@ var phases = []phase{
 		before: func(c *Conn) bool {
 			return c.readRequest() && c.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
 		},
-		filler: "x",
 		want: map[string][]Outcome{
 			"stall":   accepted,
 			"drip":    accepted,
@@ -189,7 +181,6 @@ var phases = []phase{
 		before: func(c *Conn) bool {
 			return c.readRequest() && c.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 		},
-		filler: "x",
 		want: map[string][]Outcome{
 			"stall":   slices.Concat(accepted, timeout),
 			"drip":    slices.Concat(accepted, timeout, invalid),
@@ -201,23 +192,37 @@ var phases = []phase{
 	},
 }
 
-// handshakes are receivers that misbehave before or during the TLS handshake.
-var handshakes = map[string]struct {
-	do   func(c net.Conn)
+// handshake is how a receiver behaves before or during the TLS handshake.
+type handshake struct {
+	do   func(net.Conn)
 	want []Outcome
-}{
-	"stall":   {func(net.Conn) {}, timeout},
-	"drip":    {func(c net.Conn) { drip(c, "\x16\x03\x03\x40\x00") }, timeout},
-	"close":   {func(c net.Conn) { c.Close() }, broken},
-	"reset":   {func(c net.Conn) { reset(c) }, broken},
-	"garbage": {func(c net.Conn) { _, _ = io.WriteString(c, "220 mail.example ESMTP\r\n") }, noTLS},
-	"endless": {writeRecords, noTLS},
-	"alert":   {func(c net.Conn) { _, _ = io.WriteString(c, "\x15\x03\x03\x00\x02\x02\x28") }, noTLS}, // handshake_failure
+}
+
+// handshakes are handshakes by name.
+var handshakes = map[string]handshake{
+	"stall":   {do: func(net.Conn) {}, want: timeout},
+	"drip":    {do: dripRecord, want: timeout},
+	"close":   {do: func(c net.Conn) { c.Close() }, want: broken},
+	"reset":   {do: reset, want: broken},
+	"garbage": {do: writesText("220 mail.example ESMTP\r\n"), want: noTLS},
+	"endless": {do: writeRecords, want: noTLS},
+	"alert":   {do: writesText(handshakeFailure), want: noTLS},
+}
+
+// Texts of TLS.
+const (
+	recordHead       = "\x16\x03\x03\x40\x00" // of a record of 16 KiB in a handshake
+	handshakeFailure = "\x15\x03\x03\x00\x02\x02\x28"
+)
+
+// writesText returns a function that writes a text.
+func writesText(text string) func(net.Conn) {
+	return func(c net.Conn) { _, _ = io.WriteString(c, text) }
 }
 
 // writeRecords writes heads of TLS records until the connection breaks.
 func writeRecords(c net.Conn) {
-	records := strings.Repeat("\x16\x03\x03\x40\x00", 1024)
+	records := strings.Repeat(recordHead, 1024)
 	for {
 		_, err := io.WriteString(c, records)
 		if err != nil {
@@ -226,16 +231,16 @@ func writeRecords(c net.Conn) {
 	}
 }
 
-// drip writes a text and then a byte at a time.
-func drip(c net.Conn, text string) {
-	_, err := io.WriteString(c, text)
+// dripRecord writes a TLS record, a byte at a time.
+func dripRecord(c net.Conn) {
+	_, err := io.WriteString(c, recordHead)
 	for err == nil {
 		time.Sleep(dripInterval)
 		_, err = c.Write([]byte{2})
 	}
 }
 
-// answer is an answer by which HTTP/1.1 allows to misbehave.
+// answer is an answer that holds up or confuses a client of HTTP/1.1.
 type answer struct {
 	text     string
 	repeated string // follows the text without an end; empty for nothing
@@ -351,6 +356,15 @@ func http1() []Receiver {
 	return receivers
 }
 
+// outcomes returns the acceptable outcomes of a way to misbehave in the phase.
+func (p phase) outcomes(w way) []Outcome {
+	want, ok := p.want[w.name]
+	if !ok {
+		panic("hostiletest: the phase " + p.name + " has no outcomes of " + w.name)
+	}
+	return want
+}
+
 // inPhases returns receivers that misbehave in each way in each phase.
 func inPhases(protocol Protocol) []Receiver {
 	var receivers []Receiver
@@ -359,11 +373,11 @@ func inPhases(protocol Protocol) []Receiver {
 			receivers = append(receivers, Receiver{
 				Name:     p.name + ": " + w.name,
 				Protocol: protocol,
-				Want:     p.want[w.name],
+				Want:     p.outcomes(w),
 				Body:     p.body,
 				handles: func(c *Conn) {
 					if p.before(c) {
-						w.do(c, p.filler)
+						w.do(c)
 					}
 				},
 			})
