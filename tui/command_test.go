@@ -53,7 +53,7 @@ func TestPaletteListsLastUsedFirst(t *testing.T) {
 	text := d.Text()
 	for _, want := range []string{
 		`Last used +Events .* 5 `, `\n +errors .* ctrl\+e `, `\n +Requests .* 6 `,
-		`\n +Tabs +Home +what .* 1 `, `\n +Commands +help +show .* \? `, `\n +Records +`,
+		`\n +Tabs +Home +endpoints, .* 1 `, `\n +Commands +help +show .* \? `, `\n +Records +`,
 	} {
 		place := regexp.MustCompile(want).FindStringIndex(text)
 		if place == nil {

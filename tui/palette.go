@@ -164,7 +164,7 @@ func (p *palette) kindTargets() []target {
 
 // tabHelp describes the tabs.
 var tabHelp = [len(shell.TabNames)]string{
-	"what is wrong, and where",
+	"endpoints, queue and failures",
 	"record kinds and their rows",
 	"subscribers, subscriptions",
 	"messages and their attempts",

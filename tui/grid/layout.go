@@ -305,7 +305,7 @@ func (l *Layout) cutsNumber() bool {
 	return false
 }
 
-// widenCut gives cells that no column uses to the visible columns that are cut most: those at an
+// widenCut adds cells that no column uses to the visible columns that are cut most: those at an
 // edge, and those that were narrowed for a column that does not fit either.
 func (l *Layout) widenCut(free int) {
 	for ; free > 0; free-- {

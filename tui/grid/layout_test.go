@@ -74,7 +74,7 @@ func TestHiddenColumnDoesNotGiveWay(t *testing.T) {
 	}
 }
 
-// Texts that start alike are cut in the middle, so that they can be told apart.
+// Texts that start alike are cut in the middle, so that they differ.
 func TestTextsThatStartAlikeDiffer(t *testing.T) {
 	g := New(plainTheme, true)
 	g.Columns.Set([]Column{{Name: "ID", Max: 10}, {Name: "Name", Max: 10}}, 0)
