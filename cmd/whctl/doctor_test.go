@@ -37,3 +37,18 @@ func TestDoctorOfStoppedService(t *testing.T) {
 		}
 	}
 }
+
+// TestDoctorOfServiceWithoutWebhooks checks that webhooks that are disabled by the settings are no
+// problem, and that nothing about them is requested.
+func TestDoctorOfServiceWithoutWebhooks(t *testing.T) {
+	service := daemontest.Start(t, "--webhooks-enabled=false")
+	got := invocation{env: adminEnv(service.URL)}.run(t, "doctor", "--json")
+	if got.code != 0 || !strings.Contains(got.stdout, `"Check":"sign-in","Result":"ok"`) {
+		t.Errorf("whctl doctor: got %v, want exit code 0 and a sign-in", got)
+	}
+	for _, name := range []string{"stream", "deliveries", "host url"} {
+		if strings.Contains(got.stdout, `"Check":"`+name+`"`) {
+			t.Errorf("whctl doctor: got %v, want no check of the %s", got, name)
+		}
+	}
+}

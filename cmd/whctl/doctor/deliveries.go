@@ -15,7 +15,7 @@ import (
 
 // checkDeliveries requests the state of the deliveries.
 func (d *Diagnosis) checkDeliveries() check.Result {
-	if !d.admin || !d.hasWebhooks() {
+	if !d.admin || !d.hasFeature("stats") {
 		return notApplicable
 	}
 	ctx, cancel := context.WithTimeout(d.c.Context, timeout)

@@ -256,7 +256,7 @@ func (d *Diagnosis) checkSignIn() check.Result {
 // checkStream waits for the first heartbeat of a stream, which a buffering proxy would
 // hold back.
 func (d *Diagnosis) checkStream() check.Result {
-	if !d.admin {
+	if !d.admin || !d.hasFeature("stream") {
 		return notApplicable
 	}
 	ctx, cancel := context.WithTimeout(d.c.Context, timeout)
@@ -283,9 +283,10 @@ func (d *Diagnosis) checkStream() check.Result {
 	return notApplicable
 }
 
-// hasWebhooks reports whether the service responds and delivers webhooks.
-func (d *Diagnosis) hasWebhooks() bool {
-	return d.info != nil && slices.Contains(d.info.Features, "webhooks")
+// hasFeature reports whether the service responds and has a feature. Without it, requests to its
+// routes fail, which is no problem of the service: its settings say so.
+func (d *Diagnosis) hasFeature(name string) bool {
+	return d.info != nil && slices.Contains(d.info.Features, name)
 }
 
 const hostURLFix = "set webhooks.host_url of the service to the address at which users in the company reach it"
@@ -293,7 +294,7 @@ const hostURLFix = "set webhooks.host_url of the service to the address at which
 // checkHostURL checks webhooks.host_url, the address at which users in the company
 // reach the service.
 func (d *Diagnosis) checkHostURL() check.Result {
-	if !d.hasWebhooks() {
+	if !d.hasFeature("webhooks") {
 		return notApplicable
 	}
 	address := d.info.WebhooksHostURL
