@@ -92,12 +92,14 @@ func waitingMessages(queues []wire.Queue) string {
 	return display.Count(total, "message waits", "messages wait")
 }
 
-// waitingSubscriptions returns the IDs of subscriptions with an endpoint that requested a wait, and the
-// last end of such a wait.
-func waitingSubscriptions(queues []wire.Queue) (ids []string, until time.Time) {
+// waitingSubscriptions returns the IDs of subscriptions with messages that wait because their endpoint
+// requested it, and the last end of such a wait.
+func waitingSubscriptions(queues []wire.Queue) ([]string, time.Time) {
+	var ids []string
+	var until time.Time
 	for _, q := range queues {
 		end := time.Time(q.WaitUntilDateTime)
-		if end.IsZero() {
+		if end.IsZero() || !q.IsEnabled || q.Pending == 0 {
 			continue
 		}
 		ids = append(ids, q.SubscriptionID)

@@ -121,12 +121,17 @@ func TestQueueResult(t *testing.T) {
 	}
 }
 
+// TestWaitingResult checks that only subscriptions with messages that wait are counted: the wait of an
+// endpoint goes on if its messages are deleted or its subscription is disabled.
 func TestWaitingResult(t *testing.T) {
 	start := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
+	in := func(d time.Duration) wire.Timestamp { return wire.Timestamp(start.Add(d)) }
 	waiting, until := waitingSubscriptions([]wire.Queue{
-		{SubscriptionID: "A"},
-		{SubscriptionID: "B", WaitUntilDateTime: wire.Timestamp(start.Add(12 * time.Minute))},
-		{SubscriptionID: "C", WaitUntilDateTime: wire.Timestamp(start.Add(5 * time.Minute))},
+		{SubscriptionID: "A", IsEnabled: true, Pending: 2},
+		{SubscriptionID: "B", IsEnabled: true, Pending: 2, WaitUntilDateTime: in(12 * time.Minute)},
+		{SubscriptionID: "C", IsEnabled: true, Pending: 1, WaitUntilDateTime: in(5 * time.Minute)},
+		{SubscriptionID: "D", IsEnabled: true, WaitUntilDateTime: in(time.Hour)},
+		{SubscriptionID: "E", Pending: 1, WaitUntilDateTime: in(time.Hour)},
 	})
 	got := waitingResult(waiting, until.Sub(start))
 	const want = "messages of 2 subscriptions wait: the endpoint requested it by Retry-After, for another 12m"
