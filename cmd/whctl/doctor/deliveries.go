@@ -31,13 +31,15 @@ func (d *Diagnosis) checkDeliveries() check.Result {
 	return queueResult(stats.Queues, time.Time(stats.ServerDateTime), result)
 }
 
-// queueResult returns the most severe problem of subscriptions, or else another result.
-func queueResult(queues []wire.Queue, now time.Time, otherwise check.Result) check.Result {
+// queueResult returns the most severe problem of subscriptions, or healthy if they have none.
+func queueResult(queues []wire.Queue, now time.Time, healthy check.Result) check.Result {
 	isFailing := func(q wire.Queue) bool { return q.IsEnabled && q.Breaker == wire.BreakerOpen }
 	if failing := selected(queues, isFailing); len(failing) > 0 {
 		return failingResult(failing, now)
 	}
-	isStopped := func(q wire.Queue) bool { return !q.IsEnabled && q.DisabledReason != "" && q.Pending > 0 }
+	isStopped := func(q wire.Queue) bool {
+		return !q.IsEnabled && q.DisabledReason != "" && q.Pending > 0
+	}
 	if stopped := selected(queues, isStopped); len(stopped) > 0 {
 		return stoppedResult(stopped)
 	}
@@ -47,7 +49,7 @@ func queueResult(queues []wire.Queue, now time.Time, otherwise check.Result) che
 	if waiting, until := waitingSubscriptions(queues); len(waiting) > 0 {
 		return waitingResult(waiting, until.Sub(now))
 	}
-	return otherwise
+	return healthy
 }
 
 // selected returns the queues that meet a condition.
@@ -59,8 +61,9 @@ func selected(queues []wire.Queue, meets func(wire.Queue) bool) []wire.Queue {
 func failingResult(failing []wire.Queue, now time.Time) check.Result {
 	subscriptions := display.Count(len(failing), "subscription fails", "subscriptions fail")
 	first := failing[0]
-	detail := "the endpoint of " + subscriptions + " (circuit breaker open), " + waitingMessages(failing) +
-		": " + display.Sanitize(first.SubscriberName+" "+first.EventName)
+	detail := "the endpoint of " + subscriptions + " (circuit breaker open), " +
+		waitingMessages(failing) + ": " +
+		display.Sanitize(first.SubscriberName+" "+first.EventName)
 	if since := time.Time(first.FailingSince); !since.IsZero() {
 		detail += ", for " + display.Age(now.Sub(since))
 	}
@@ -74,9 +77,9 @@ func failingResult(failing []wire.Queue, now time.Time) check.Result {
 
 // stoppedResult warns of subscriptions that send nothing for a reason, although messages wait.
 func stoppedResult(stopped []wire.Queue) check.Result {
-	subscriptions := display.Count(len(stopped), "subscription sends nothing", "subscriptions send nothing")
+	count := display.Count(len(stopped), "subscription sends nothing", "subscriptions send nothing")
 	first := stopped[0]
-	detail := subscriptions + ", " + waitingMessages(stopped) + ": " +
+	detail := count + ", " + waitingMessages(stopped) + ": " +
 		display.Sanitize(first.SubscriberName+" "+first.EventName+", "+first.DisabledReason)
 	id := display.Sanitize(first.SubscriptionID)
 	return warning(detail, "see whctl subscriptions show "+id+
@@ -92,8 +95,8 @@ func waitingMessages(queues []wire.Queue) string {
 	return display.Count(total, "message waits", "messages wait")
 }
 
-// waitingSubscriptions returns the IDs of subscriptions with messages that wait because their endpoint
-// requested it, and the last end of such a wait.
+// waitingSubscriptions returns the IDs of subscriptions with messages that wait because their
+// endpoint requested it, and the last end of such a wait.
 func waitingSubscriptions(queues []wire.Queue) ([]string, time.Time) {
 	var ids []string
 	var until time.Time
@@ -111,14 +114,17 @@ func waitingSubscriptions(queues []wire.Queue) ([]string, time.Time) {
 }
 
 // waitingResult warns of messages that are not sent, because their endpoints requested a wait.
-func waitingResult(ids []string, left time.Duration) check.Result {
+func waitingResult(ids []string, remaining time.Duration) check.Result {
 	subscriptions := display.Count(len(ids), "subscription", "subscriptions")
-	return warning("messages of "+subscriptions+" wait: the endpoint requested it by Retry-After, for another "+display.Age(left),
+	detail := "messages of " + subscriptions + " wait: the endpoint requested it by Retry-After, " +
+		"for another " + display.Age(remaining)
+	return warning(detail,
 		"nothing is lost; whctl subscriptions test "+display.Sanitize(ids[0])+" ends the wait")
 }
 
 // heldSubscriptions returns the IDs of subscriptions with messages that are held.
-func heldSubscriptions(queues []wire.Queue) (ids []string) {
+func heldSubscriptions(queues []wire.Queue) []string {
+	var ids []string
 	for _, q := range queues {
 		if len(q.HeldEvents) > 0 {
 			ids = append(ids, q.SubscriptionID)
@@ -145,8 +151,8 @@ func deliveryResult(inHand wire.InHand) check.Result {
 	}
 	if inHand.Overdue > 0 {
 		requests := display.Count(inHand.Overdue, "request is", "requests are")
-		return warning(requests+" still open after webhooks.attempt_timeout; the messages are not affected",
-			"restart the service to close the connections, and report this")
+		detail := requests + " still open after webhooks.attempt_timeout; the messages are not affected"
+		return warning(detail, "restart the service to close the connections, and report this")
 	}
 	if n := inHand.Blocked["proxy"]; n > 0 {
 		return warning("webhooks.proxy cannot be used: messages of "+

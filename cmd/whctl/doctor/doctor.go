@@ -30,13 +30,13 @@ type Diagnosis struct {
 	c         *cli.Context
 	connector *profile.Connector
 	now       func() time.Time
-	settings  *profile.Settings
-	service   *client.Client // nil if it cannot be created
-	info      *wire.Info     // nil if the service does not respond
-	admin     bool           // the login is one of an admin
-	// isUnreachable reports that the service, or the proxy to it, lets no connection through, or that
-	// there is no TLS connection.
-	isUnreachable bool
+
+	// The checks set these, each for the checks after it.
+	settings      *profile.Settings
+	service       *client.Client // nil if it cannot be created
+	isUnreachable bool           // connecting to the service or its proxy failed, or the TLS handshake
+	info          *wire.Info     // nil if the service does not respond
+	admin         bool           // the login is one of an admin
 }
 
 // checks run in this order. A check that depends on a failed one returns notApplicable.
@@ -97,7 +97,8 @@ func (d *Diagnosis) Close() {
 }
 
 // Failed returns the number of failed checks.
-func (d *Diagnosis) Failed() (count int) {
+func (d *Diagnosis) Failed() int {
+	count := 0
 	for _, r := range d.Results {
 		if r.Status == check.Failed {
 			count++
@@ -137,11 +138,11 @@ var columns = []output.Column{
 // Print prints the results. In the format table each result is a line of text,
 // which is not truncated.
 func (d *Diagnosis) Print(printer *output.Printer) error {
-	f, err := printer.Format()
+	format, err := printer.Format()
 	if err != nil {
 		return err
 	}
-	if f.Name == "table" {
+	if format.Name == "table" {
 		out, err := printer.Create()
 		if err != nil {
 			return err
@@ -201,11 +202,13 @@ func (d *Diagnosis) requestInfo() check.Result {
 		return notApplicable
 	}
 	if err != nil {
-		return failed(err.Error(),
-			"check that "+d.service.URL()+" is the address of the service, not of another program or a proxy")
+		fix := "check that " + d.service.URL() +
+			" is the address of the service, not of another program or a proxy"
+		return failed(err.Error(), fix)
 	}
 	d.info = info
-	return passed(fmt.Sprintf("version %s; features: %s", info.Version, strings.Join(info.Features, " ")))
+	features := strings.Join(info.Features, " ")
+	return passed(fmt.Sprintf("version %s; features: %s", info.Version, features))
 }
 
 // checkClock compares the clocks of this machine and of the service.
@@ -268,9 +271,11 @@ func (d *Diagnosis) checkStream() check.Result {
 		case client.Connected:
 			connected = true
 		case client.HeartbeatEvent:
-			return passed(fmt.Sprintf("first heartbeat after %s", time.Since(start).Round(time.Millisecond)))
+			delay := time.Since(start).Round(time.Millisecond)
+			return passed(fmt.Sprintf("first heartbeat after %s", delay))
 		case client.Disconnected:
-			return failed(e.Err.Error(), "check that proxies between this machine and the service support streams")
+			return failed(e.Err.Error(),
+				"check that proxies between this machine and the service support streams")
 		}
 		if err != nil && connected {
 			return failed(fmt.Sprintf("connected, but no heartbeat within %s", timeout),
@@ -289,7 +294,8 @@ func (d *Diagnosis) hasFeature(name string) bool {
 	return d.info != nil && slices.Contains(d.info.Features, name)
 }
 
-const hostURLFix = "set webhooks.host_url of the service to the address at which users in the company reach it"
+const hostURLFix = "set webhooks.host_url of the service to the address at which users in the " +
+	"company reach it"
 
 // checkHostURL checks webhooks.host_url, the address at which users in the company
 // reach the service.
