@@ -227,6 +227,9 @@ const maxOffset = time.Minute
 // means that it is behind.
 func clockResult(offset time.Duration) check.Result {
 	offset = offset.Round(10 * time.Millisecond)
+	if offset == 0 {
+		return passed("the same time as the service")
+	}
 	direction := "ahead of"
 	if offset < 0 {
 		direction = "behind"

@@ -13,6 +13,7 @@ func TestClockResult(t *testing.T) {
 		status check.Status
 		detail string
 	}{
+		{offset: 4 * time.Millisecond, status: check.OK, detail: "the same time as the service"},
 		{offset: 5 * time.Second, status: check.OK, detail: "5s ahead of the service"},
 		{offset: -5 * time.Second, status: check.OK, detail: "5s behind the service"},
 		{offset: -61 * time.Second, status: check.Warning, detail: "1m1s behind the service"},
