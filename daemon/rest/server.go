@@ -344,7 +344,7 @@ func (s *Server) handle(x *edge.Context) error {
 // answer runs the handler of the route, in the way in which the request calls it.
 func (s *Server) answer(x *edge.Context) error {
 	if x.IsForm {
-		address := queries.FormAddress(x.Request.URL)
+		address := queries.FormAddress(x.Request.URL, x.Kind)
 		if address != "" {
 			return x.Redirect(http.StatusSeeOther, address)
 		}

@@ -19,16 +19,16 @@ const pageTake = 100
 // converts.
 func SentByForm(rawQuery string) bool { return strings.Contains(rawQuery, encode.FormOperator+"=") }
 
-// FormAddress converts the query string of a filter form, with pairs of operator and
+// FormAddress converts the query string of a filter form of a kind, with pairs of operator and
 // value, to plain members, so that the URL can be saved, shared and used by other
 // clients. It returns an empty string if the request is not from a form.
-func FormAddress(u *url.URL) string {
+func FormAddress(u *url.URL, kind *record.Kind) string {
 	operators := make(map[string]string)
 	pairs := strings.Split(u.RawQuery, "&")
 	for _, pair := range pairs {
 		name, value := unescaped(pair)
 		if field, ok := formField(name, encode.FormOperator); ok {
-			operators[field] = value
+			operators[field] = strings.TrimSpace(value)
 		}
 	}
 	if len(operators) == 0 {
@@ -40,6 +40,9 @@ func FormAddress(u *url.URL) string {
 		name, value := unescaped(pair)
 		_, isOperator := formField(name, encode.FormOperator)
 		field, isValue := formField(name, encode.FormValue)
+		if isValue && !isText(kind, field) {
+			value = strings.TrimSpace(value)
+		}
 		switch {
 		case value == "" || isOperator:
 		case isValue && field == query.Fields:
@@ -56,12 +59,19 @@ func FormAddress(u *url.URL) string {
 	return edge.LocalPath(&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: strings.Join(members, "&")})
 }
 
+// isText reports whether a field has texts. In conditions on them, blanks at the start and the end
+// count.
+func isText(kind *record.Kind, field string) bool {
+	i, ok := kind.Column(field)
+	return ok && kind.Fields[i].Type == record.Text
+}
+
 // unescaped returns the name and the value of a pair of a query string.
 func unescaped(pair string) (name, value string) {
 	name, value, _ = strings.Cut(pair, "=")
 	name, _ = url.QueryUnescape(name) // invalid escapes were rejected before
 	value, _ = url.QueryUnescape(value)
-	return name, strings.TrimSpace(value)
+	return name, value
 }
 
 // formField returns the field that a form member belongs to. end is the suffix of the name that

@@ -11,6 +11,7 @@ import (
 // FuzzFormAddress checks that the converted address of a form stays on this host, is
 // not a form, and can be parsed.
 func FuzzFormAddress(f *testing.F) {
+	kind := kindNamed(f, "SO_Totals")
 	for _, seed := range []string{
 		"A.op=Equal&A.value=x",
 		"A.op=GreaterThan&A.value=+1+&Take=5",
@@ -36,7 +37,7 @@ func FuzzFormAddress(f *testing.F) {
 		if _, err := query.ReadForm(u.RawQuery); err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
 			return // rejected before
 		}
-		to := FormAddress(u)
+		to := FormAddress(u, kind)
 		if to == "" {
 			return
 		}
@@ -48,7 +49,7 @@ func FuzzFormAddress(f *testing.F) {
 			t.Errorf("%q leads to %q: %v", rawQuery, to, err)
 			return
 		}
-		if repeated := FormAddress(next); repeated != "" {
+		if repeated := FormAddress(next, kind); repeated != "" {
 			t.Errorf("%q leads to %q, which leads to %q", rawQuery, to, repeated)
 		}
 	})
