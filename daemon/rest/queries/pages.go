@@ -107,7 +107,7 @@ func newAddress(x *edge.Context, members query.Members) address {
 			a.members = append(a.members, m)
 		case m.Empty || form.HasName(unlinkedMembers, m.Name):
 		case m.Other:
-			a.whole = a.whole && strings.EqualFold(m.Name, query.Meta)
+			a.whole = a.whole && query.SameName(m.Name, query.Meta)
 		case slices.Contains(m.Texts, ""): // a value in JSON, not given in a query string
 			a.whole = false
 		default:
@@ -125,7 +125,7 @@ var unlinkedMembers = []string{query.Callback, edge.ParamKey}
 func (a address) with(changes ...encode.Pair) string {
 	var pairs []string
 	for _, m := range a.members {
-		hasName := func(p encode.Pair) bool { return strings.EqualFold(p.Name, m.Name) }
+		hasName := func(p encode.Pair) bool { return query.SameName(p.Name, m.Name) }
 		if slices.ContainsFunc(changes, hasName) {
 			continue
 		}

@@ -72,7 +72,7 @@ func viewShape(v *encode.View, a address, plan *query.Plan) {
 	for _, m := range a.members {
 		isShape := form.HasName(membersOfShape, m.Name)
 		isPage := form.HasName([]string{query.Skip, query.Take, query.OrderBy, query.OrderByDesc}, m.Name)
-		if !strings.EqualFold(m.Name, query.Fields) && !strings.EqualFold(m.Name, query.Skip) {
+		if !form.HasName([]string{query.Fields, query.Skip}, m.Name) {
 			v.Columns.Hidden = append(v.Columns.Hidden, pairs(m)...)
 		}
 		if !isShape && !isPage {
@@ -237,7 +237,7 @@ func viewFilters(v *encode.View, a address, kind *record.Kind) {
 		if fits && !isTaken {
 			shown[target.Field] = m
 			operators[target.Field] = target.Operator
-		} else if !strings.EqualFold(m.Name, query.Skip) { // a new filter shows its first page
+		} else if !query.SameName(m.Name, query.Skip) { // a new filter shows its first page
 			v.Form.Hidden = append(v.Form.Hidden, pairs(m)...)
 		}
 	}
@@ -306,7 +306,7 @@ func exports(x *edge.Context, plan *query.Plan, shape *encode.Shape) {
 		return
 	}
 	a.path = edge.PathWithoutSuffix(x)
-	hasTake := slices.ContainsFunc(a.members, func(m query.Member) bool { return strings.EqualFold(m.Name, query.Take) })
+	_, hasTake := a.members.Get(query.Take)
 	for _, f := range encode.Formats() {
 		if f.Name == "html" {
 			continue
@@ -335,9 +335,9 @@ func exports(x *edge.Context, plan *query.Plan, shape *encode.Shape) {
 // countFirst adds the total to the changes of an address for take rows in a format with a limit.
 // Without it the rows would not be counted first, and the response would be aborted at the limit.
 func countFirst(a address, f encode.Format, changes []encode.Pair, take int64) []encode.Pair {
-	hasName := func(m query.Member) bool { return strings.EqualFold(m.Name, query.Include) }
 	fits := f.MaxRows == 0 || take != query.NoTake && take <= f.MaxRows
-	if fits || slices.ContainsFunc(a.members, hasName) {
+	_, hasInclude := a.members.Get(query.Include)
+	if fits || hasInclude {
 		return changes
 	}
 	return append(changes, encode.Pair{Name: query.Include, Value: "Total"})
