@@ -264,7 +264,7 @@ func (h *Handler) Kind(o *edge.Options, r *edge.CompiledRoute, p edge.Params) (*
 
 	kinds := o.Kinds()
 	if kind, ok := kinds.Lookup(name); ok {
-		sameName := strings.EqualFold
+		sameName := query.SameName
 		if r != nil && r.Exact() {
 			sameName = func(a, b string) bool { return a == b }
 		}
