@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,9 +136,10 @@ func (x *Context) FailOnPage(err error) {
 // pages link to a workbook: it is counted for the limit.
 func csvURL(x *Context) string {
 	u := WithoutPairs(x.Request.URL, func(pair string) bool {
-		name, value, _ := strings.Cut(pair, "=")
-		isTotal := strings.EqualFold(name, query.Include) && strings.EqualFold(value, "Total")
-		return isTotal || strings.EqualFold(name, query.Format)
+		text, _ := url.QueryUnescape(pair) // invalid escapes were rejected before
+		name, value, _ := strings.Cut(text, "=")
+		isTotal := query.SameName(name, query.Include) && strings.EqualFold(value, "Total")
+		return isTotal || query.SameName(name, query.Format)
 	})
 	u = withoutCredentials(&u)
 	pairs := strings.Trim(u.RawQuery+"&"+query.Format+"=csv", "&")
