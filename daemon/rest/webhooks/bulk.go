@@ -231,7 +231,7 @@ func (b *bulkForm) read() {
 
 // unknown returns the error for a member that is not a filter.
 func (b *bulkForm) unknown(name string) string {
-	hasName := func(p query.Parameter) bool { return strings.EqualFold(p.Name, name) }
+	hasName := func(p query.Parameter) bool { return query.SameName(p.Name, name) }
 	if slices.ContainsFunc(query.Parameters(), hasName) {
 		return "is not supported here: messages are processed oldest first, and no rows are returned"
 	}

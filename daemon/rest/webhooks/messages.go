@@ -42,7 +42,7 @@ func (h *messages) List(x *edge.Context) error {
 	}
 	// The path takes precedence over a member with the SubscriberID.
 	members = slices.DeleteFunc(slices.Clone(members), func(m query.Member) bool {
-		return !m.Empty && strings.EqualFold(m.Name, InSubscriber)
+		return !m.Empty && query.SameName(m.Name, InSubscriber)
 	})
 	where, err := pathConditions(x, InSubscriber, inMessage)
 	if err != nil {
