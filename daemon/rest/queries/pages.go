@@ -38,25 +38,31 @@ func FormAddress(u *url.URL, kind *record.Kind) string {
 	var members, columns []string
 	for _, pair := range pairs {
 		name, value := unescaped(pair)
-		_, isOperator := formField(name, encode.FormOperator)
+		if _, isOperator := formField(name, encode.FormOperator); isOperator {
+			continue
+		}
 		field, isValue := formField(name, encode.FormValue)
 		if isValue && !isText(kind, field) {
 			value = strings.TrimSpace(value)
 		}
+		if value == "" { // an input that the user has left empty
+			continue
+		}
 		switch {
-		case value == "" || isOperator:
-		case isValue && field == query.Fields:
-			columns = append(columns, value)
-		case isValue:
-			members = append(members, formMember(field, operators[field])+"="+url.QueryEscape(value))
-		default:
+		case !isValue:
 			members = append(members, pair)
+		case field == query.Fields:
+			columns = append(columns, value)
+		default:
+			name = formMember(field, operators[field])
+			members = append(members, name+"="+url.QueryEscape(value))
 		}
 	}
 	if len(columns) > 0 {
 		members = append(members, query.Fields+"="+url.QueryEscape(strings.Join(columns, ",")))
 	}
-	return edge.LocalPath(&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: strings.Join(members, "&")})
+	plain := url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: strings.Join(members, "&")}
+	return edge.LocalPath(&plain)
 }
 
 // isText reports whether a field has texts. In conditions on them, blanks at the start and the end
@@ -93,7 +99,10 @@ func formMember(field, operator string) string {
 type address struct {
 	path    string
 	members query.Members
-	whole   bool // a query string can express the whole request
+
+	// whole is whether the URL leads to the rows of the request. It does not if the body of the
+	// request has a member that a query string cannot express.
+	whole bool
 }
 
 // newAddress returns the address of a request, including the members of its body.
@@ -101,14 +110,18 @@ func newAddress(x *edge.Context, members query.Members) address {
 	withoutQuery := url.URL{Path: x.Request.URL.Path, RawPath: x.Request.URL.RawPath}
 	a := address{path: edge.LocalPath(&withoutQuery), whole: true}
 	for _, m := range members {
-		switch {
-		case m.Empty && query.IgnoresValue(x.Kind, m): // a link needs a value
+		if m.Empty && query.IgnoresValue(x.Kind, m) { // a link needs a value
 			m.Texts = []string{"true"}
 			a.members = append(a.members, m)
-		case m.Empty || form.HasName(unlinkedMembers, m.Name):
-		case m.Other:
+			continue
+		}
+		if m.Empty || form.HasName(unlinkedMembers, m.Name) { // no link has them
+			continue
+		}
+		switch {
+		case m.Other: // an object; that of Meta does not affect the rows
 			a.whole = a.whole && query.SameName(m.Name, query.Meta)
-		case slices.Contains(m.Texts, ""): // a value in JSON, not given in a query string
+		case slices.Contains(m.Texts, ""): // in JSON a value; in a query string, none is given
 			a.whole = false
 		default:
 			a.members = append(a.members, m)

@@ -44,11 +44,13 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 	}
 	a := newAddress(x, x.Members)
 	if !a.whole {
-		v.Note = "This request was sent in a body that a link cannot repeat. Send a new request to change the page, the filters or the format."
+		v.Note = "This request was sent in a body that a link cannot repeat. " +
+			"Send a new request to change the page, the filters or the format."
 		return v
 	}
 	if followsCursor(plan) {
-		v.Note = "This page follows a cursor, which has the conditions, order and fields of its query. Start a new query to change them."
+		v.Note = "This page follows a cursor, which has the conditions, order and fields of its query. " +
+			"Start a new query to change them."
 		return v
 	}
 
@@ -222,7 +224,8 @@ func viewFilters(v *encode.View, a address, kind *record.Kind) {
 		target, isFilter := kind.Member(m.Name)
 		fits := isFilter && target.Operator.Arity() != record.None // the form has an input for a value
 		if isFilter {
-			condition := a.condition(kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m)
+			field := kind.Fields[target.Field].Name
+			condition := a.condition(field, encode.OperatorWords(target.Operator), m)
 			if !fits {
 				condition.Value = ""
 			}
