@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -57,15 +58,22 @@ func asciiTerminal(env func(string) string) bool {
 	return isEastAsian || !strings.Contains(locale, "utf8")
 }
 
-// ThemeFromEnv returns the theme for the background colour in COLORFGBG, "" if it is
-// not set. The last field of COLORFGBG, which rxvt introduced, is the number of the
-// background colour.
+// The numbers of the light colours in the palette of a terminal.
+const (
+	paletteWhite       = 7
+	paletteBrightWhite = 15
+)
+
+// ThemeFromEnv returns the theme for the background colour in COLORFGBG, "" if that does not name it.
+// The last field of COLORFGBG, which rxvt introduced, is the number of the background colour in the
+// palette, or "default" for a background that is not in the palette.
 func ThemeFromEnv(env func(string) string) string {
-	numbers := strings.Split(env("COLORFGBG"), ";")
-	switch numbers[len(numbers)-1] {
-	case "":
+	value := env("COLORFGBG")
+	background, err := strconv.Atoi(value[strings.LastIndex(value, ";")+1:])
+	if err != nil {
 		return ""
-	case "7", "15":
+	}
+	if background == paletteWhite || background == paletteBrightWhite {
 		return Light
 	}
 	return Dark

@@ -41,14 +41,20 @@ func TestGlyphSetDependsOnTerminal(t *testing.T) {
 	}
 }
 
+// TestThemeFromCOLORFGBG checks that only numbers select a theme. rxvt-unicode writes default for a
+// background that is not one of its numbered colours, which may be light or dark.
 func TestThemeFromCOLORFGBG(t *testing.T) {
 	for value, want := range map[string]string{
-		"":            "",
-		"15;0":        Dark,
-		"0;15":        Light,
-		"0;default;7": Light,
-		"12;8":        Dark,
-		"nonsense":    Dark,
+		"":                  "",
+		"15;0":              Dark,
+		"0;15":              Light,
+		"0;default;7":       Light,
+		"12;8":              Dark,
+		"0;default":         "",
+		"default;default":   "",
+		"0;default;default": "",
+		"15;":               "",
+		"nonsense":          "",
 	} {
 		if got := ThemeFromEnv(env("COLORFGBG=" + value)); got != want {
 			t.Errorf("COLORFGBG=%s: %q, want %q", value, got, want)
