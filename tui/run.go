@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -71,7 +72,7 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	}
 	defer in.suspend()
 	o.restoreMode = in.restoreMode
-	isThemeQueried := o.Appearance.Theme == "" && theme.CanQueryBackground(o.Env)
+	isThemeQueried := o.Appearance.Theme == "" && theme.CanQueryBackground(runtime.GOOS, o.Env)
 	if isThemeQueried {
 		o.Appearance.Theme = in.queryTheme(o.Output, queryTimeout)
 	}

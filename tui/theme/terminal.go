@@ -2,7 +2,6 @@ package theme
 
 import (
 	"cmp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,11 +51,13 @@ func asciiTerminal(env func(string) string) bool {
 		return false
 	}
 	locale = strings.ReplaceAll(strings.ToLower(locale), "-", "")
-	isEastAsian := slices.ContainsFunc([]string{"ja", "ko", "zh"}, func(language string) bool {
-		return strings.HasPrefix(locale, language+"_")
-	})
+	language, _, hasRegion := strings.Cut(locale, "_")
+	isEastAsian := hasRegion && slices.Contains(eastAsian, language)
 	return isEastAsian || !strings.Contains(locale, "utf8")
 }
+
+// eastAsian are the languages of locales in which terminals may draw symbols two cells wide.
+var eastAsian = []string{"ja", "ko", "zh"}
 
 // The numbers of the light colours in the palette of a terminal.
 const (
@@ -79,11 +80,11 @@ func ThemeFromEnv(env func(string) string) string {
 	return Dark
 }
 
-// CanQueryBackground reports whether the terminal can be queried for its background
-// colour.
-func CanQueryBackground(env func(string) string) bool {
+// CanQueryBackground reports whether a terminal, of an operating system and with an environment, can
+// be queried for its background colour.
+func CanQueryBackground(system string, env func(string) string) bool {
 	term := env("TERM")
 	isScreen := term == "screen" || strings.HasPrefix(term, "screen.")
 	isCapable := term != "" && !asciiTerminal(env) && !isScreen
-	return runtime.GOOS != "windows" && isCapable
+	return system != "windows" && isCapable
 }

@@ -65,20 +65,22 @@ func TestThemeFromCOLORFGBG(t *testing.T) {
 // Terminals without colours or a response are not queried; remote ones are.
 func TestTerminalsThatAreQueried(t *testing.T) {
 	for _, test := range []struct {
-		env []string
-		may bool
+		system string
+		env    []string
+		may    bool
 	}{
-		{[]string{"TERM=xterm-256color", "LANG=C.UTF-8"}, true},
-		{[]string{"TERM=tmux-256color", "LANG=C.UTF-8"}, true},
-		{[]string{"TERM=xterm", "LANG=C.UTF-8", "SSH_TTY=/dev/pts/1"}, true},
-		{[]string{"TERM=xterm", "SSH_CONNECTION=a b"}, true},
-		{[]string{"TERM=dumb"}, false},
-		{[]string{"TERM=linux"}, false},
-		{[]string{"TERM=screen"}, false},
-		{nil, false},
+		{"linux", []string{"TERM=xterm-256color", "LANG=C.UTF-8"}, true},
+		{"darwin", []string{"TERM=tmux-256color", "LANG=C.UTF-8"}, true},
+		{"linux", []string{"TERM=xterm", "LANG=C.UTF-8", "SSH_TTY=/dev/pts/1"}, true},
+		{"linux", []string{"TERM=xterm", "SSH_CONNECTION=a b"}, true},
+		{"windows", []string{"TERM=xterm-256color", "LANG=C.UTF-8"}, false},
+		{"linux", []string{"TERM=dumb"}, false},
+		{"linux", []string{"TERM=linux"}, false},
+		{"linux", []string{"TERM=screen"}, false},
+		{"linux", nil, false},
 	} {
-		if CanQueryBackground(env(test.env...)) != test.may {
-			t.Errorf("%v: CanQueryBackground is %v", test.env, !test.may)
+		if CanQueryBackground(test.system, env(test.env...)) != test.may {
+			t.Errorf("%s, %v: CanQueryBackground is %v", test.system, test.env, !test.may)
 		}
 	}
 }
