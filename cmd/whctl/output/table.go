@@ -27,6 +27,8 @@ const (
 type tableWriter struct {
 	layout
 	brief  view            // the view without details
+	empty  view            // columns that were removed from brief, and have had no value so far
+	late   []ViewColumn    // columns that were removed from brief, but have a value in a later row
 	sample []client.Row    // buffered rows; nil after the widths are chosen
 	widths []int           // widths of all columns, negative for hidden ones; nil before they are chosen
 	turned *verticalWriter // writes the rows if a table is not suitable; else nil
@@ -41,6 +43,7 @@ func (p *tableWriter) Row(r client.Row) error {
 		return p.turned.Row(r)
 	}
 	if p.widths != nil {
+		p.findLate(r)
 		return p.line(p.brief.cellsOf(r))
 	}
 	p.sample = append(p.sample, r.Clone())
@@ -50,7 +53,21 @@ func (p *tableWriter) Row(r client.Row) error {
 	return nil
 }
 
-// End also lists the columns that did not fit.
+// findLate finds the removed columns that have a value in a later row.
+func (p *tableWriter) findLate(r client.Row) {
+	if len(p.empty.columns) == 0 {
+		return
+	}
+	for i, c := range slices.Backward(p.empty.cellsOf(r)) {
+		if c.text != "" {
+			p.late = append(p.late, p.empty.columns[i])
+			p.empty.remove(i)
+		}
+	}
+}
+
+// End also lists the columns with values that are not shown: those that did not fit, and those that
+// were removed before they had a value.
 func (p *tableWriter) End() error {
 	if p.widths == nil && p.turned == nil {
 		if err := p.choose(); err != nil {
@@ -69,6 +86,12 @@ func (p *tableWriter) End() error {
 			hidden = append(hidden, p.brief.columns[i].Title)
 		}
 	}
+	for _, column := range p.view.columns {
+		isLate := func(c ViewColumn) bool { return c.Title == column.Title }
+		if slices.ContainsFunc(p.late, isLate) {
+			hidden = append(hidden, column.Title)
+		}
+	}
 	if len(hidden) > 0 {
 		advice := "show with --format vertical"
 		if p.choosable {
@@ -85,7 +108,7 @@ func (p *tableWriter) choose() error {
 	for _, row := range p.sample {
 		sample = append(sample, p.brief.cellsOf(row))
 	}
-	p.brief.dropEmpty(sample)
+	p.empty = p.brief.dropEmpty(sample)
 	var titles []cell
 	for _, column := range p.brief.columns {
 		titles = append(titles, cell{display.Sanitize(p.brief.title(column)), theme.Title})

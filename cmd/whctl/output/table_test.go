@@ -1,17 +1,21 @@
 package output
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 func TestTable(t *testing.T) {
@@ -59,6 +63,41 @@ func TestHiddenColumnsNotice(t *testing.T) {
 		printed(t, "table", l, `{}`)
 		if want := "hidden columns: Second  (" + advice + ")"; notice != want {
 			t.Errorf("with --fields %t: got the notice %q, want %q", choosable, notice, want)
+		}
+	}
+}
+
+// TestLateValuesNotice prints rows with values in columns that were left out, since the first rows have
+// none: the notice names them, and not those that stay empty.
+func TestLateValuesNotice(t *testing.T) {
+	table := Table{View: []ViewColumn{
+		{Title: "A", Fields: "A", As: Words},
+		{Title: "B", Fields: "B", As: Words, Rank: 1},
+		{Title: "C", Fields: "C", As: Words, Rank: 2},
+		{Title: "D", Fields: "D", As: Words, Rank: 3},
+	}}
+	first := slices.Repeat([]string{`{"A":"x"}`}, tableSample)
+	for _, test := range []struct {
+		later []string
+		want  string
+	}{
+		{[]string{`{"A":"x"}`}, ""},
+		{
+			[]string{`{"A":"x","D":"y"}`, `{"A":"x","B":"y","D":"z"}`},
+			"hidden columns: B, D  (choose with --fields)",
+		},
+	} {
+		var notice string
+		l := layout{
+			out:       &Sink{Writer: bufio.NewWriter(io.Discard)},
+			view:      newView(table, Screen{Theme: new(theme.Theme), Zone: time.UTC}),
+			width:     80,
+			choosable: true,
+			notice:    func(format string, args ...any) { notice = fmt.Sprintf(format, args...) },
+		}
+		writeRows(t, newTable(l), slices.Concat(first, test.later))
+		if notice != test.want {
+			t.Errorf("rows that end with %v: got the notice %q, want %q", test.later, notice, test.want)
 		}
 	}
 }

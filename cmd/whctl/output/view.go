@@ -199,22 +199,34 @@ func (v *view) cellsOf(r client.Row) []cell {
 }
 
 // dropEmpty removes the less important columns that have no value in the first rows, also from the
-// cells of these rows. Fields that a user has chosen are kept.
-func (v *view) dropEmpty(rows [][]cell) {
+// cells of these rows, and returns a view of the removed columns. Fields that a user has chosen are
+// kept.
+func (v *view) dropEmpty(rows [][]cell) view {
+	dropped := *v
+	dropped.columns = nil
+	dropped.indexes = nil
 	if !v.terminal || v.chosen || len(rows) == 0 {
-		return
+		return dropped
 	}
 	for i := len(v.columns) - 1; i > 0; i-- {
 		hasValue := slices.ContainsFunc(rows, func(cells []cell) bool { return cells[i].text != "" })
 		if v.columns[i].Rank == 0 || hasValue {
 			continue
 		}
-		v.columns = slices.Delete(v.columns, i, i+1)
-		v.indexes = slices.Delete(v.indexes, i, i+1)
+		dropped.columns = append(dropped.columns, v.columns[i])
+		dropped.indexes = append(dropped.indexes, v.indexes[i])
+		v.remove(i)
 		for r := range rows {
 			rows[r] = slices.Delete(rows[r], i, i+1)
 		}
 	}
+	return dropped
+}
+
+// remove removes a column.
+func (v *view) remove(i int) {
+	v.columns = slices.Delete(v.columns, i, i+1)
+	v.indexes = slices.Delete(v.indexes, i, i+1)
 }
 
 // title returns the title of a column.
