@@ -28,7 +28,7 @@ type tableWriter struct {
 	layout
 	brief  view            // the view without details
 	empty  view            // columns that were removed from brief, and have had no value so far
-	late   []ViewColumn    // columns that were removed from brief, but have a value in a later row
+	late   []string        // titles of columns that were removed, but have a value in a later row
 	sample []client.Row    // buffered rows; nil after the widths are chosen
 	widths []int           // widths of all columns, negative for hidden ones; nil before they are chosen
 	turned *verticalWriter // writes the rows if a table is not suitable; else nil
@@ -60,8 +60,8 @@ func (p *tableWriter) findLate(r client.Row) {
 	}
 	for i, c := range slices.Backward(p.empty.cellsOf(r)) {
 		if c.text != "" {
-			p.late = append(p.late, p.empty.columns[i])
-			p.empty.remove(i)
+			p.late = append(p.late, p.empty.columns[i].Title)
+			p.empty.columns = slices.Delete(p.empty.columns, i, i+1)
 		}
 	}
 }
@@ -87,8 +87,7 @@ func (p *tableWriter) End() error {
 		}
 	}
 	for _, column := range p.view.columns {
-		isLate := func(c ViewColumn) bool { return c.Title == column.Title }
-		if slices.ContainsFunc(p.late, isLate) {
+		if slices.Contains(p.late, column.Title) {
 			hidden = append(hidden, column.Title)
 		}
 	}
@@ -196,7 +195,7 @@ func (p *tableWriter) turn() error {
 // fit returns the widths of the columns that fit, at least one; others are -1. The columns
 // with the highest ranks are hidden first. Each column has at least the width need;
 // remaining space is distributed evenly, up to the width want.
-func fit(columns []ViewColumn, want, need []int, room int) []int {
+func fit(columns []viewColumn, want, need []int, room int) []int {
 	widths := slices.Clone(need)
 	free := room + tableGap // negative if the columns are too wide
 	for _, width := range widths {
@@ -216,7 +215,7 @@ func fit(columns []ViewColumn, want, need []int, room int) []int {
 }
 
 // lowestRanked returns the index of the visible column with the highest rank, the last of several.
-func lowestRanked(columns []ViewColumn, widths []int) int {
+func lowestRanked(columns []viewColumn, widths []int) int {
 	index := -1
 	for i, width := range widths {
 		if width >= 0 && (index < 0 || columns[i].Rank >= columns[index].Rank) {

@@ -22,7 +22,7 @@ type Table struct {
 // ViewColumn is a column of a table on a terminal.
 type ViewColumn struct {
 	Title  string
-	Fields string // fields of a row that the column shows, separated by blanks
+	Fields string // fields of a row that the column shows, separated by blanks; the main one first
 	As     Formatter
 	Rank   Rank
 }
@@ -77,19 +77,20 @@ func (t Table) Of(columns []Column) Table {
 	return chosen
 }
 
-// view prints the cells of table and vertical.
-type view struct {
-	columns  []ViewColumn
-	indexes  [][]int  // indexes of the fields of each column in names
-	names    []string // fields that the columns need, with their types
-	types    []record.Type
-	screen   Screen
-	null     string
-	chosen   bool
-	terminal bool // the output is a terminal, and no program reads it
+// fieldType returns the type of a field; a text if it has no column for programs.
+func (t Table) fieldType(name string) record.Type {
+	i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+	if i < 0 {
+		return record.Text
+	}
+	return t.Columns[i].Type
+}
 
-	values []client.Value // values of the current row
-	texts  []string       // texts of the current cell
+// shows reports whether the column stands for a field: it shows that alone, or the meaning that other
+// fields of the column give to its value, as the word for the status of a message.
+func (c ViewColumn) shows(field string) bool {
+	first, others, _ := strings.Cut(c.Fields, " ")
+	return first == field && (others == "" || c.As.words || c.As.joined)
 }
 
 // raw returns the screen with a theme of tables for programs, which have the values of the service.
@@ -100,13 +101,34 @@ func (s Screen) raw(t theme.Theme) Screen {
 	return s
 }
 
+// viewColumn is a column of a view.
+type viewColumn struct {
+	ViewColumn
+	indexes []int // of its fields in the names of the view
+}
+
+// view prints the cells of table and vertical.
+type view struct {
+	columns  []viewColumn
+	names    []string // fields that the columns need, with their types
+	types    []record.Type
+	screen   Screen
+	null     string
+	chosen   bool
+	terminal bool // the output is a terminal, and no program reads it
+
+	// Memory that cellsOf uses again for the next row. Copies of a view may share it, since they are
+	// used one after the other.
+	values []client.Value // of the row
+	texts  []string       // of a cell
+}
+
 // newView returns the view of a table on a terminal.
 func newView(t Table, s Screen) view {
 	if len(t.View) == 0 {
 		t = Table{}.Of(t.Columns)
 	}
 	v := view{
-		columns:  t.View,
 		names:    t.ViewFields(true),
 		screen:   s,
 		chosen:   t.chosen,
@@ -115,61 +137,39 @@ func newView(t Table, s Screen) view {
 	for _, name := range v.names {
 		v.types = append(v.types, t.fieldType(name))
 	}
-	for _, column := range v.columns {
-		var indexes []int
-		for name := range strings.FieldsSeq(column.Fields) {
-			indexes = append(indexes, slices.Index(v.names, name))
+	for _, described := range t.View {
+		column := viewColumn{ViewColumn: described}
+		for name := range strings.FieldsSeq(described.Fields) {
+			column.indexes = append(column.indexes, slices.Index(v.names, name))
 		}
-		v.indexes = append(v.indexes, indexes)
+		v.columns = append(v.columns, column)
 	}
 	return v
-}
-
-// fieldType returns the type of a field; a text if it has no column for programs.
-func (t Table) fieldType(name string) record.Type {
-	i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
-	if i < 0 {
-		return record.Text
-	}
-	return t.Columns[i].Type
-}
-
-// shows reports whether the column shows the field alone, or the word for it, which other fields may
-// change.
-func (c ViewColumn) shows(field string) bool {
-	first, others, _ := strings.Cut(c.Fields, " ")
-	return first == field && (others == "" || c.As.words || c.As.joined)
 }
 
 // newRawView returns a view with the values of the service, but words for statuses. They have the
 // styles of the columns on a terminal.
 func newRawView(t Table, s Screen) view {
 	raw := Table{}.Of(t.Columns)
-	v := view{columns: raw.View, screen: s, chosen: raw.chosen}
+	v := view{screen: s, chosen: raw.chosen}
 	for i, c := range t.Columns {
-		v.columns[i].As = rawFormatter(c.Type)
-		n := slices.IndexFunc(t.View, func(column ViewColumn) bool { return column.shows(c.Name) })
+		column := viewColumn{ViewColumn: raw.View[i], indexes: []int{i}}
+		column.As = rawFormatter(c.Type)
+		n := slices.IndexFunc(t.View, func(shown ViewColumn) bool { return shown.shows(c.Name) })
 		if n >= 0 {
-			v.columns[i].As = v.columns[i].As.likeOnTerminal(t.View[n].As)
+			column.As = column.As.likeOnTerminal(t.View[n].As)
 		}
+		v.columns = append(v.columns, column)
 		v.names = append(v.names, c.Name)
 		v.types = append(v.types, c.Type)
-		v.indexes = append(v.indexes, []int{i})
 	}
 	return v
 }
 
 // brief returns the view without details.
 func (v view) brief() view {
-	whole := v
-	v.columns = nil
-	v.indexes = nil
-	for i, c := range whole.columns {
-		if c.Rank < DetailOnly {
-			v.columns = append(v.columns, c)
-			v.indexes = append(v.indexes, whole.indexes[i])
-		}
-	}
+	isDetail := func(c viewColumn) bool { return c.Rank >= DetailOnly }
+	v.columns = slices.DeleteFunc(slices.Clone(v.columns), isDetail)
 	return v
 }
 
@@ -180,7 +180,7 @@ func (v *view) cellsOf(r client.Row) []cell {
 	for i, column := range v.columns {
 		isNull := true
 		v.texts = v.texts[:0]
-		for _, index := range v.indexes[i] {
+		for _, index := range column.indexes {
 			value := v.values[index]
 			isNull = isNull && value.Null()
 			v.texts = append(v.texts, string(value.AppendCell(nil, v.types[index])))
@@ -204,7 +204,6 @@ func (v *view) cellsOf(r client.Row) []cell {
 func (v *view) dropEmpty(rows [][]cell) view {
 	dropped := *v
 	dropped.columns = nil
-	dropped.indexes = nil
 	if !v.terminal || v.chosen || len(rows) == 0 {
 		return dropped
 	}
@@ -214,8 +213,7 @@ func (v *view) dropEmpty(rows [][]cell) view {
 			continue
 		}
 		dropped.columns = append(dropped.columns, v.columns[i])
-		dropped.indexes = append(dropped.indexes, v.indexes[i])
-		v.remove(i)
+		v.columns = slices.Delete(v.columns, i, i+1)
 		for r := range rows {
 			rows[r] = slices.Delete(rows[r], i, i+1)
 		}
@@ -223,14 +221,8 @@ func (v *view) dropEmpty(rows [][]cell) view {
 	return dropped
 }
 
-// remove removes a column.
-func (v *view) remove(i int) {
-	v.columns = slices.Delete(v.columns, i, i+1)
-	v.indexes = slices.Delete(v.indexes, i, i+1)
-}
-
 // title returns the title of a column.
-func (v *view) title(c ViewColumn) string {
+func (v *view) title(c viewColumn) string {
 	if c.As.zoned && v.terminal && !v.screen.long {
 		return c.Title + v.screen.Now.In(v.screen.Zone).Format(" (MST)")
 	}
