@@ -226,7 +226,7 @@ func showStats(c *cli.Context, out *output.Printer, service *client.Client) erro
 	}
 	formats := output.Table{View: []output.ViewColumn{{Fields: "SuccessRate", As: output.Percent}}}
 	out.One = true
-	_, err = out.Rows(formats.Of(columns), output.Each([]client.Row{row}))
+	_, err = out.Rows(formats.Choose(columns), output.Each([]client.Row{row}))
 	return err
 }
 

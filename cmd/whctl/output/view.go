@@ -60,8 +60,8 @@ func (t Table) ViewFields(details bool) []string {
 	return fields
 }
 
-// Of returns the table of chosen columns, which have the names of their fields as titles.
-func (t Table) Of(columns []Column) Table {
+// Choose returns the table of chosen columns, which have the names of their fields as titles.
+func (t Table) Choose(columns []Column) Table {
 	chosen := Table{Columns: columns, chosen: true}
 	for i, c := range columns {
 		shown := ViewColumn{Title: c.Name, Fields: c.Name, As: formatterOf(c.Type), Rank: Rank(i)}
@@ -126,7 +126,7 @@ type view struct {
 // newView returns the view of a table on a terminal.
 func newView(t Table, s Screen) view {
 	if len(t.View) == 0 {
-		t = Table{}.Of(t.Columns)
+		t = Table{}.Choose(t.Columns)
 	}
 	v := view{
 		names:    t.ViewFields(true),
@@ -150,7 +150,7 @@ func newView(t Table, s Screen) view {
 // newRawView returns a view with the values of the service, but words for statuses. They have the
 // styles of the columns on a terminal.
 func newRawView(t Table, s Screen) view {
-	raw := Table{}.Of(t.Columns)
+	raw := Table{}.Choose(t.Columns)
 	v := view{screen: s, chosen: raw.chosen}
 	for i, c := range t.Columns {
 		column := viewColumn{ViewColumn: raw.View[i], indexes: []int{i}}

@@ -307,7 +307,7 @@ func (l Listing) table(q *client.Query, printer *output.Printer, format output.F
 		q.Fields = l.Brief
 	}
 	printer.One = true // a single record is shown as a line per field
-	table = table.Of(output.ColumnsOf(q.Kind, q.Fields))
+	table = table.Choose(output.ColumnsOf(q.Kind, q.Fields))
 	isChosen := format.HumanReadable() && len(q.Fields) > 0
 	if isChosen && hasView {
 		q.Fields = table.ViewFields(true) // also those that the chosen ones depend on
