@@ -30,8 +30,7 @@ type assistants struct {
 	service assistant.Service
 }
 
-// serve answers one message. A user of any role acts as a reader, but only an admin may call
-// why.
+// serve answers one message. No user acts as more than a reader, but an admin may call why.
 func (h *assistants) serve(x *edge.Context) error {
 	if err := h.access.CheckOrigin(x); err != nil {
 		return err
@@ -41,11 +40,11 @@ func (h *assistants) serve(x *edge.Context) error {
 		return fault.New(fault.Malformed, "the body must be one message; lists of messages are not supported")
 	}
 
-	source := &records{x: x, role: x.Identity.Role, queries: h.queries, why: h.why}
+	source := &userRecords{x: x, role: x.Identity.Role, queries: h.queries, why: h.why}
 	x.Identity.Role = min(x.Identity.Role, account.Reader)
-	r := x.Request.WithContext(x.Request.Context())
+	r := x.Request.WithContext(x.Request.Context()) // a copy with a body that is read again
 	r.Body = io.NopCloser(bytes.NewReader(x.Body))
-	reply := &message{header: make(http.Header)}
+	reply := &replyRecorder{header: make(http.Header)}
 	h.service.Handler(source).ServeHTTP(reply, r)
 	if err := r.Context().Err(); err != nil {
 		return err
@@ -58,32 +57,32 @@ func (h *assistants) serve(x *edge.Context) error {
 	return x.Write(reply.status, reply.body)
 }
 
-// message is a ResponseWriter that keeps a response.
-type message struct {
+// replyRecorder is a ResponseWriter that keeps a response.
+type replyRecorder struct {
 	header http.Header
 	status int
 	body   []byte
 }
 
-func (m *message) Header() http.Header { return m.header }
+func (rec *replyRecorder) Header() http.Header { return rec.header }
 
-func (m *message) WriteHeader(status int) {
-	if m.status == 0 {
-		m.status = status
+func (rec *replyRecorder) WriteHeader(status int) {
+	if rec.status == 0 {
+		rec.status = status
 	}
 }
 
-func (m *message) Write(b []byte) (int, error) {
-	m.WriteHeader(http.StatusOK)
-	m.body = append(m.body, b...)
+func (rec *replyRecorder) Write(b []byte) (int, error) {
+	rec.WriteHeader(http.StatusOK)
+	rec.body = append(rec.body, b...)
 	return len(b), nil
 }
 
 // maxPage limits the size of a page in bytes before it is shortened to that of a result.
 const maxPage = 1 << 20
 
-// records is the source of the tools for the user of a request.
-type records struct {
+// userRecords is the source of the tools: the data that the user of a request may read.
+type userRecords struct {
 	x       *edge.Context
 	role    account.Role // role of the user; why requires admin
 	queries *queries.Handler
@@ -91,12 +90,12 @@ type records struct {
 }
 
 // Kinds returns the kinds that the user may read.
-func (r *records) Kinds(context.Context) (*record.Registry, error) {
+func (r *userRecords) Kinds(context.Context) (*record.Registry, error) {
 	return r.x.Options.Kinds().Filter(func(k *record.Kind) bool { return queries.MayRead(r.x, k) }), nil
 }
 
 // Query queries a kind. The request log shows the kind and the members.
-func (r *records) Query(_ context.Context, kind *record.Kind, members map[string]any) (*assistant.Page, error) {
+func (r *userRecords) Query(_ context.Context, kind *record.Kind, members map[string]any) (*assistant.Page, error) {
 	page := new(assistant.Page)
 	part, err := r.serve(r.queries.Serve, kind, members, page)
 	page.Clamped = part.Response.Header().Get(wire.HeaderTakeClamped) != ""
@@ -104,7 +103,7 @@ func (r *records) Query(_ context.Context, kind *record.Kind, members map[string
 }
 
 // Why returns the history of a key.
-func (r *records) Why(_ context.Context, key string) (*wire.Why, error) {
+func (r *userRecords) Why(_ context.Context, key string) (*wire.Why, error) {
 	asAdmin := func(part *edge.Context) error {
 		if !r.role.Includes(account.Admin) {
 			return fault.New(fault.Forbidden, "requires the role admin")
@@ -117,33 +116,38 @@ func (r *records) Why(_ context.Context, key string) (*wire.Why, error) {
 }
 
 // serve runs a handler with a request of its own, and decodes its response.
-func (r *records) serve(
+func (r *userRecords) serve(
 	handle func(*edge.Context) error, kind *record.Kind, members map[string]any, response any,
 ) (*edge.Context, error) {
-	x := r.x
+	r.x.Kind = kind // for the request log, also after a failure
 	kept := &edge.Kept{Room: maxPage}
 	body, err := json.Marshal(members)
-	part := x.Part(body, kept)
+	part := r.x.Part(body, kept)
+	if err != nil {
+		return part, r.fail(err)
+	}
 	part.Kind = kind
 	part.URLMembers = nil
 	part.Params = nil
-	if err == nil {
-		err = handle(part)
-	}
+	err = handle(part)
 
-	// The request log shows these, also after a failure.
-	x.Kind = kind
-	x.Members = part.Members
-	x.Timing = part.Timing
+	// The request log shows these, like the kind.
+	r.x.Members = part.Members
+	r.x.Timing = part.Timing
 	if kept.Full {
 		return part, assistant.ErrTooLarge
 	}
-	if err == nil {
-		err = json.Unmarshal(kept.Body, response)
+	if err != nil {
+		return part, r.fail(err)
 	}
-	if err == nil {
-		return part, nil
+	if err := json.Unmarshal(kept.Body, response); err != nil {
+		return part, r.fail(err)
 	}
-	status := x.LogFailure(publicError(x, err))
-	return part, &assistant.Error{Message: status.Message, Fields: status.Errors}
+	return part, nil
+}
+
+// fail logs why a tool failed, and returns that as a model may read it.
+func (r *userRecords) fail(err error) error {
+	status := r.x.LogFailure(publicError(r.x, err))
+	return &assistant.Error{Message: status.Message, Fields: status.Errors}
 }
