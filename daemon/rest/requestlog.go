@@ -189,12 +189,21 @@ func failureText(s wire.ResponseStatus) string {
 		s.Errors = nil
 	}
 
-	text, err := json.Marshal(wire.Failure{ResponseStatus: s})
-	if err == nil && len(text) > maxFailure {
+	text := failureJSON(s)
+	if len(text) > maxFailure {
 		s.Errors = nil
-		text, err = json.Marshal(wire.Failure{ResponseStatus: s})
+		text = failureJSON(s)
 	}
-	if err != nil || len(text) > maxFailure {
+	if len(text) > maxFailure {
+		return ""
+	}
+	return text
+}
+
+// failureJSON returns a failure as in a response, empty if JSON cannot express it.
+func failureJSON(s wire.ResponseStatus) string {
+	text, err := json.Marshal(wire.Failure{ResponseStatus: s})
+	if err != nil {
 		return ""
 	}
 	return string(text)

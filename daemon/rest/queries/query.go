@@ -209,10 +209,13 @@ func (h *Handler) planOwn(x *edge.Context, members query.Members, where []query.
 	}
 	StoredIDs(x.Kind, req.Where)
 	plan, err := h.planRequest(x, req, where)
-	if err == nil && h.Mask != nil {
+	if err != nil {
+		return nil, err
+	}
+	if h.Mask != nil {
 		plan.Mask = h.Mask(x)
 	}
-	return plan, err
+	return plan, nil
 }
 
 // planRequest plans a request with additional conditions.
@@ -344,9 +347,11 @@ const (
 	MemberUntil = "Until" // exclusive
 )
 
-// PeriodOf converts Since and Until to conditions.
-func PeriodOf(kind *record.Kind, members query.Members) (where []query.Condition, wrong []fault.Field) {
+// PeriodOf converts Since and Until to conditions, and returns the errors of those that are not valid.
+func PeriodOf(kind *record.Kind, members query.Members) ([]query.Condition, []fault.Field) {
 	const added = "AddedDateTime"
+	var where []query.Condition
+	var wrong []fault.Field
 	if since := form.MemberValue(members, MemberSince, &wrong, ParseDate); since != nil {
 		where = append(where, Condition(kind, added, record.GreaterThanOrEqualTo, wire.Value{Text: *since}))
 	}

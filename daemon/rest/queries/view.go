@@ -145,13 +145,13 @@ var ownPages = map[string]ownPage{
 	"Subscriber":      {"Subscribers", edge.StartPath + "/Subscribers", "ItemNo"},
 }
 
-// ownPageOf returns the page of a kind of the service's own. ok is false if there is none, or if the
-// user may not see it.
-func ownPageOf(x *edge.Context, kind *record.Kind) (page ownPage, ok bool) {
+// ownPageOf returns the page of a kind of the service's own, false if there is none, or if the user
+// may not see it.
+func ownPageOf(x *edge.Context, kind *record.Kind) (ownPage, bool) {
 	if kind.Database != record.AppDB || !x.Identity.Role.Includes(account.Admin) {
 		return ownPage{}, false
 	}
-	page, ok = ownPages[kind.Name]
+	page, ok := ownPages[kind.Name]
 	return page, ok
 }
 
@@ -207,11 +207,11 @@ func nextPage(x *edge.Context, cursor string) string {
 
 // page returns the address of the page after skip rows.
 func (a address) page(skip, take int64) string {
-	changes := []encode.Pair{{Name: query.Skip}, {Name: query.Take, Value: strconv.FormatInt(take, 10)}}
+	first := encode.Pair{Name: query.Skip}
 	if skip > 0 {
-		changes[0].Value = strconv.FormatInt(skip, 10)
+		first.Value = strconv.FormatInt(skip, 10)
 	}
-	return a.with(changes...)
+	return a.with(first, encode.Pair{Name: query.Take, Value: strconv.FormatInt(take, 10)})
 }
 
 // viewFilters sets the filter form and the active conditions. The form shows one
