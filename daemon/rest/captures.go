@@ -59,7 +59,8 @@ func (h *captures) list(x *edge.Context) error {
 	if h.manager != nil {
 		states, err = h.manager.List(x.Request.Context())
 	}
-	return form.ListPage(x, "Captures", states, err, func(c wire.Capture) wire.Capture { return c })
+	document := func(state wire.Capture) wire.Capture { return state } // it is one
+	return form.ListPage(x, "Captures", states, err, document)
 }
 
 // resume resumes the capture of a kind.

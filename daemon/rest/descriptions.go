@@ -39,9 +39,15 @@ func newDescription(describe func() *metadata.Service) *description {
 	return d
 }
 
-// descriptions caches the descriptions of a service. If its kinds or events change, they are built again.
+// describer describes a service to an audience.
+type describer func(
+	kinds *record.Registry, events []metadata.Event, readers audience,
+) *metadata.Service
+
+// descriptions caches the descriptions of a service. If its kinds or events change, they are built
+// again.
 type descriptions struct {
-	describe func(kinds *record.Registry, events []metadata.Event, to audience) *metadata.Service
+	describe describer
 
 	mu     sync.Mutex
 	kinds  *record.Registry // the kinds in the cached descriptions
@@ -51,20 +57,25 @@ type descriptions struct {
 
 // newDescriptions returns the descriptions of a service with a table of operations.
 func newDescriptions(c Config, table []operation) *descriptions {
-	return &descriptions{describe: func(kinds *record.Registry, events []metadata.Event, to audience) *metadata.Service {
+	describeTo := func(
+		kinds *record.Registry, events []metadata.Event, readers audience,
+	) *metadata.Service {
 		service := metadata.Service{
 			Version:  c.Version,
 			HostURL:  c.Edge.HostURL,
-			ISODates: to.iso,
+			ISODates: readers.iso,
 			Events:   events,
 		}
-		return describe(service, table, kinds, to.open)
-	}}
+		return describe(service, table, kinds, readers.open)
+	}
+	return &descriptions{describe: describeTo}
 }
 
-// of returns the description for an audience: it has the kinds that the audience may read, and the
-// events except those of other kinds.
-func (c *descriptions) of(kinds *record.Registry, events []record.Event, to audience) *description {
+// forAudience returns the description for an audience: it has the kinds that the audience may read,
+// and the events except those of other kinds.
+func (c *descriptions) forAudience(
+	kinds *record.Registry, events []record.Event, readers audience,
+) *description {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kinds != kinds || !slices.Equal(c.events, events) {
@@ -72,14 +83,15 @@ func (c *descriptions) of(kinds *record.Registry, events []record.Event, to audi
 		c.events = events
 		c.cache = make(map[audience]*description)
 	}
-	d := c.cache[to]
+	d := c.cache[readers]
 	if d == nil {
 		bodies := webhook.ServiceBodies()
-		mayRead := func(k *record.Kind) bool { return account.RoleOf(k).Allows(to.role) }
+		mayRead := func(k *record.Kind) bool { return account.RoleOf(k).Allows(readers.role) }
 		d = newDescription(func() *metadata.Service {
-			return c.describe(kinds.Filter(mayRead), metadata.Events(events, bodies, kinds, mayRead), to)
+			described := metadata.Events(events, bodies, kinds, mayRead)
+			return c.describe(kinds.Filter(mayRead), described, readers)
 		})
-		c.cache[to] = d
+		c.cache[readers] = d
 	}
 	return d
 }

@@ -31,7 +31,7 @@ type documents struct {
 
 // description returns the documents for the settings and the user of a request.
 func (h *documents) description(x *edge.Context) *description {
-	return h.descriptions.of(x.Options.Kinds(), x.Options.Events, h.audienceOf(x))
+	return h.descriptions.forAudience(x.Options.Kinds(), x.Options.Events, h.audienceOf(x))
 }
 
 // audienceOf returns the audience that the user of a request belongs to. The user matters only if
