@@ -28,34 +28,38 @@ type entry struct {
 // isGroup reports whether the entry is a group of failures.
 func (e *entry) isGroup() bool { return e.group != nil && e.message != nil }
 
-// Entries returns the endpoints in trouble that are shown, the late captures, the groups of
-// failures, the saved views and the recent failures that are shown, as on the screen.
+// Entries returns the entries of all lists, from the top of the screen to the bottom.
 func (h *Screen) Entries() []entry {
-	if h.Stats == nil { // a user without the right to see deliveries has the views
-		return entriesOf(h.visibleViews(), h.viewEntry)
-	}
-	l := h.layout()
-	p := l.plan()
 	var entries []entry
-	panel := 0
-	add := func(list []entry) {
+	for panel, list := range h.lists() {
 		for i := range list {
 			list[i].panel = panel
 			list[i].position = fmt.Sprintf("%d of %d", i+1, len(list))
 		}
 		entries = append(entries, list...)
-		panel++
 	}
-	add(entriesOf(l.troubled[:p[troubledEndpoints]], h.endpointEntry))
-	add(entriesOf(h.Captures.Late[:p[lateCaptures]], h.captureEntry))
+	return entries
+}
+
+// lists returns the entries of each list, from the top of the screen to the bottom: as many as the
+// screen shows, but all groups of failures, since that list scrolls.
+func (h *Screen) lists() [][]entry {
+	if h.Stats == nil { // a user without the right to see deliveries has the views
+		return [][]entry{entriesOf(h.visibleViews(), h.viewEntry)}
+	}
+	l := h.layout()
+	shown := l.plan()
 	groups := make([]*Group, len(h.Groups))
 	for i := range h.Groups {
 		groups[i] = &h.Groups[i]
 	}
-	add(entriesOf(groups, h.groupEntry))
-	add(entriesOf(h.visibleViews()[:p[savedViews]], h.viewEntry))
-	add(entriesOf(h.Failures[:p[recentFailures]], h.messageEntry))
-	return entries
+	return [][]entry{
+		entriesOf(l.troubled[:shown[troubledEndpoints]], h.endpointEntry),
+		entriesOf(h.Captures.Late[:shown[lateCaptures]], h.captureEntry),
+		entriesOf(groups, h.groupEntry),
+		entriesOf(h.visibleViews()[:shown[savedViews]], h.viewEntry),
+		entriesOf(h.Failures[:shown[recentFailures]], h.messageEntry),
+	}
 }
 
 // entriesOf returns an entry for each item.
