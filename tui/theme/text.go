@@ -19,19 +19,19 @@ const maxMarks = 3
 
 // Sanitize returns text that is safe to print on one line and its width, which is at
 // most room cells. Truncated text ends with Ellipsis.
-func (g *Glyphs) Sanitize(text string, room int) (shown string, width int) {
+func (g *Glyphs) Sanitize(text string, room int) (string, int) {
 	if isPlainASCII(text, room) {
 		return text, len(text)
 	}
 	w := sanitizer{glyphs: g, room: room}
 	w.write(text)
-	shown = string(w.out)
-	if w.complex && !widthsAgree(" "+shown+" ", w.width+2) {
-		w = sanitizer{glyphs: g, room: room, asciiOnly: true} // neighbouring characters change the width
-		w.write(text)
-		shown = string(w.out)
+	shown := string(w.out)
+	if !w.complex || widthsAgree(" "+shown+" ", w.width+2) {
+		return shown, w.width
 	}
-	return shown, w.width
+	w = sanitizer{glyphs: g, room: room, asciiOnly: true} // neighbouring characters change the width
+	w.write(text)
+	return string(w.out), w.width
 }
 
 // isPlainASCII reports whether text is printable ASCII of at most room characters.
@@ -90,14 +90,16 @@ func (w *sanitizer) writeSimple(text string) int {
 	r, size := utf8.DecodeRuneInString(text)
 	width := simpleWidth(r)
 	for width > 0 && !w.asciiOnly && !w.full {
-		after, afterSize := utf8.DecodeRuneInString(text[done+size:])
-		afterWidth := simpleWidth(after)
-		if afterSize > 0 && after >= utf8.RuneSelf && afterWidth == 0 { // it may combine with this character
+		next, nextSize := utf8.DecodeRuneInString(text[done+size:])
+		nextWidth := simpleWidth(next)
+		mayCombine := nextSize > 0 && next >= utf8.RuneSelf && nextWidth == 0
+		if mayCombine {
 			break
 		}
 		w.put(text[done:done+size], width)
 		done += size
-		size, width = afterSize, afterWidth
+		size = nextSize
+		width = nextWidth
 	}
 	return done
 }
@@ -138,7 +140,8 @@ func (w *sanitizer) put(text string, width int) {
 	w.out = append(w.out, text...)
 	w.width += width
 	if w.width < w.room {
-		w.cutLen, w.cutWidth = len(w.out), w.width
+		w.cutLen = len(w.out)
+		w.cutWidth = w.width
 	}
 }
 
