@@ -50,16 +50,21 @@ func (w partWriter) Write(text []byte) (int, error) {
 	return n, named(err, w.path)
 }
 
-// keepPart syncs a complete temporary file and renames it.
+// keepPart syncs a complete temporary file and renames it. If it fails, it removes the file.
 func keepPart(part *os.File, path string) error {
-	err := cmp.Or(part.Sync(), part.Close())
-	if err == nil {
-		err = os.Rename(part.Name(), path)
-	}
+	err := renamePart(part, path)
 	if err != nil {
 		_ = os.Remove(part.Name()) // the first error counts
 	}
 	return named(err, path)
+}
+
+// renamePart syncs, closes and renames a temporary file.
+func renamePart(part *os.File, path string) error {
+	if err := cmp.Or(part.Sync(), part.Close()); err != nil {
+		return err
+	}
+	return os.Rename(part.Name(), path)
 }
 
 // dropPart removes an incomplete temporary file.

@@ -362,10 +362,10 @@ func (p *Printer) Rows(t Table, rows iter.Seq2[client.Row, error]) (Format, erro
 		return f, err
 	}
 	to, err := p.RowWriter(f, out, p.Context.Command.Name, t)
-	if err == nil {
-		err = Copy(to, rows, to.Row)
+	if err != nil {
+		return f, out.Finish(err)
 	}
-	return f, out.Finish(err)
+	return f, out.Finish(Copy(to, rows, to.Row))
 }
 
 // Draws reports whether a command draws its result: on a terminal, unless a
