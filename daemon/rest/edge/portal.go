@@ -24,13 +24,12 @@ var Proofs = []string{"Authorization", "Cookie", wire.HeaderSessionID}
 // pages have. Referrer-Policy keeps the addresses within the service; with no-referrer, browsers
 // would send forms with the Origin null, which CSRF rejects.
 func EnterPortal(x *Context) {
-	cookie, err := x.Request.Cookie(PortalCookie)
 	r := x.Request.WithContext(x.Request.Context()) // a copy: net/http holds the other one
 	r.Header = x.Request.Header.Clone()
 	for _, name := range Proofs {
 		r.Header.Del(name)
 	}
-	if err == nil {
+	if cookie, err := x.Request.Cookie(PortalCookie); err == nil {
 		r.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value})
 	}
 	x.Request = r

@@ -137,7 +137,8 @@ func heldBy(sub *webhook.Subscription, event string) string {
 // hidden returns conditions that leave out the messages with records of kinds that require a role
 // which the caller lacks. The SubscriberID does not replace the role, not even for kinds that are no
 // longer captured.
-func (h *messages) hidden(x *edge.Context) (where []query.Condition) {
+func (h *messages) hidden(x *edge.Context) []query.Condition {
+	var where []query.Condition
 	for event, role := range h.admin.Rules().Roles {
 		kindRole := account.ParseKindRole(role)
 		if kindRole.Allows(account.NoRole) {

@@ -351,13 +351,15 @@ func (h *subscriptions) Remove(x *edge.Context) error {
 // limitChanges counts a change of a subscription, except those by admins, and returns the
 // caller. Changes of unknown subscribers are not counted, so that they cannot evict other
 // counters.
-func (h *subscriptions) limitChanges(x *edge.Context) (caller admin.Caller, err error) {
+func (h *subscriptions) limitChanges(x *edge.Context) (admin.Caller, error) {
 	isAdmin, err := h.access.IsAdmin(x)
 	if err != nil {
-		return caller, err
+		return admin.Caller{}, err
 	}
-	caller.Admin = isAdmin
-	caller.Owner = h.accounts.Owner(x.Request.Context(), x.Identity)
+	caller := admin.Caller{
+		Admin: isAdmin,
+		Owner: h.accounts.Owner(x.Request.Context(), x.Identity),
+	}
 	if caller.Admin {
 		return caller, nil
 	}
