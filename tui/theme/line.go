@@ -31,7 +31,8 @@ func (t *Theme) composeOn(row Role, width int, left, right []Span) string {
 }
 
 // appendSpans appends spans in at most room cells, and returns the cells that they use.
-func (t *Theme) appendSpans(out []byte, row Role, spans []Span, room int) (drawn []byte, used int) {
+func (t *Theme) appendSpans(out []byte, row Role, spans []Span, room int) ([]byte, int) {
+	used := 0
 	for _, span := range spans {
 		shown, width := t.Sanitize(span.Text, max(0, room-used))
 		out = t.Append(out, row, span.Role, shown)

@@ -104,8 +104,9 @@ func (c *canvas) heading(p Panel) {
 	}
 }
 
-// label draws spans with a space on each side, "" if there are none or there is no room.
-func (c *canvas) label(spans []Span, room int) (text string, width int) {
+// label draws spans with a space on each side, and returns their width: "" and 0 if there are none or
+// there is no room.
+func (c *canvas) label(spans []Span, room int) (string, int) {
 	if len(spans) == 0 || room < len(" x ") {
 		return "", 0
 	}

@@ -41,8 +41,9 @@ func newEndpointList(s *ui.Session, o *Overview, troubled []wire.Queue, width in
 
 // endpointNames returns the name of each endpoint: its host and path, and its event if several ones
 // have the same URL. If all have the same host, it is returned, and the names have none.
-func endpointNames(queues []wire.Queue) (names map[string]string, host string) {
-	names = make(map[string]string, len(queues))
+func endpointNames(queues []wire.Queue) (map[string]string, string) {
+	host := ""
+	names := make(map[string]string, len(queues))
 	uses := make(map[string]int, len(queues))
 	hasOneHost := len(queues) > 1
 	for i, q := range queues {

@@ -292,7 +292,9 @@ func (l layout) panels() []theme.Panel {
 }
 
 // unframed returns the lines of the parts below each other, and their entries.
-func (l layout) unframed() (lines []string, entries []int) {
+func (l layout) unframed() ([]string, []int) {
+	var lines []string
+	var entries []int
 	for _, b := range l.blocks() {
 		if b.hasTitle {
 			title := append([]theme.Span{{Text: " "}}, b.Title...)
