@@ -103,7 +103,7 @@ func (s filterSet) read(sent url.Values) (url.Values, error) {
 // filter returns the name of a filter as the API describes it, empty if there is none.
 func (s filterSet) filter(name string) (filter string, needsValue bool) {
 	for _, described := range s.others {
-		if strings.EqualFold(described, name) {
+		if query.SameName(described, name) {
 			return described, true
 		}
 	}
@@ -136,7 +136,7 @@ func (s filterSet) unknown(name string) string {
 
 // hasName reports whether a list has the name, ignoring letter case.
 func hasName(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+	return slices.ContainsFunc(names, func(n string) bool { return query.SameName(n, name) })
 }
 
 // invalid returns the error of members that are wrong, nil for none.
@@ -171,7 +171,7 @@ func with(path string, filters url.Values, changes ...string) string {
 	changed := without(filters)
 	for i := 0; i+1 < len(changes); i += 2 {
 		for name := range changed {
-			if strings.EqualFold(name, changes[i]) {
+			if query.SameName(name, changes[i]) {
 				delete(changed, name)
 			}
 		}
