@@ -210,7 +210,7 @@ func TestPortalStory(t *testing.T) {
 	p := newPortal(t)
 	c := p.open()
 	c.do("GET "+edge.PortalPath+"/Subscriptions", "").want(t, 200).wantText(t, "You receive no messages yet.")
-	form := c.do("GET "+edge.PortalPath+"/Subscribe", "").want(t, 200).wantText(t, "of Acme")
+	form := c.do("GET "+edge.PortalPath+"/Subscribe", "").want(t, 200).wantText(t, "for Acme")
 	c.send(t, form, "URL", "http://10.1.2.3/in", "EventName", "debtor.created").want(t, 400).
 		wantText(t, `role="alert"`, `value="http://10.1.2.3/in"`)
 	longer := c.send(t, form, "More", "1").want(t, 200)
