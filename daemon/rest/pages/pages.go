@@ -214,7 +214,7 @@ func goTo(x *edge.Context, path string) error {
 
 // moment is a time on a page: how long ago, and when exactly.
 type moment struct {
-	Words string // 2m ago, in 6m
+	Words string // 2m ago, in 6m, 9999-12-31
 	At    wire.Timestamp
 }
 
@@ -225,11 +225,19 @@ func ago(x *edge.Context, t wire.Timestamp) moment {
 		return moment{}
 	}
 	passed := x.Timing.Start.Sub(when)
-	if passed < 0 {
+	switch {
+	case max(passed, when.Sub(x.Timing.Start)) > maxDistance:
+		return moment{when.UTC().Format(time.DateOnly), t}
+	case passed < 0:
 		return moment{display.Soon(-passed), t}
+	default:
+		return moment{display.Age(passed) + " ago", t}
 	}
-	return moment{display.Age(passed) + " ago", t}
 }
+
+// maxDistance is the distance beyond which a time is shown as a date: a number of days means little
+// then, and a Duration ends after 292 years.
+const maxDistance = 100 * 365 * 24 * time.Hour
 
 // parseTime reads a time in any form that the operations accept.
 func parseTime(text string) (t wire.Timestamp, ok bool) {

@@ -29,6 +29,24 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// TestAgo checks the words for times, also for those that no Duration reaches.
+func TestAgo(t *testing.T) {
+	x := &edge.Context{Timing: edge.Timing{Start: time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)}}
+	for text, want := range map[string]string{
+		"2026-07-01T08:58":    "2m ago",
+		"2026-07-01T09:06":    "in 6m",
+		"2036-07-01":          "in 3652d",
+		"2500-01-01":          "2500-01-01",
+		"9999-12-31T23:59:59": "9999-12-31",
+		"1600-01-01":          "1600-01-01",
+	} {
+		date, ok := parseTime(text)
+		if got := ago(x, date).Words; got != want || !ok {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestShortID checks that IDs are cut between characters.
 func TestShortID(t *testing.T) {
 	for id, want := range map[string]string{
