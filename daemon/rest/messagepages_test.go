@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -220,6 +221,31 @@ func TestMessagesByTime(t *testing.T) {
 	ofPeriod := c.do("GET /Pages/Messages?Period=week", "").want(t, 200)
 	if strings.Contains(ofPeriod.body, `name="Since"`) || !strings.Contains(ofPeriod.body, `name="Until"`) {
 		t.Error("the form of a period has an input for its start, or none for its end")
+	}
+}
+
+// TestTimesAsPagesShowThem sends times in the forms that pages show: the example of the input, and the
+// conditions above the list.
+func TestTimesAsPagesShowThem(t *testing.T) {
+	m := newMessagesFixture(t, "--webhooks-portal")
+	c := signIn(t, m.Instance)
+	for _, path := range []string{"/Pages/Messages", "/Pages/AllMessages/Delete"} {
+		for text, shown := range map[string]string{
+			"2999-01-31 14:00, UTC":   "2999-01-31 14:00:00 UTC",
+			"2999-01-31 14:00:16 UTC": "2999-01-31 14:00:16 UTC",
+			" 2999-01-31 14:00utc ":   "2999-01-31 14:00:00 UTC",
+			"2999-01-31, UTC":         "2999-01-31 00:00:00 UTC",
+		} {
+			c.do("GET "+path+"?Since=2020-01-01&Until="+url.QueryEscape(text), "").want(t, 200).
+				wantText(t, shown)
+		}
+	}
+	theirs := m.visitor(t, 0)
+	theirs.do("GET "+edge.PortalPath+"/Messages?Since="+url.QueryEscape("2999-01-31 14:00, UTC"), "").want(t, 200)
+	for _, text := range []string{"soon", "2999-01-31 14:00-02:00, UTC", "UTC", "2999-01-31 UTC UTC"} {
+		refused := c.do("GET /Pages/Messages?Since="+url.QueryEscape(text), "").
+			wantText(t, "must be a time such as 2026-01-31 14:00, UTC, or a date such as 2026-01-31")
+		refused.wantMarked(t, "Since", "Added since", text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/queries"
 )
 
 // confirmation is a page that describes the effects of a button before it has any.
@@ -91,8 +92,13 @@ func hasMore(f *fault.Error) bool {
 	return len(f.Fields) == 1 && !isGeneral && !isRepeated
 }
 
-// inWords replaces values of the input, as programs send them, by the choices that it offers.
+// inWords replaces values of the input, as programs send them, by the choices that it offers, and
+// examples for programs by that of the input.
 func (f field) inWords(text string) string {
+	if isTime(f.Name) {
+		_, err := queries.ParseDate("")
+		text = strings.ReplaceAll(text, err.Error(), "must be a time such as "+timeHint+", or a date such as 2026-01-31")
+	}
 	for _, c := range f.Choices {
 		text = strings.ReplaceAll(text, f.Name+"="+c.Value, "“"+c.Text+"”")
 	}

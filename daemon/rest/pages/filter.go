@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/encode"
@@ -95,9 +96,38 @@ func (s filterSet) read(sent url.Values) (url.Values, error) {
 		if hasNone {
 			texts = []string{"true"}
 		}
-		filters[filter] = append(filters[filter], texts...)
+		for _, text := range texts {
+			if isTime(filter) {
+				text = withoutUTC(text)
+			}
+			filters[filter] = append(filters[filter], text)
+		}
 	}
 	return filters, invalid(wrong)
+}
+
+// isTime reports whether a filter is one of the bounds of the time when messages were added.
+func isTime(filter string) bool {
+	return filter == queries.MemberSince || filter == queries.MemberUntil
+}
+
+// shownLayouts are the forms of times on pages, and the example of forms, without their UTC.
+var shownLayouts = []string{"2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly}
+
+// withoutUTC returns a time without the UTC at its end. Pages show times with it, and users copy them;
+// the operations refuse it, and read times without a zone as UTC. Other texts are unchanged.
+func withoutUTC(text string) string {
+	written, isUTC := strings.CutSuffix(strings.ToUpper(strings.TrimSpace(text)), "UTC")
+	if !isUTC {
+		return text
+	}
+	written = strings.TrimRight(written, " ,")
+	for _, layout := range shownLayouts {
+		if _, err := time.Parse(layout, written); err == nil {
+			return written
+		}
+	}
+	return text
 }
 
 // filter returns the name of a filter as the API describes it, empty if there is none.

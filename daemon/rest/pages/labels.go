@@ -71,6 +71,9 @@ type searchForm struct {
 	Hidden []encode.Pair // the filters without an input
 }
 
+// timeHint is an example of a time in a form.
+const timeHint = "2026-01-31 14:00, UTC"
+
 // newSearchForm returns a form with inputs for some filters of a list of things.
 func newSearchForm(things string, filters url.Values, inputs ...string) searchForm {
 	form := searchForm{
@@ -80,8 +83,8 @@ func newSearchForm(things string, filters url.Values, inputs ...string) searchFo
 	}
 	for _, name := range inputs {
 		input := field{Name: name, Value: filters.Get(name)}
-		if name == queries.MemberSince || name == queries.MemberUntil {
-			input.Hint = "2026-01-31 14:00, UTC"
+		if isTime(name) {
+			input.Hint = timeHint
 		}
 		form.Inputs = append(form.Inputs, input)
 	}
