@@ -63,6 +63,29 @@ func TestErrorsOfFormsNameLabels(t *testing.T) {
 	c.do("GET /Pages/Why?Key="+long, "").wantMarked(t, "Key", "Key", long)
 }
 
+// TestErrorsOfConditions checks that errors of conditions mark their inputs, and describe a condition as
+// its row does.
+func TestErrorsOfConditions(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.1/32")
+	c := signIn(t, i)
+	c.follow(t, c.send(t, c.do("GET /Pages/Subscribers/New", ""), "Name", "Acme"))
+	form := c.do("GET /Pages/Subscribers/1/Subscribe", "").want(t, 200)
+	for _, tt := range []struct{ name, operator, value, want string }{
+		{"Name", "Between", "3", "“Name is between” takes two values, not 1"},
+		{"Before.", "Equal", "x", "“Before.” is "},
+		{"Changed", "GreaterThan", "x", "“Changed is over” "},
+		{"x.y.z", "Equal", "x", "“x.y.z” is not possible"},
+	} {
+		refused := c.send(t, form, "URL", "http://127.0.0.1:9/", "EventName", "debtor.created",
+			"WhereName", tt.name, "WhereOperator", tt.operator, "WhereValue", tt.value)
+		refused.wantMarked(t, "Where", "Conditions", tt.value)
+		refused.wantText(t, "Conditions</a> are not valid: "+tt.want)
+		if strings.Contains(refused.main(), "Where.") {
+			t.Errorf("%s: the error names a member: %s", tt.name, refused.main())
+		}
+	}
+}
+
 // TestErrorsOfPortalNameLabels is TestErrorsOfFormsNameLabels for the pages of subscribers. A SubscriberID
 // is not repeated, since it is a credential.
 func TestErrorsOfPortalNameLabels(t *testing.T) {

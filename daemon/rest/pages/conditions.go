@@ -73,6 +73,15 @@ func conditionRowOf(member string, value json.RawMessage) (r conditionRow, ok bo
 	return r, ok
 }
 
+// conditionWords describes a member of a condition as the row of a form shows it.
+func conditionWords(member string) string {
+	row, _ := conditionRowOf(member, json.RawMessage("true")) // never fails for a simple value
+	if row.Name == member {
+		return "“" + member + "”"
+	}
+	return "“" + row.Name + " " + row.Words + "”"
+}
+
 // valueText returns a value as users write it: texts without quotes, unless these distinguish them
 // from numbers, and lists with commas.
 func valueText(value json.RawMessage) (string, bool) {

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/queries"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // confirmation is a page that describes the effects of a button before it has any.
@@ -66,7 +67,7 @@ func newProblem(f *fault.Error, inputs []field) *problem {
 		return &problem{Message: f.Message + ". Cancel, and open the form again to see the present values."}
 	}
 	p := &problem{Message: "Nothing has been done:"}
-	for _, wrong := range f.Fields {
+	for _, wrong := range withConditions(f.Fields) {
 		shown := fieldProblem{Label: labelOf(wrong.Name), Text: " " + wrong.Message}
 		i := slices.IndexFunc(inputs, func(input field) bool { return input.Name == wrong.Name })
 		if i >= 0 {
@@ -82,6 +83,27 @@ func newProblem(f *fault.Error, inputs []field) *problem {
 		p.Fields = append(p.Fields, shown)
 	}
 	return p
+}
+
+// withConditions returns errors with one about all conditions of a subscription, which are rows of one
+// group of inputs, instead of one about each.
+func withConditions(wrong []fault.Field) []fault.Field {
+	var shown []fault.Field
+	where := -1
+	for _, field := range wrong {
+		member, isCondition := strings.CutPrefix(field.Name, webhook.MemberWhere+".")
+		reason := conditionWords(member) + " " + field.Message
+		switch {
+		case !isCondition:
+			shown = append(shown, field)
+		case where < 0:
+			where = len(shown)
+			shown = append(shown, fault.Field{Name: webhook.MemberWhere, Message: "are not valid: " + reason})
+		default:
+			shown[where].Message += "; " + reason
+		}
+	}
+	return shown
 }
 
 // hasMore reports whether the message of an error about one member has more than its field. Those

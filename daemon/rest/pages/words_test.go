@@ -2,11 +2,13 @@ package pages
 
 import (
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
@@ -44,6 +46,24 @@ func TestAgo(t *testing.T) {
 		if got := ago(x, date).Words; got != want || !ok {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestProblemOfConditions checks that errors of several conditions become one, because they have one
+// group of inputs.
+func TestProblemOfConditions(t *testing.T) {
+	p := newProblem(&fault.Error{Kind: fault.Invalid, Message: "Invalid request", Fields: []fault.Field{
+		{Name: "URL", Message: "is wrong"},
+		{Name: "Where.TotalBetween", Message: "takes two values, not 1"},
+		{Name: "Where.a.b", Message: "is not possible"},
+	}}, subscriptionInputs)
+	want := []fieldProblem{
+		{"URL", "Endpoint", " is wrong"},
+		{"Where", "Conditions",
+			" are not valid: “Total is between” takes two values, not 1; “a.b” is not possible"},
+	}
+	if !slices.Equal(p.Fields, want) {
+		t.Errorf("got %+v, want %+v", p.Fields, want)
 	}
 }
 
