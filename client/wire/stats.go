@@ -21,6 +21,7 @@ type Stats struct {
 	QueueWindow    TimeSpan // period of Queues; at most an hour
 	Queues         []Queue  // those with traffic, open messages or failures; the worst first
 	OtherQueues    int      // number of queues left out, beyond 500
+	OtherTroubled  int      `json:",omitempty"` // those of OtherQueues that fail, or are disabled with messages
 	StatsLanes
 }
 

@@ -230,7 +230,8 @@ func (b *board) addEndpoints(x *edge.Context, views subscriptions, stats *wire.S
 			b.Trouble = append(b.Trouble, v)
 		}
 	}
-	b.Fine += stats.OtherQueues
+	b.More += stats.OtherTroubled
+	b.Fine += stats.OtherQueues - stats.OtherTroubled
 }
 
 // share describes the share of the delivered among those that are delivered or have failed, empty

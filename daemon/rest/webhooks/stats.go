@@ -85,6 +85,7 @@ func statsDocument(s stats.Report) *wire.Stats {
 		QueueWindow:    wire.TimeSpan(time.Duration(s.Period.QueueMinutes()) * time.Minute),
 		Queues:         []wire.Queue{},
 		OtherQueues:    s.Omitted,
+		OtherTroubled:  s.OmittedTroubled(),
 	}
 	if attempts := d.Totals.Delivered + d.Totals.Failed + d.Totals.GivenUp; attempts > 0 {
 		rate := float64(d.Totals.Delivered) / float64(attempts)

@@ -232,6 +232,20 @@ func manyQueues(n int) ([]Queue, Activity) {
 	return queues, f
 }
 
+// TestTroubledBeyondTheLimit checks how many of the omitted queues have a problem.
+func TestTroubledBeyondTheLimit(t *testing.T) {
+	for limit, want := range map[int]int{1: 2, 2: 1, 3: 0, 4: 0, 9: 0} {
+		queues, activity := manyQueues(5)
+		for _, i := range []int{0, 2, 4} {
+			queues[i].FailingSince = testStart
+		}
+		report := NewReport(testStart, LastMinutes(testStart, 60), activity, limit, queues)
+		if got := report.OmittedTroubled(); got != want {
+			t.Errorf("%d of the queues beyond %d are in trouble, want %d", got, limit, want)
+		}
+	}
+}
+
 // TestReport checks the totals, the minutes and the order of the queues of a report.
 func TestReport(t *testing.T) {
 	p := LastMinutes(testStart, 90)

@@ -152,6 +152,10 @@ func NewReport(at time.Time, p Period, f Activity, limit int, queues []Queue) Re
 	return report
 }
 
+// OmittedTroubled returns the number of queues with a problem beyond the limit. The most severe come
+// first, so that there are some only if all listed ones have a problem.
+func (r *Report) OmittedTroubled() int { return max(0, r.Troubled-len(r.Queues)) }
+
 // addSteps adds the attempts of the last steps to the queues that had any.
 func (r *Report) addSteps(steps []Step) {
 	queues := make(map[int64]*Queue, len(r.Queues))
