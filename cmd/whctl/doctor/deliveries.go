@@ -59,10 +59,12 @@ func selected(queues []wire.Queue, meets func(wire.Queue) bool) []wire.Queue {
 
 // failingResult warns of endpoints that get only probes, since they have failed too often.
 func failingResult(failing []wire.Queue, now time.Time) check.Result {
-	subscriptions := display.Count(len(failing), "subscription fails", "subscriptions fail")
+	endpoints := "the endpoint of 1 subscription fails"
+	if n := len(failing); n > 1 {
+		endpoints = "the endpoints of " + display.Thousands(n) + " subscriptions fail"
+	}
 	first := failing[0]
-	detail := "the endpoint of " + subscriptions + " (circuit breaker open), " +
-		waitingMessages(failing) + ": " +
+	detail := endpoints + " (circuit breaker open), " + waitingMessages(failing) + ": " +
 		display.Sanitize(first.SubscriberName+" "+first.EventName)
 	if since := time.Time(first.FailingSince); !since.IsZero() {
 		detail += ", for " + display.Age(now.Sub(since))
@@ -115,9 +117,12 @@ func waitingSubscriptions(queues []wire.Queue) ([]string, time.Time) {
 
 // waitingResult warns of messages that are not sent, because their endpoints requested a wait.
 func waitingResult(ids []string, remaining time.Duration) check.Result {
-	subscriptions := display.Count(len(ids), "subscription", "subscriptions")
-	detail := "messages of " + subscriptions + " wait: the endpoint requested it by Retry-After, " +
-		"for another " + display.Age(remaining)
+	wait := "messages of 1 subscription wait: the endpoint requested it by Retry-After, for another "
+	if n := len(ids); n > 1 {
+		wait = "messages of " + display.Thousands(n) +
+			" subscriptions wait: their endpoints requested it by Retry-After, for up to another "
+	}
+	detail := wait + display.Age(remaining)
 	return warning(detail,
 		"nothing is lost; whctl subscriptions test "+display.Sanitize(ids[0])+" ends the wait")
 }

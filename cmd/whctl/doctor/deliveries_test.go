@@ -100,6 +100,13 @@ func TestQueueResult(t *testing.T) {
 				"Web shop^[ debtor.*, for 3m, connection refused",
 			"see whctl subscriptions show B; a delivered test ends the wait: whctl subscriptions test B",
 		},
+		"several failing": {
+			[]wire.Queue{failing, failing, failing},
+			check.Warning,
+			"the endpoints of 3 subscriptions fail (circuit breaker open), 3,600 messages wait: " +
+				"Web shop^[ debtor.*, for 3m, connection refused",
+			"see whctl subscriptions show B; a delivered test ends the wait: whctl subscriptions test B",
+		},
 		"stopped": {
 			[]wire.Queue{fine, stopped, held},
 			check.Warning,
@@ -134,9 +141,13 @@ func TestWaitingResult(t *testing.T) {
 		{SubscriptionID: "E", Pending: 1, WaitUntilDateTime: in(time.Hour)},
 	})
 	got := waitingResult(waiting, until.Sub(start))
-	const want = "messages of 2 subscriptions wait: the endpoint requested it by Retry-After, for another 12m"
+	const want = "messages of 2 subscriptions wait: their endpoints requested it by Retry-After, for up to another 12m"
 	if got.Status != check.Warning || got.Detail != want || !strings.Contains(got.Fix, "subscriptions test B") {
 		t.Errorf("%v: got %+v, want a warning %q that names B", waiting, got, want)
+	}
+	const single = "messages of 1 subscription wait: the endpoint requested it by Retry-After, for another 12m"
+	if got := waitingResult(waiting[:1], until.Sub(start)); got.Detail != single {
+		t.Errorf("got %q for one subscription, want %q", got.Detail, single)
 	}
 }
 
