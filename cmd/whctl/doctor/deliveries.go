@@ -127,11 +127,12 @@ func waitingResult(ids []string, remaining time.Duration) check.Result {
 		"nothing is lost; whctl subscriptions test "+display.Sanitize(ids[0])+" ends the wait")
 }
 
-// heldSubscriptions returns the IDs of subscriptions with messages that are held.
+// heldSubscriptions returns the IDs of enabled subscriptions with messages that are held. A disabled one
+// sends nothing, even if its owner may read them.
 func heldSubscriptions(queues []wire.Queue) []string {
 	var ids []string
 	for _, q := range queues {
-		if len(q.HeldEvents) > 0 {
+		if q.IsEnabled && len(q.HeldEvents) > 0 {
 			ids = append(ids, q.SubscriptionID)
 		}
 	}

@@ -85,7 +85,7 @@ func TestQueueResult(t *testing.T) {
 		DisabledReason: "the endpoint responded with 410 Gone",
 		Pending:        1,
 	}
-	byHand := wire.Queue{SubscriptionID: "D", Pending: 7}
+	byHand := wire.Queue{SubscriptionID: "D", Pending: 7, HeldEvents: []string{"own.created"}}
 	held := wire.Queue{SubscriptionID: "E", IsEnabled: true, HeldEvents: []string{"own.created"}}
 	for name, c := range map[string]struct {
 		queues      []wire.Queue
@@ -153,9 +153,10 @@ func TestWaitingResult(t *testing.T) {
 
 func TestHeldResult(t *testing.T) {
 	queues := []wire.Queue{
-		{SubscriptionID: "A"},
-		{SubscriptionID: "B", HeldEvents: []string{"own.created"}},
-		{SubscriptionID: "C", HeldEvents: []string{"own.created", "own.updated"}},
+		{SubscriptionID: "A", IsEnabled: true},
+		{SubscriptionID: "B", IsEnabled: true, HeldEvents: []string{"own.created"}},
+		{SubscriptionID: "C", IsEnabled: true, HeldEvents: []string{"own.created", "own.updated"}},
+		{SubscriptionID: "D", HeldEvents: []string{"own.created"}}, // disabled by hand
 	}
 	held := heldSubscriptions(queues)
 	got := heldResult(held)
