@@ -49,6 +49,7 @@ func TestErrorsOfFormsNameLabels(t *testing.T) {
 		{"Users/Do/New", "DisplayName", strings.Repeat("d", 500), "DisplayName", "Display name"},
 		{"Users/admin/Edit", "DisplayName", strings.Repeat("d", 500), "DisplayName", "Display name"},
 		{"Keys/Do/New", "ExpiryDateTime", "tomorrow", "ExpiryDateTime", "Expires"},
+		{"Keys/Do/New", "ExpiryDateTime", "0001-01-01", "ExpiryDateTime", "Expires"},
 	} {
 		form := c.do("GET /Pages/"+tt.page, "").want(t, 200)
 		c.send(t, form, "Name", "a", "URL", "http://127.0.0.1:9/", "EventName", "debtor.created", "UserName", "jane",

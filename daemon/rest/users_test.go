@@ -270,6 +270,11 @@ func TestKeysByHTTP(t *testing.T) {
 		`{"Name":"TILL","Role":"reader"}`: "Name",
 		`{"Name":"x","Role":"reader","ExpiryDateTime":"tomorrow"}`:   "ExpiryDateTime",
 		`{"Name":"x","Role":"reader","ExpiryDateTime":"2001-01-01"}`: "ExpiryDateTime",
+		// In the service, the zero time means never.
+		`{"Name":"x","Role":"reader","ExpiryDateTime":"0001-01-01"}`:                   "ExpiryDateTime",
+		`{"Name":"x","Role":"reader","ExpiryDateTime":"0001-01-01T00:00:00.0000000"}`:  "ExpiryDateTime",
+		`{"Name":"x","Role":"reader","ExpiryDateTime":"/Date(-62135596800000)/"}`:      "ExpiryDateTime",
+		`{"Name":"x","Role":"reader","ExpiryDateTime":"/Date(-62135596800000+0000)/"}`: "ExpiryDateTime",
 	} {
 		a := c.do("POST /ApiKeys", body)
 		isRefused := a.status == 400 || a.status == 409

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -57,7 +58,8 @@ func (h *keys) Add(x *edge.Context) error {
 	return x.Created("/ApiKeys", k.ID, "ApiKey", document, err)
 }
 
-// parseExpiry parses the expiry of a key; the zero time means never.
+// parseExpiry parses the expiry of a key. The result is the zero time only for the word never: a
+// request for the date of that time must not make a key that does not expire.
 func parseExpiry(text string) (time.Time, error) {
 	if text == "" {
 		return time.Now().Add(keyLife), nil
@@ -69,7 +71,11 @@ func parseExpiry(text string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%w, or %s", err, wire.NeverExpires)
 	}
-	return time.Parse(wire.DateLayout, date) // the layout that ParseDate returns
+	expires, err := time.Parse(wire.DateLayout, date) // the layout that ParseDate returns
+	if err == nil && expires.IsZero() {
+		return time.Time{}, errors.New("must be in the future") // as for other past times
+	}
+	return expires, err
 }
 
 // Remove revokes an API key.
