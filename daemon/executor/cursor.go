@@ -34,7 +34,7 @@ type pagePart struct {
 	rows       int64            // number of rows that have been read
 	last       []query.Position // position of the last one; nil before it, or if no rows can vanish
 	mayLack    bool             // rows can vanish
-	emptyReads int              // reads in a row that found keys, but no row
+	emptyReads int              // reads of its rows in a row that found keys, but no row
 }
 
 // isShort reports whether a part has fewer rows than its plan allows.
@@ -52,10 +52,13 @@ func newPageRows(r *Result, parts []query.Plan, positions []int) (row.Source, er
 func (p *pageRows) start() error {
 	part := p.limited(p.parts[0])
 	p.parts = p.parts[1:]
+	emptyReads := p.part.emptyReads
 	p.part = pagePart{
-		plan:       *part,
-		mayLack:    part.PageKeys != nil && p.remaining >= 0 && !p.result.session.consistent(),
-		emptyReads: p.part.emptyReads,
+		plan:    *part,
+		mayLack: part.PageKeys != nil && p.remaining >= 0 && !p.result.session.consistent(),
+	}
+	if p.part.mayLack { // a read without keys ends those of its part of the order
+		p.part.emptyReads = emptyReads
 	}
 	source, err := p.result.run(part)
 	if err != nil {
@@ -156,7 +159,7 @@ func (p *pageRows) addLacking() error {
 	if !hasKeys {
 		return nil
 	}
-	if p.part.emptyReads == MaxAttempts { // rows vanish all the time: they are read without their keys
+	if p.part.emptyReads >= MaxAttempts { // rows vanish all the time: they are read without their keys
 		for i := range following {
 			following[i].FasterPart = nil
 		}

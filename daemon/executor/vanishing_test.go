@@ -75,20 +75,23 @@ func (*fixedRows) Close() error { return nil }
 
 // byKeys returns a part of a page of T that first selects the keys of its rows.
 func byKeys(part *query.Plan) *query.Plan {
-	after := int64(0)
-	for _, c := range part.Where {
-		if c.Operator == record.GreaterThan {
-			after = max(after, c.Operands[0].Int)
-		}
-	}
 	number := func(n int64) query.Arg {
 		return query.Arg{Field: query.NoField, Type: record.Long, Value: wire.Value{Int: n}}
 	}
-	faster := *part
-	faster.PageKeys = &query.Fragment{
-		SQL:  "SELECT ID FROM T WHERE ID > ? ORDER BY ID LIMIT ?",
-		Args: []query.Arg{number(after), number(part.Take)},
+	operators := map[record.Operator]string{record.Equal: "=", record.GreaterThan: ">"}
+	keys := query.Fragment{SQL: "SELECT ID FROM T WHERE 1 = 1"}
+	for _, c := range part.Where {
+		keys.SQL += fmt.Sprintf(" AND %s %s ?", part.Kind.Fields[c.Field].Name, operators[c.Operator])
+		keys.Args = append(keys.Args, number(c.Operands[0].Int))
 	}
+	var order []string
+	for _, o := range part.Order {
+		order = append(order, part.Kind.Fields[o.Field].Name)
+	}
+	keys.SQL += " ORDER BY " + strings.Join(order, ", ") + " LIMIT ?"
+	keys.Args = append(keys.Args, number(part.Take))
+	faster := *part
+	faster.PageKeys = &keys
 	return &faster
 }
 
@@ -143,19 +146,58 @@ func TestRowsThatVanishForLong(t *testing.T) {
 	}
 }
 
-// pagesOfKeys returns the IDs of T by pages of three rows, each of which is read by keys.
-func pagesOfKeys(t *testing.T, file Database) (pages [][]int64) {
+// TestRowsThatVanishInTwoParts checks that each part of the order of a page is read without keys if
+// its rows vanish again and again, also if a part before it was.
+func TestRowsThatVanishInTwoParts(t *testing.T) {
+	const groupSize = 4 * (MaxAttempts + 3)
+	file := &vanishing{vanish: [][2]int64{{0, 0}}} // none on the first page
+	vanish := func(first, count int64) {
+		file.vanish = append(file.vanish, [2]int64{first, first + count - 1})
+	}
+	// Of the first group, only the last row is there when it is read without keys.
+	for i := range int64(MaxAttempts - 1) {
+		vanish(4+4*i, 4)
+	}
+	vanish(4*MaxAttempts, groupSize-4*MaxAttempts)
+	// Of the second group, the rows of more statements vanish than may be read with keys.
+	for i := range int64(MaxAttempts + 2) {
+		vanish(groupSize+1+3*i, 3)
+	}
+	var rows []string
+	for id := range 2 * groupSize {
+		rows = append(rows, fmt.Sprintf("(%d, %d)", id+1, id/groupSize))
+	}
+	file.File = NewFile(newTable(t, "CREATE TABLE T (ID int PRIMARY KEY, G int); INSERT INTO T VALUES "+
+		strings.Join(rows, ", ")), (*record.Kind).Source, nil, nil)
+	got := pagesOfKeys(t, file, "G")
+	second := int64(groupSize + 3*MaxAttempts)
+	want := []int64{groupSize, second + 1, second + 2}
+	if len(got) < 2 || !slices.Equal(got[1], want) {
+		t.Errorf("got the pages %v, want %v as the second one", got, want)
+	}
+}
+
+// pagesOfKeys returns the IDs of T by pages of three rows, each of which is read by keys. The rows
+// are ordered by other fields, if there are any, and then by ID.
+func pagesOfKeys(t *testing.T, file Database, before ...string) (pages [][]int64) {
 	t.Helper()
-	field := record.Field{Name: "ID", Type: record.Int, Filter: record.OrderedFilter}
-	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{field}, Key: []string{"ID"}})
+	var fields []record.Field
+	for _, name := range append([]string{"ID"}, before...) {
+		fields = append(fields, record.Field{Name: name, Type: record.Int, Filter: record.OrderedFilter})
+	}
+	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: fields, Key: []string{"ID"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kind := registry.Kinds()[0]
+	var order []query.Order
+	for i := range before {
+		order = append(order, query.Order{Field: i + 1})
+	}
 	cursors := query.NewCursors([32]byte{})
 	cursor := ""
 	for range 100 {
-		r := query.Request{Kind: kind, Take: 3, Cursor: &cursor}
+		r := query.Request{Kind: kind, Order: order, Take: 3, Cursor: &cursor}
 		if cursor == "" {
 			err = cursors.Start(&r, nil, kind.KeyFields())
 		} else {
