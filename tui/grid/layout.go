@@ -48,29 +48,38 @@ type columnWidth struct {
 	second    int // width of the widest but one
 	largestIn *Row
 
-	first  string // the first text
-	shared int    // length of the start that all texts have in common
+	texts       int    // number of texts seen so far
+	start       string // the start that all of them have in common
+	startLength int    // its width in cells
 }
 
-// addText adds a text to the start that all have in common.
-func (w *columnWidth) addText(text string) {
-	if w.first == "" {
-		w.first = text
-		w.shared = len(text)
-		return
+// addText adds a text to the start that all have in common. It reports whether the start is shorter
+// now.
+func (w *columnWidth) addText(text string) bool {
+	if text == "" {
+		return false
 	}
-	w.shared = min(w.shared, len(text))
-	for i := range w.shared {
-		if text[i] != w.first[i] {
-			w.shared = i
-			return
-		}
+	w.texts++
+	if w.texts == 1 {
+		w.start = text
+		w.startLength = theme.Width(text)
+		return false
 	}
+	common := 0
+	for common < min(len(w.start), len(text)) && w.start[common] == text[common] {
+		common++
+	}
+	if common == len(w.start) {
+		return false
+	}
+	w.start = w.start[:common]
+	w.startLength = theme.Width(w.start)
+	return true
 }
 
 // differsAtEnd reports whether texts that are cut at the end to a number of cells would all look the
 // same.
-func (w *columnWidth) differsAtEnd(cells int) bool { return w.cells > 1 && w.shared >= cells-1 }
+func (w *columnWidth) differsAtEnd(cells int) bool { return w.texts > 1 && w.startLength >= cells-1 }
 
 // Cells count as exceptions from this number on if they are longer than all others by this
 // factor and this number of characters.
@@ -167,8 +176,8 @@ func (l *Layout) addRow(row *Row) (isWidest bool) {
 		width := l.cellWidth(row.Cells[i], widest)
 		isWidest = isWidest || width > max(w.largest, l.columnWidth(i))
 		w.add(row, width)
-		if !row.Cells[i].Null {
-			w.addText(row.Cells[i].Text)
+		if !row.Cells[i].Null && w.addText(row.Cells[i].Text) {
+			clear(l.cellCache) // the cells may have been cut at the other place
 		}
 	}
 	return isWidest
@@ -268,6 +277,15 @@ func (l *Layout) arrange() {
 // isHidden reports whether a column is not visible in a grid as narrow as this one.
 func (l *Layout) isHidden(i int) bool {
 	return l.width < l.columns[i].MinGridWidth && i != l.column
+}
+
+// lastShown returns the last column that is not hidden, -1 if there is none.
+func (l *Layout) lastShown() int {
+	last := len(l.columns) - 1
+	for last >= 0 && l.isHidden(last) {
+		last--
+	}
+	return last
 }
 
 // firstScrolled returns the first column after the frozen ones that is not scrolled out of sight, -1
@@ -489,10 +507,10 @@ func (l *Layout) revealColumn() {
 
 // Scroll scrolls right by n columns in row mode.
 func (l *Layout) Scroll(n int) {
-	if n > 0 && l.fullyVisible(len(l.columns)-1) {
+	if n > 0 && l.fullyVisible(l.lastShown()) {
 		return
 	}
-	l.left = max(l.frozen, min(l.left+n, len(l.columns)-1))
+	l.left = max(l.frozen, min(l.left+n, l.lastShown()))
 	l.invalidate()
 }
 
@@ -550,12 +568,10 @@ func (l *Layout) scrolledRange() (first, last int) {
 	return first, last
 }
 
-// AllVisible reports whether all columns are completely visible.
+// AllVisible reports whether all columns that are not hidden are completely visible.
 func (l *Layout) AllVisible() bool {
-	if len(l.visible) < len(l.columns) {
-		return false
-	}
-	return len(l.visible) == 0 || !l.visible[len(l.visible)-1].cut
+	last := l.lastShown()
+	return last < 0 || l.left == l.frozen && l.fullyVisible(last)
 }
 
 // positionText describes the visible columns, "" if all of them are visible.

@@ -122,6 +122,20 @@ func TestBarIsDim(t *testing.T) {
 	}
 }
 
+// In a list of rows, scrolling ends at the last column that a grid of this width shows.
+func TestScrollEndsAtLastShownColumn(t *testing.T) {
+	g := New(plainTheme, true)
+	g.Columns.Set([]Column{{Name: "A"}, {Name: "B"}, {Name: "C", MinGridWidth: 90}}, 0)
+	g.SetRows(NewList([]*Row{row("1", "first", "second", "third")}))
+	g.SetSize(30, 3)
+	for range 5 {
+		g.Columns.Scroll(1)
+	}
+	if got := linesOf(g)[1]; !strings.Contains(got, "first  second") {
+		t.Errorf("after scrolling the row is %q, want both columns", got)
+	}
+}
+
 // A number is shown whole if it fits the screen alone: titles and texts give way, or its column is left
 // out. The selected column is not left out.
 func TestNumbersAreNotCut(t *testing.T) {
