@@ -58,9 +58,9 @@ type fileTable struct {
 	name   string
 	quoted string
 
-	isOwn        atomic.Pointer[bool]       // result of File.isOwn; nil until first read
-	isIdentified atomic.Bool                // it is our own, and its statements need no row ID
-	facts        atomic.Pointer[tableFacts] // nil until first read
+	isOwn atomic.Pointer[bool]            // result of File.isOwn; nil until first read
+	own   atomic.Pointer[dialect.Dialect] // result of File.ownDialect; nil until first read
+	facts atomic.Pointer[tableFacts]      // nil until first read
 }
 
 // table returns the table or view of a kind. Its name is determined once for each kind, not for

@@ -45,22 +45,19 @@ func (f *File) dialectOf(conn *sqlite.Conn, table *fileTable) (*dialect.Dialect,
 	return &d, nil
 }
 
-// ownDialect returns the dialect of one of our own tables. If it needs no row ID, this is not
-// checked again: reading the version of the schema takes a part of the time of a short page.
+// ownDialect returns the dialect of one of our own tables. It is determined once: these tables do not
+// change, and reading the version of the schema takes a part of the time of a short page.
 func (f *File) ownDialect(conn *sqlite.Conn, table *fileTable) (*dialect.Dialect, error) {
-	if table.isIdentified.Load() {
-		return f.indexed, nil
+	if d := table.own.Load(); d != nil {
+		return d, nil
 	}
 	facts, err := table.read(conn)
 	if err != nil {
 		return nil, err
 	}
-	if facts.rowID == "" {
-		table.isIdentified.Store(true)
-		return f.indexed, nil
-	}
 	d := *f.indexed
 	d.File.RowID = facts.rowID
+	table.own.Store(&d)
 	return &d, nil
 }
 
