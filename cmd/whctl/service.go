@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -204,6 +205,14 @@ var queueTable = output.Table{
 	},
 }
 
+// otherQueues describes the queues that the service leaves out.
+func otherQueues(stats *wire.Stats) string {
+	if stats.OtherTroubled == 0 {
+		return fmt.Sprintf("%d more queues have no problems", stats.OtherQueues)
+	}
+	return fmt.Sprintf("%d more queues are not listed, %d of them with problems", stats.OtherQueues, stats.OtherTroubled)
+}
+
 // showStats runs whctl stats.
 func showStats(c *cli.Context, out *output.Printer, service *client.Client) error {
 	stats, err := service.Stats(c.Context, c.Duration("window"))
@@ -212,7 +221,7 @@ func showStats(c *cli.Context, out *output.Printer, service *client.Client) erro
 	}
 	if c.Bool("queues") {
 		if stats.OtherQueues > 0 {
-			defer out.Notice("%d more queues have no problems", stats.OtherQueues)
+			defer out.Notice("%s", otherQueues(stats))
 		}
 		return printQueues(out, stats)
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/client/wire"
 )
 
 // TestStatsShowWaitInZone checks that the end of a wait requested by Retry-After is in the time
@@ -61,6 +63,22 @@ func TestStatsBeforeCount(t *testing.T) {
 		screen := inv.run(t, "stats")
 		if !strings.Contains(screen.stdout, test.screen) {
 			t.Errorf("%s: whctl stats prints %v, want %s", reply, screen, test.screen)
+		}
+	}
+}
+
+// TestOtherQueues checks that queues that the service leaves out are not said to have no problems if some have.
+func TestOtherQueues(t *testing.T) {
+	for _, test := range []struct {
+		troubled int
+		want     string
+	}{
+		{0, "600 more queues have no problems"},
+		{100, "600 more queues are not listed, 100 of them with problems"},
+	} {
+		stats := &wire.Stats{OtherQueues: 600, OtherTroubled: test.troubled}
+		if got := otherQueues(stats); got != test.want {
+			t.Errorf("with %d in trouble: %q, want %q", test.troubled, got, test.want)
 		}
 	}
 }
