@@ -109,7 +109,7 @@ func completesOrder(kind *record.Kind, keys []mssql.KeyColumn) bool {
 		strict[i].Nullable = c.Nullable || c.Unchecked
 	}
 	return FindKey(strict, func(column string) (int, bool) {
-		field, found := kind.ByColumn(column)
-		return field, found && slices.Contains(fields, field)
+		field, ok := kind.ByColumn(column)
+		return field, ok && slices.Contains(fields, field)
 	}) != nil
 }
