@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -38,14 +39,8 @@ func TestWaitingMessages(t *testing.T) {
 		got := invocation{
 			terminal: true,
 			width:    220,
-			handler: func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != "/Webhooks/Stats" {
-					serveListed(w, r)
-					return
-				}
-				w.Header().Set("Content-Type", "application/json")
-				fmt.Fprintf(w, `{"Queues":[{"SubscriptionID":%q,"IsEnabled":true,%s}]}`, subscriptionID, tt.queue)
-			},
+			handler: serveListedWith("/Webhooks/Stats",
+				fmt.Sprintf(`{"Queues":[{"SubscriptionID":%q,"IsEnabled":true,%s}]}`, subscriptionID, tt.queue)),
 		}.run(t, tt.args...)
 		for text, want := range tt.want {
 			lines := 0
@@ -98,14 +93,7 @@ func TestNextTryOn80Cells(t *testing.T) {
 		got := invocation{
 			terminal: true,
 			width:    80,
-			handler: func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != "/Webhooks/Messages" {
-					serveListed(w, r)
-					return
-				}
-				w.Header().Set("Content-Type", "application/json")
-				fmt.Fprint(w, pageOf(tt.messages...))
-			},
+			handler:  serveListedWith("/Webhooks/Messages", pageOf(tt.messages...)),
 		}.run(t, "messages", "list", "--table")
 		titles, _, _ := strings.Cut(got.stdout, "\n")
 		hasBoth := strings.Contains(titles, "Endpoint") && strings.Contains(titles, tt.shown)
@@ -113,5 +101,17 @@ func TestNextTryOn80Cells(t *testing.T) {
 			t.Errorf("%d messages on 80 cells have the titles %q, want Endpoint and %s without %s",
 				len(tt.messages), titles, tt.shown, tt.hidden)
 		}
+	}
+}
+
+// serveListedWith serves as serveListed does, but for the document at one path.
+func serveListedWith(path, document string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != path {
+			serveListed(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, document)
 	}
 }
