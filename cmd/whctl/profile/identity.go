@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"slices"
@@ -145,7 +146,7 @@ func originOf(text string) string {
 	if scheme == "https" {
 		standardPort = "443"
 	}
-	return scheme + "://" + strings.ToLower(u.Hostname()) + ":" + cmp.Or(u.Port(), standardPort)
+	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), standardPort))
 }
 
 // Password returns the password of the credentials; empty if there is none.
