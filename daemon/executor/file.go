@@ -108,13 +108,7 @@ func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Se
 	if err != nil {
 		return nil, Classify(err)
 	}
-	s := &fileSession{
-		ctx:           ctx,
-		file:          f,
-		source:        f.table(kind),
-		conn:          conn,
-		stopInterrupt: conn.InterruptOn(ctx),
-	}
+	s := &fileSession{ctx: ctx, file: f, source: f.table(kind), conn: conn}
 	s.dialect, err = f.dialectOf(conn, s.source)
 	if err != nil {
 		s.close()
@@ -144,14 +138,13 @@ func (f *File) Ping(ctx context.Context) error {
 func (f *File) Close() error { return f.Pool.Close() }
 
 type fileSession struct {
-	ctx           context.Context
-	file          *File
-	source        *fileTable
-	dialect       *dialect.Dialect
-	conn          *sqlite.Conn
-	stopInterrupt func()
-	guard         *guard // of the last statement; nil before the first
-	steps         int    // limit of limitSteps
+	ctx     context.Context
+	file    *File
+	source  *fileTable
+	dialect *dialect.Dialect
+	conn    *sqlite.Conn
+	guard   *guard // of the last statement; nil before the first
+	steps   int    // limit of limitSteps
 }
 
 func (s *fileSession) table() (*dialect.Dialect, string) { return s.dialect, s.source.quoted }
@@ -167,7 +160,7 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 		bindArg(stmt, i+1, a)
 	}
 	s.guard.stop() // of a statement that has failed: its rows may not be closed
-	s.guard = newGuard(s.conn.Interrupt, limit)
+	s.guard = newGuard(s.ctx, s.conn.Interrupt, limit)
 	rows := &fileRows{
 		session: s,
 		guard:   s.guard,
@@ -217,7 +210,6 @@ func (s *fileSession) content() string { return s.conn.LogState() }
 
 func (s *fileSession) close() {
 	s.guard.stop()
-	s.stopInterrupt()
 	s.file.Pool.Put(s.conn)
 }
 
