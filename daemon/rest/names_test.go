@@ -208,6 +208,8 @@ func TestNamesUnderABasePath(t *testing.T) {
 	c.url = strings.TrimSuffix(i.URL, "/erp")
 	c.do("GET /erp/api/Users", "").want(t, 200)
 	c.do("GET /api/Users", "").want(t, 404)
+	c.do("GET /erp/odata", "").want(t, 200)
+	c.do("GET /erpx/odata", "").want(t, 404)
 }
 
 func TestMethodOverride(t *testing.T) {

@@ -33,8 +33,12 @@ func (rt *Router) exactParts(escapedPath string) []string {
 	if len(escapedPath) <= len(base) || !strings.EqualFold(escapedPath[:len(base)], base) {
 		return nil
 	}
-	parts := strings.Split(escapedPath[len(base):], "/")[1:]
-	if len(parts) == 0 || parts[0] != ExactRoot {
+	path := escapedPath[len(base):]
+	if !strings.HasPrefix(path, "/"+ExactRoot) { // almost all paths
+		return nil
+	}
+	parts := strings.Split(path, "/")[1:]
+	if parts[0] != ExactRoot {
 		return nil
 	}
 	if last := len(parts) - 1; parts[last] == "" { // some clients put a slash after every path
