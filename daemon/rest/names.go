@@ -211,10 +211,14 @@ func names(table []operation) []string {
 	return names
 }
 
+// overrideHeader is wire.HeaderMethodOverride in the spelling of net/http, which looks up another one
+// more slowly. Every request is checked for it.
+var overrideHeader = http.CanonicalHeaderKey(wire.HeaderMethodOverride)
+
 // overriddenMethod returns the request with the method that its
 // X-HTTP-Method-Override names. Some clients and proxies can only send POST.
 func overriddenMethod(r *http.Request) *http.Request {
-	method := strings.ToUpper(r.Header.Get(wire.HeaderMethodOverride))
+	method := strings.ToUpper(r.Header.Get(overrideHeader))
 	if method == "" || r.Method != http.MethodPost || !slices.Contains(strings.Fields(anyMethod), method) {
 		return r
 	}
@@ -226,7 +230,7 @@ func overriddenMethod(r *http.Request) *http.Request {
 // checkOverride rejects a request with an X-HTTP-Method-Override that overriddenMethod did not
 // apply, since its sender does not expect a POST.
 func checkOverride(r *http.Request) error {
-	method := r.Header.Get(wire.HeaderMethodOverride)
+	method := r.Header.Get(overrideHeader)
 	if r.Method != http.MethodPost || method == "" || strings.EqualFold(method, http.MethodPost) {
 		return nil
 	}

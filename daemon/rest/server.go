@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -378,6 +379,14 @@ func pageInstead(x *edge.Context) string {
 	return x.Route.Page
 }
 
+// commonHeaders are headers of all responses. Requests share their values: nothing changes a value
+// in place.
+var commonHeaders = http.Header{
+	"X-Content-Type-Options": {"nosniff"},
+	"Vary":                   {"Accept"},
+	"Cache-Control":          {"no-store"},
+}
+
 // begin returns the context of a request, and sets the headers that all responses have.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	r = overriddenMethod(r)
@@ -401,9 +410,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 
 	h := w.Header()
 	h.Set(wire.HeaderRequestID, x.ID)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Vary", "Accept")
-	h.Set("Cache-Control", "no-store")
+	maps.Copy(h, commonHeaders)
 	s.cors.Share(x)
 	if s.admission.Stopping() {
 		h.Set("Connection", "close")
