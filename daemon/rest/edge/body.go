@@ -97,7 +97,11 @@ func (b *Bodies) Read(x *Context) ([]byte, error) {
 		return nil, b.tooLarge(x)
 	}
 
-	body, err := b.receive(x, http.MaxBytesReader(x.Response.ResponseWriter, x.Request.Body, b.maxSize(x)))
+	in := x.Request.Body
+	if x.Request.ContentLength < 0 {
+		in = http.MaxBytesReader(x.Response.ResponseWriter, in, b.maxSize(x))
+	}
+	body, err := b.receive(x, in)
 	if err != nil {
 		x.Response.Header().Set("Connection", "close") // the rest of the body is not read
 		return nil, b.readError(x, err)
@@ -125,8 +129,6 @@ func (b *Bodies) readError(x *Context, err error) error {
 // pieces have arrived; the Content-Length of the request is not trusted.
 func (b *Bodies) receive(x *Context, in io.Reader) ([]byte, error) {
 	r := &pacedReader{in: in, control: x.Response.Control, bodies: b, until: time.Now().Add(b.timeout)}
-	_ = r.control.SetReadDeadline(r.until) // authentication may have taken long
-
 	var pieces [][]byte
 	size := int64(bodyFree)
 	remaining := x.Request.ContentLength // stays negative for an unknown length
@@ -166,7 +168,7 @@ func (b *Bodies) join(pieces [][]byte) []byte {
 	return slices.Concat(pieces...)
 }
 
-// pacedReader reads a body and moves the deadline of its connection with each read.
+// pacedReader reads a body and sets the deadline of its connection before each read.
 type pacedReader struct {
 	in      io.Reader
 	control *http.ResponseController
@@ -179,10 +181,10 @@ type pacedReader struct {
 func (r *pacedReader) fill(b []byte) (int, error) {
 	filled := 0
 	for filled < len(b) {
+		_ = r.control.SetReadDeadline(r.until)
 		n, err := r.in.Read(b[filled:])
 		filled += n
 		r.until = r.bodies.deadline(r.until, time.Now(), n)
-		_ = r.control.SetReadDeadline(r.until)
 		if err != nil {
 			return filled, err
 		}

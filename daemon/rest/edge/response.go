@@ -85,17 +85,15 @@ func (w *Response) timeoutFor(n int) time.Duration {
 	return min(w.Stall, due-w.waited)
 }
 
-// AwaitBody sets the deadline for the first bytes of a body. It also clears the
-// write deadline of the previous response on the connection.
+// AwaitBody sets the deadline for the first bytes of a body.
 func (w *Response) AwaitBody(r *http.Request, timeout time.Duration) {
-	_ = w.Control.SetWriteDeadline(time.Time{})
 	if r.ContentLength != 0 {
 		_ = w.Control.SetReadDeadline(time.Now().Add(timeout))
 	}
 }
 
 // Finish sets the deadline for the rest that net/http sends. Before that net/http
-// reads the rest of the body, which may take until timeout.
+// reads the rest of the body, which may take until timeout. Afterwards it removes the deadline.
 func (w *Response) Finish(r *http.Request, timeout time.Duration) {
 	if r.ContentLength == 0 {
 		timeout = 0
