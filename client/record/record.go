@@ -79,7 +79,7 @@ type Kind struct {
 	NewestFirst   bool   // default order: descending by the order field
 	OrderField    string // field that orders pages; empty: the first one
 
-	fields  map[string]int // keyed by name in lower case
+	fields  map[string]int // keyed by name, as it is and in lower case
 	columns map[string]int // keyed by column name in lower case
 }
 
@@ -141,10 +141,10 @@ type Member struct {
 // Member resolves the name of a member, ignoring case. Fields and suffixes take
 // precedence over the implicit conventions.
 func (k *Kind) Member(name string) (Member, bool) {
-	name = strings.ToLower(name)
-	if i, ok := k.fields[name]; ok {
+	if i, ok := k.Column(name); ok {
 		return k.member(i, Equal), true
 	}
+	name = strings.ToLower(name)
 	for o, suffix := range operatorSuffixes { // a name ends with at most one
 		if Operator(o) == Equal {
 			continue // it has no suffix
@@ -272,6 +272,7 @@ func (k *Kind) indexFields() []*Mistake {
 			continue
 		}
 		k.fields[name] = i
+		k.fields[f.Name] = i
 		k.columns[column] = i
 	}
 	return mistakes

@@ -13,7 +13,7 @@ import (
 // a parameter, so that kinds other than the built-in ones are possible.
 type Registry struct {
 	kinds  []*Kind
-	byName map[string]*Kind
+	byName map[string]*Kind // by both names of a kind, as they are and in lower case
 }
 
 // NewRegistry validates, copies and indexes the kinds, in their order.
@@ -38,6 +38,7 @@ func (r *Registry) With(kinds ...Kind) (*Registry, error) {
 				return nil, fmt.Errorf("record kind %s: duplicate name", name)
 			}
 			extended.byName[key] = k
+			extended.byName[name] = k
 		}
 		extended.kinds = append(extended.kinds, k)
 	}
@@ -79,7 +80,10 @@ func (r *Registry) Filter(match func(*Kind) bool) *Registry {
 
 // Lookup returns a kind by its name or its operation's name, ignoring case.
 func (r *Registry) Lookup(name string) (*Kind, bool) {
-	k, ok := r.byName[strings.ToLower(name)]
+	k, ok := r.byName[name]
+	if !ok {
+		k, ok = r.byName[strings.ToLower(name)]
+	}
 	return k, ok
 }
 
