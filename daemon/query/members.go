@@ -55,9 +55,19 @@ func (m Members) index(name string) int {
 // looks for members by name must use this rule or Members.Get: with another one, a member could be
 // accepted as known and then not be found.
 func SameName(a, b string) bool {
-	// EqualFold is cheaper than foldName, but it distinguishes i from İ, and not s from ſ.
-	mayMatch := strings.EqualFold(a, b) || strings.Contains(a, "İ") || strings.Contains(b, "İ")
-	return mayMatch && foldName(a) == foldName(b)
+	if isASCII(a) && isASCII(b) { // cheaper than foldName
+		return len(a) == len(b) && strings.EqualFold(a, b)
+	}
+	return foldName(a) == foldName(b) // EqualFold distinguishes i from İ, and not s from ſ
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // Text returns a member's single text, empty if it is not given.
