@@ -90,7 +90,8 @@ func newID() string {
 // have enough entropy for a plain hash.
 func hashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
+	var digits [2 * sha256.Size]byte
+	return string(hex.AppendEncode(digits[:0], sum[:]))
 }
 
 // fingerprint is an HMAC under a key of this process.

@@ -263,7 +263,8 @@ func (x *Context) Send(contentType string, body []byte, err error) error {
 
 // Header returns the Server-Timing header, in milliseconds.
 func (t *Timing) Header() string {
-	b := []byte("parse;dur=")
+	b := make([]byte, 0, 64) // usually enough
+	b = append(b, "parse;dur="...)
 	b = appendMilliseconds(b, t.Parsed.Sub(t.Start))
 	b = append(b, ", db;dur="...)
 	b = appendMilliseconds(b, t.FirstRow.Sub(t.Parsed))
