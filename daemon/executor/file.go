@@ -143,7 +143,7 @@ type fileSession struct {
 	source  *fileTable
 	dialect *dialect.Dialect
 	conn    *sqlite.Conn
-	guard   *guard // of the last statement; nil before the first
+	stop    func() // ends the watch of the last statement; nil before the first
 	steps   int    // limit of limitSteps
 }
 
@@ -159,11 +159,9 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 	for i, a := range st.Args {
 		bindArg(stmt, i+1, a)
 	}
-	s.guard.stop() // of a statement that has failed: its rows may not be closed
-	s.guard = newGuard(s.ctx, s.conn.Interrupt, limit)
+	s.stop = s.conn.InterruptAfter(s.ctx, limit)
 	rows := &fileRows{
 		session: s,
-		guard:   s.guard,
 		stmt:    stmt,
 		types:   st.Types,
 		cells:   make([]row.Cell, len(st.Types)),
@@ -209,7 +207,9 @@ func (s *fileSession) totals() *totals { return s.file.remember }
 func (s *fileSession) content() string { return s.conn.LogState() }
 
 func (s *fileSession) close() {
-	s.guard.stop()
+	if s.stop != nil {
+		s.stop()
+	}
 	s.file.Pool.Put(s.conn)
 }
 
@@ -219,7 +219,7 @@ func (s *fileSession) classify(err error) error {
 	if e, ok := errors.AsType[*sqlite.Error](err); !ok || !e.Interrupted() {
 		return Classify(err)
 	}
-	if s.guard.limitError() != nil {
+	if s.conn.Expired() {
 		return timeLimitError(err)
 	}
 	if s.ctx.Err() != nil {
@@ -239,16 +239,13 @@ func timeLimitError(err error) error {
 // fileRows steps through a statement. Its cells point into SQLite's memory.
 type fileRows struct {
 	session *fileSession
-	guard   *guard
 	stmt    *sqlite.Stmt
 	types   []record.Type
 	cells   []row.Cell
 }
 
 func (r *fileRows) Next() ([]row.Cell, error) {
-	r.guard.enter()
 	hasRow, err := r.stmt.Step()
-	r.guard.leave()
 	if err != nil || !hasRow {
 		return nil, r.session.classify(err)
 	}
@@ -256,10 +253,7 @@ func (r *fileRows) Next() ([]row.Cell, error) {
 	return r.cells, nil
 }
 
-func (r *fileRows) Close() error {
-	r.guard.stop()
-	return r.stmt.Reset()
-}
+func (r *fileRows) Close() error { return r.stmt.Reset() }
 
 // guidRows reads GUIDs in blobs.
 type guidRows struct {

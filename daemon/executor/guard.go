@@ -1,22 +1,16 @@
 package executor
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// guard interrupts one statement if one of its steps takes too long, or if its context ends during
-// a step. Between the steps the client consumes a row, for which there is no limit. A guard is not
-// used again for another statement: a timer that fires late can only interrupt the statement that
-// it was set for.
-//
-// It looks at the statement every checkInterval, since a timer or a goroutine for each step, or even
-// for each short statement, would cost more than reading a row.
+// guard interrupts one statement of a server if one of its steps takes too long. Between the steps
+// the client consumes a row, for which there is no limit. A guard is not used again for another
+// statement: a timer that fires late can only interrupt the statement that it was set for.
 type guard struct {
-	ctx       context.Context
 	interrupt func() // makes the running step fail; it may be called repeatedly
 	limit     time.Duration
 
@@ -24,25 +18,22 @@ type guard struct {
 
 	mu      sync.Mutex
 	timer   *time.Timer // nil before the first step
-	seen    int64       // value of steps at the last check
-	since   time.Time   // when it had this value for the first time
+	seen    int64       // value of steps when the timer was last set
 	stopped bool
-	expired bool // interrupt was called because of the limit
+	expired bool // interrupt was called
 }
 
-// checkInterval is the time between two checks of a running statement.
-const checkInterval = 100 * time.Millisecond
-
-// newGuard returns a guard that calls interrupt after ctx has ended, or if a step exceeds limit, at
-// the latest two checks later. A limit of 0 means no limit.
-func newGuard(ctx context.Context, interrupt func(), limit time.Duration) *guard {
-	return &guard{ctx: ctx, interrupt: interrupt, limit: limit}
+// newGuard returns a guard that calls interrupt if a step exceeds limit: the first step after
+// limit, a later one after at most twice the limit, since a timer for each step would cost more
+// than reading a row. A limit of 0 means no limit.
+func newGuard(interrupt func(), limit time.Duration) *guard {
+	return &guard{interrupt: interrupt, limit: limit}
 }
 
 // enter is called at the start of each step.
 func (g *guard) enter() {
 	step := g.steps.Add(1)
-	if step == 1 {
+	if step == 1 && g.limit > 0 {
 		g.start(step)
 	}
 }
@@ -58,20 +49,11 @@ func (g *guard) start(step int64) {
 		return
 	}
 	g.seen = step
-	g.since = time.Now()
-	g.timer = time.AfterFunc(g.interval(), g.check)
+	g.timer = time.AfterFunc(g.limit, g.check)
 }
 
-// interval returns the time until the next check.
-func (g *guard) interval() time.Duration {
-	if g.limit > 0 {
-		return min(g.limit, checkInterval)
-	}
-	return checkInterval
-}
-
-// check interrupts the statement if it must not continue. It goes on checking after an interrupt,
-// because SQLite ignores one that comes before it has begun to execute the step.
+// check interrupts the statement if the step that ran when the timer was set is still running. It
+// goes on checking after an interrupt, which may come too early to have an effect.
 func (g *guard) check() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -79,19 +61,13 @@ func (g *guard) check() {
 		return
 	}
 	step := g.steps.Load()
-	now := time.Now()
-	if step != g.seen {
-		g.seen = step
-		g.since = now
-	}
 	isRunning := step%2 == 1
-	if isRunning && g.limit > 0 && now.Sub(g.since) >= g.limit {
+	if isRunning && step == g.seen {
 		g.expired = true
 		g.interrupt()
-	} else if isRunning && g.ctx.Err() != nil {
-		g.interrupt()
 	}
-	g.timer.Reset(g.interval())
+	g.seen = step
+	g.timer.Reset(g.limit)
 }
 
 // stop ends the guard. interrupt is not called after stop has returned, so the connection can be

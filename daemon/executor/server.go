@@ -110,7 +110,7 @@ func (s *serverSession) table() (*dialect.Dialect, string) {
 // has failed, its rows may not be closed.
 func (s *serverSession) newGuard(limit time.Duration) *guard {
 	s.guard.stop()
-	s.guard = newGuard(context.Background(), s.conn.Abort, limit) // the driver ends it with its context
+	s.guard = newGuard(s.conn.Abort, limit)
 	return s.guard
 }
 

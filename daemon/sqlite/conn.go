@@ -5,7 +5,6 @@
 package sqlite
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -37,12 +36,16 @@ type Conn struct {
 	scratch uintptr // scratchSize bytes for values passed to SQLite
 
 	closing sync.Mutex // protects db against Interrupt during Close
+
+	interrupts     interrupts
+	stopInterrupts func() // endInterrupts, allocated once
 }
 
 // Open opens the database file at path. It creates the file unless o.ReadOnly or
 // o.Existing is set. A connection that can write enables WAL mode.
 func Open(path string, o Options) (*Conn, error) {
 	c := &Conn{tls: libc.NewTLS()}
+	c.stopInterrupts = c.endInterrupts
 	if err := c.open(path, o); err != nil {
 		c.Close()
 		return nil, err
@@ -152,33 +155,6 @@ func (c *Conn) Interrupt() {
 	tls := libc.NewTLS() // the connection's TLS is in use by its goroutine
 	defer tls.Close()
 	sqlite3.Xsqlite3_interrupt(tls, c.db)
-}
-
-// InterruptOn interrupts running statements when ctx is done, until stop is called. After stop
-// has returned there are no more interrupts, so the connection can be reused.
-func (c *Conn) InterruptOn(ctx context.Context) (stop func()) {
-	var mu sync.Mutex // held during an interrupt
-	isStopped := false
-	interrupt := func() (repeat bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if isStopped {
-			return false
-		}
-		c.Interrupt()
-		return true
-	}
-	stopAfterFunc := context.AfterFunc(ctx, func() {
-		for interrupt() { // repeated, since an interrupt between two steps is lost
-			time.Sleep(10 * time.Millisecond)
-		}
-	})
-	return func() {
-		stopAfterFunc()
-		mu.Lock()
-		defer mu.Unlock()
-		isStopped = true
-	}
 }
 
 // LimitSteps interrupts statements, see Error.Interrupted, that need more than about n instructions

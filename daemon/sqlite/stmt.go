@@ -152,7 +152,15 @@ func (s *Stmt) Step() (bool, error) {
 	if !s.bindable() {
 		return false, s.err
 	}
-	switch rc := sqlite3.Xsqlite3_step(s.c.tls, s.handle); rc {
+	isLimited := s.c.interrupts.limit > 0
+	if isLimited {
+		s.c.interrupts.steps.Add(1)
+	}
+	rc := sqlite3.Xsqlite3_step(s.c.tls, s.handle)
+	if isLimited {
+		s.c.interrupts.steps.Add(1)
+	}
+	switch rc {
 	case sqlite3.SQLITE_ROW:
 		return true, nil
 	case sqlite3.SQLITE_DONE:
