@@ -23,6 +23,17 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
+// Duration is Duration.String without trailing zero units: 1h, not 1h0m0s.
+func Duration(d time.Duration) string {
+	text := d.String()
+	for _, end := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, end) {
+			text = text[:len(text)-len("0s")]
+		}
+	}
+	return text
+}
+
 // Soon formats the time until an event.
 func Soon(d time.Duration) string {
 	if d <= 0 {

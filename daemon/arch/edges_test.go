@@ -328,9 +328,9 @@ var edges = map[string][]string{
 	},
 	"daemon/kinds": {"client/record", "daemon/account", "daemon/mssql"},
 	"daemon/config": {
-		"client/record", "client/wire", "daemon/appdb", "daemon/datadir",
-		"daemon/erp", "daemon/kinds", "daemon/mssql", "daemon/spill",
-		"daemon/webhook",
+		"client/display", "client/record", "client/wire", "daemon/appdb",
+		"daemon/datadir", "daemon/erp", "daemon/kinds", "daemon/mssql",
+		"daemon/spill", "daemon/webhook",
 	},
 	"daemon/preflight": slices.Concat(plain, engines, []string{
 		"client/check", "daemon/account", "daemon/appdb", "daemon/backup",

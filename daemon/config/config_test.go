@@ -532,9 +532,9 @@ func TestParseDuration(t *testing.T) {
 	}
 	for _, c := range cases {
 		got, err := ParseDuration(c.text)
-		if err != nil || got != c.want || formatDuration(got) != c.printed {
+		if err != nil || got != c.want || textOf(got) != c.printed {
 			t.Errorf("%s: got %v, printed as %s (%v), want %v, printed as %s",
-				c.text, got, formatDuration(got), err, c.want, c.printed)
+				c.text, got, textOf(got), err, c.want, c.printed)
 		}
 	}
 	for _, text := range []string{"", "d", "1", "-1s", "1d-1h", "65536d", "1.5d", "1d1", "2562048h", "1 d"} {

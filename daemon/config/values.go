@@ -13,6 +13,7 @@ import (
 	"time"
 	_ "time/tzdata"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -80,7 +81,7 @@ func parseInto[T any](to *T, text string, parse func(string) (T, error)) error {
 func textOf(value any) string {
 	switch v := value.(type) {
 	case time.Duration:
-		return formatDuration(v)
+		return display.Duration(v)
 	case *time.Location:
 		if v == time.Local { // its own name may be that of the variable TZ
 			return "Local"
@@ -133,17 +134,6 @@ func ParseDuration(text string) (time.Duration, error) {
 		return 0, fmt.Errorf("%q is not a duration such as 30s, 8h or 14d", text)
 	}
 	return whole + d, nil
-}
-
-// formatDuration is Duration.String without trailing zero units.
-func formatDuration(d time.Duration) string {
-	text := d.String()
-	for _, end := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, end) {
-			text = text[:len(text)-len("0s")]
-		}
-	}
-	return text
 }
 
 // Share is a part of a whole, above 0 and at most 1.

@@ -365,21 +365,10 @@ func Span(span wire.TimeSpan) string {
 	d := time.Duration(span)
 	for _, step := range spanSteps {
 		if d >= step.min {
-			return shortDuration(d.Round(step.unit))
+			return display.Duration(d.Round(step.unit))
 		}
 	}
 	return d.Round(time.Microsecond).String()
-}
-
-// shortDuration leaves out units that are zero, as in 1h.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	for _, end := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, end) {
-			text = text[:len(text)-len("0m")]
-		}
-	}
-	return text
 }
 
 // trimTime removes trailing zeros of the fraction of a second.

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/ui"
@@ -77,14 +79,11 @@ func parseRate(text string) (int, error) {
 func shortSchedule(schedule string) string {
 	list := strings.Split(schedule, ",")
 	for i, wait := range list {
-		wait = strings.TrimSpace(wait)
-		if short, cut := strings.CutSuffix(wait, "m0s"); cut {
-			wait = short + "m"
+		list[i] = strings.TrimSpace(wait)
+		d, err := time.ParseDuration(list[i])
+		if err == nil {
+			list[i] = display.Duration(d)
 		}
-		if short, cut := strings.CutSuffix(wait, "h0m"); cut {
-			wait = short + "h"
-		}
-		list[i] = wait
 	}
 	return strings.Join(list, ", ")
 }
