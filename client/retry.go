@@ -43,12 +43,10 @@ func (c *Client) pauseAfter(ctx context.Context, err error, pauses *backoff.Back
 	if c.options.Retrying != nil {
 		c.options.Retrying(err, wait)
 	}
-	select {
-	case <-ctx.Done():
-		return c.noReplyError(ctx, ctx.Err(), true)
-	case <-time.After(wait):
-		return nil
+	if err := backoff.Sleep(ctx, wait); err != nil {
+		return c.noReplyError(ctx, err, true)
 	}
+	return nil
 }
 
 // isTransient reports whether a retry may succeed: the status is 502, 503 or 504, since the

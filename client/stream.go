@@ -101,8 +101,8 @@ func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[StreamEv
 			if !yield(Disconnected{Err: err, Retry: wait}, nil) {
 				return
 			}
-			if err := pause(ctx, wait); err != nil {
-				yield(nil, err)
+			if backoff.Sleep(ctx, wait) != nil {
+				yield(nil, contextError(ctx, streamTimedOut))
 				return
 			}
 		}
@@ -127,14 +127,4 @@ func isFinal(err error) bool {
 		return false
 	}
 	return e.Status >= 300 && e.Status <= 499
-}
-
-// pause waits for a duration or until ctx is done.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return contextError(ctx, streamTimedOut)
-	}
 }

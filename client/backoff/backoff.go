@@ -1,7 +1,10 @@
-// Package backoff computes the waits between retries.
+// Package backoff computes the waits between retries, and waits.
 package backoff
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Backoff is an exponential backoff: Min after the first failure, doubled after each
 // further one, limited to Max. The caller adds jitter if needed.
@@ -30,3 +33,13 @@ func (b *Backoff) Next() time.Duration {
 
 // Reset resets the failures after a success.
 func (b *Backoff) Reset() { b.failures = 0 }
+
+// Sleep waits for d or until ctx is done; then it returns the error of ctx.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

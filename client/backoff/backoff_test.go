@@ -1,6 +1,8 @@
 package backoff_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -40,5 +42,16 @@ func TestMinCanChange(t *testing.T) {
 	b.Min = 3 * time.Second
 	if got := b.Next(); got != 6*time.Second {
 		t.Errorf("wait is %v, want 6s", got)
+	}
+}
+
+func TestSleep(t *testing.T) {
+	if err := backoff.Sleep(t.Context(), time.Millisecond); err != nil {
+		t.Errorf("got %v after the time, want no error", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := backoff.Sleep(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v with a cancelled context, want its error", err)
 	}
 }

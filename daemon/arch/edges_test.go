@@ -181,8 +181,8 @@ var edges = map[string][]string{
 		"daemon/webhook/stats",
 	},
 	"daemon/webhook/admin": {
-		"client/record", "client/wire", "daemon/audit", "daemon/fault",
-		"daemon/webhook",
+		"client/backoff", "client/record", "client/wire", "daemon/audit",
+		"daemon/fault", "daemon/webhook",
 	},
 	"daemon/webhook/sqlstore": slices.Concat(plain, engines, []string{
 		"daemon/appdb",

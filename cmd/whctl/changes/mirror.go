@@ -140,19 +140,9 @@ func (m *mirror) keep(ctx context.Context, kind *record.Kind) error {
 		if !isLoaded {
 			continue
 		}
-		if err := pause(ctx, pauses.Next()); err != nil {
+		if err := backoff.Sleep(ctx, pauses.Next()); err != nil {
 			return err
 		}
-	}
-}
-
-// pause waits for a time, unless ctx is done.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
@@ -193,7 +183,7 @@ func (m *mirror) load(ctx context.Context, kind *record.Kind) (*record.Kind, *st
 		}
 		wait := pauses.Next()
 		m.notice("%s: %s; load %d starts in %s", kind.Name, err, attempt+1, wait)
-		if err := pause(ctx, wait); err != nil {
+		if err := backoff.Sleep(ctx, wait); err != nil {
 			return nil, nil, err
 		}
 	}

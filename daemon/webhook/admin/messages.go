@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
@@ -190,20 +191,10 @@ func (b *bulk) runPages(ctx context.Context) error {
 		if b.DryRun {
 			continue
 		}
-		err = pause(ctx, max(bulkMinPause, time.Since(start)))
+		err = backoff.Sleep(ctx, max(bulkMinPause, time.Since(start)))
 		if err != nil {
 			return err
 		}
-	}
-}
-
-// pause waits, or returns the error of ctx.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
