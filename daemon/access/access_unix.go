@@ -142,10 +142,15 @@ func groupOf(number uint32) Account {
 }
 
 func accountOf(number uint32) Account {
+	return Account{ID: UserID(number), Name: "the user " + UserName(number)}
+}
+
+// UserName returns the name of a user, or its number if it has no name.
+func UserName(number uint32) string {
 	text := strconv.FormatUint(uint64(number), 10)
-	a := Account{ID: UserID(number), Name: "the user " + text}
-	if u, err := user.LookupId(text); err == nil {
-		a.Name = "the user " + u.Username
+	u, err := user.LookupId(text)
+	if err != nil {
+		return text
 	}
-	return a
+	return u.Username
 }

@@ -128,7 +128,7 @@ var edges = map[string][]string{
 	"daemon/audit":       nil,
 	"daemon/bounded":     nil,
 	"daemon/compat":      nil,
-	"daemon/datadir":     nil,
+	"daemon/datadir":     {"daemon/access"},
 	"daemon/descriptors": nil,
 	"daemon/spill":       {"daemon/datadir", "daemon/wake"},
 	"daemon/service":     {"daemon/access"},

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bizhook/whd/daemon/access"
 )
 
 // errLocked is the error of the operating system for a lock held by another process.
@@ -57,7 +57,7 @@ func CheckAccess(path string) error {
 		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	return fmt.Errorf("%s belongs to the user %s, and the user %s may not read and write it: %w",
-		path, userName(s.Uid), userName(uint32(os.Geteuid())), err)
+		path, access.UserName(s.Uid), access.UserName(uint32(os.Geteuid())), err)
 }
 
 // Owner returns the name of a directory's owner, or an empty one if it cannot be determined.
@@ -66,7 +66,7 @@ func Owner(dir string) string {
 	if syscall.Stat(dir, &s) != nil {
 		return ""
 	}
-	return userName(s.Uid)
+	return access.UserName(s.Uid)
 }
 
 // CheckOwners returns an error for each file in the data directory that the owner of the
@@ -89,7 +89,7 @@ func CheckOwners(dir string) (problems []error, err error) {
 		}
 		problems = append(problems,
 			fmt.Errorf("%s belongs to the user %s, and the owner of the directory, %s, may not read and write it",
-				path, userName(s.Uid), userName(owner.Uid)))
+				path, access.UserName(s.Uid), access.UserName(owner.Uid)))
 	}
 	return problems, nil
 }
@@ -111,15 +111,6 @@ func mayUse(dir, file syscall.Stat_t) bool {
 		return file.Mode&0o060 == 0o060
 	}
 	return file.Mode&0o006 == 0o006
-}
-
-// userName returns the name of a user, or its number if it has no name.
-func userName(id uint32) string {
-	number := strconv.FormatUint(uint64(id), 10)
-	if u, err := user.LookupId(number); err == nil {
-		return u.Username
-	}
-	return number
 }
 
 // FreeSpace returns the free disk space of the directory in bytes.

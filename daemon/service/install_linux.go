@@ -217,21 +217,12 @@ func makePrivateDir(link string, ids accountIDs) error {
 			" if all files of this user in it were written by %[3]s,"+
 			" run: chown -hR --from=%[2]s %[3]s:%[3]s %[4]s/;"+
 			" otherwise make %[4]s an empty directory, or a symbolic link to one",
-			dir, userName(owner), account, link)
+			dir, access.UserName(owner), account, link)
 	}
 	if err := os.Chown(dir, int(ids.user), int(ids.group)); err != nil {
 		return err
 	}
 	return os.Chmod(dir, 0o700)
-}
-
-// userName returns the name of a user, or its number if it has no name.
-func userName(id uint32) string {
-	number := strconv.FormatUint(uint64(id), 10)
-	if u, err := user.LookupId(number); err == nil {
-		return u.Username
-	}
-	return number
 }
 
 // resolve returns the target of a symbolic link, which may be missing, and other paths as they are.
