@@ -13,14 +13,10 @@ import (
 
 // Counts are totals since the engine's start.
 type Counts struct {
-	Events    int64 // stored
-	Messages  int64 // created for these events
-	Delivered int64 // attempts that the receiver accepted
-	Failed    int64 // failed attempts that are retried
-	GivenUp   int64 // messages that finally failed
-	Disabled  int64 // subscriptions disabled by the service
-	Refused   int64 // events that could not be stored
-	Removed   int64 // obsolete messages and idempotency keys
+	Traffic
+	Disabled int64 // subscriptions disabled by the service
+	Refused  int64 // events that could not be stored
+	Removed  int64 // obsolete messages and idempotency keys
 }
 
 // outcomeClasses names the classes of outcomes, as metrics report them.
@@ -49,11 +45,7 @@ func classOf(o webhook.Outcome) int {
 }
 
 func (c *Counts) add(other Counts) {
-	c.Events += other.Events
-	c.Messages += other.Messages
-	c.Delivered += other.Delivered
-	c.Failed += other.Failed
-	c.GivenUp += other.GivenUp
+	c.Traffic.Add(other.Traffic)
 	c.Disabled += other.Disabled
 	c.Refused += other.Refused
 	c.Removed += other.Removed

@@ -37,13 +37,7 @@ func (rec *Recorder) Record(events, messages int, results []webhook.AttemptResul
 			rec.delays.observe(delayOf(r))
 		}
 	}
-	rec.counts.add(Counts{
-		Events:    traffic.Events,
-		Messages:  traffic.Messages,
-		Delivered: traffic.Delivered,
-		Failed:    traffic.Failed,
-		GivenUp:   traffic.GivenUp,
-	})
+	rec.counts.Traffic.Add(traffic)
 }
 
 // Count adds to the totals counts that Record does not cover.
