@@ -339,6 +339,11 @@ func ParseRate(text string) (int, error) {
 	return n, nil
 }
 
+// FormatSchedule returns the form of a schedule that ParseSchedule reads; empty for none.
+func FormatSchedule(waits []time.Duration) string {
+	return strings.Join(record.Texts(waits, time.Duration.String), ",")
+}
+
 // ParseSchedule parses a comma-separated list of delays such as "5s, 30s, 2m".
 func ParseSchedule(text string) ([]time.Duration, error) {
 	var waits []time.Duration

@@ -57,7 +57,7 @@ func (h *subscriptions) document(x *edge.Context, r webhook.Subscription) wire.S
 		Ordered:           r.Order.All,
 		OrderedByKey:      r.Order.ByKey,
 		OrderBy:           orderNames[r.Order],
-		RetrySchedule:     scheduleText(r.Schedule),
+		RetrySchedule:     webhook.FormatSchedule(r.Schedule),
 		MaxPerMinute:      r.MaxPerMinute,
 		Format:            r.Format,
 	}
@@ -132,15 +132,6 @@ func disabledReason(r webhook.Subscription, mayRead bool) string {
 		return r.InactiveReason()
 	}
 	return "its condition is no longer valid"
-}
-
-// scheduleText returns a retry schedule as clients write it, empty for the default.
-func scheduleText(waits []time.Duration) string {
-	var texts []string
-	for _, wait := range waits {
-		texts = append(texts, wait.String())
-	}
-	return strings.Join(texts, ",")
 }
 
 // List returns the subscriptions of a subscriber, or a page of them.

@@ -120,11 +120,7 @@ func scanSubscription(
 type schedule []time.Duration
 
 func (s schedule) stored() sql.NullString {
-	parts := make([]string, len(s))
-	for i, d := range s {
-		parts[i] = d.String()
-	}
-	return sql.NullString{String: strings.Join(parts, ","), Valid: s != nil}
+	return sql.NullString{String: webhook.FormatSchedule(s), Valid: s != nil}
 }
 
 func (s *schedule) Scan(value any) error {
