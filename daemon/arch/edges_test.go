@@ -135,7 +135,7 @@ var edges = map[string][]string{
 	"daemon/trace":       nil,
 	"daemon/tsql":        nil,
 	"daemon/wake":        nil,
-	"daemon/dialect":     {"client/record"},
+	"daemon/dialect":     shapes,
 	"daemon/row":         shapes,
 	"daemon/demo":        shapes,
 	"daemon/query":       {"client/record", "client/wire", "daemon/dialect", "daemon/fault", "daemon/row"},

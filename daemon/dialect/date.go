@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 )
 
 // Values of SQL Server's datetime are multiples of 1/300 s, shown with 0, 3 or 7 as last
@@ -13,8 +14,7 @@ import (
 const datetimeType = "datetime"
 
 const (
-	layout          = "2006-01-02T15:04:05.0000000" // layout of operands
-	datetimeLayout  = "2006-01-02T15:04:05.000"     // layout of datetime literals
+	datetimeLayout  = "2006-01-02T15:04:05.000" // of datetime literals
 	minDatetimeYear = 1753
 	maxDatetimeYear = 9999
 )
@@ -22,7 +22,7 @@ const (
 // Date converts the operand of a comparison with a date column, and returns the type to
 // cast it to, if any. For columns that hold every date it returns the operand itself.
 func (d *Dialect) Date(c Column, op record.Operator, operand string) (castTo, fitted string) {
-	date, err := time.Parse(layout, operand)
+	date, err := time.Parse(wire.DateLayout, operand)
 	if c.Type != datetimeType || err != nil {
 		return d.DateType, operand
 	}
@@ -63,5 +63,5 @@ func datetimeNeighbours(date time.Time) (below, above time.Time) {
 // noDatetime returns a date close to another one that does not equal any datetime, however its last
 // digit is interpreted.
 func noDatetime(date time.Time) string {
-	return date.Truncate(time.Second).Add(time.Millisecond).Format(layout)
+	return date.Truncate(time.Second).Add(time.Millisecond).Format(wire.DateLayout)
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 )
 
 func TestDate(t *testing.T) {
@@ -63,7 +64,7 @@ func TestDateComparesAsShown(t *testing.T) {
 			operand = shown
 		}
 		op := rapid.SampledFrom(comparisons).Draw(t, "operator")
-		castTo, text := TSQL().Date(Column{Type: "datetime"}, op, operand.Format(layout))
+		castTo, text := TSQL().Date(Column{Type: "datetime"}, op, operand.Format(wire.DateLayout))
 		stored := shown // two datetimes are compared by ticks
 		if strings.HasPrefix(castTo, "datetime2") {
 			stored = exact
@@ -74,7 +75,7 @@ func TestDateComparesAsShown(t *testing.T) {
 		}
 		got := holds(op, stored.Compare(fitted))
 		if want := holds(op, shown.Compare(operand)); got != want {
-			t.Fatalf("%s %s %s as %s: got %v, want %v", shown.Format(layout), op, text, castTo, got, want)
+			t.Fatalf("%s %s %s as %s: got %v, want %v", shown.Format(wire.DateLayout), op, text, castTo, got, want)
 		}
 	})
 }

@@ -3,6 +3,8 @@ package odata
 import (
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/client/wire"
 )
 
 // Clock converts between dates and instants.
@@ -111,10 +113,8 @@ func offsetAt(t time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-const (
-	tick       = 100 * time.Nanosecond // the precision of dates
-	dateLayout = "2006-01-02T15:04:05.0000000"
-)
+// tick is the precision of dates.
+const tick = 100 * time.Nanosecond
 
 // The first and last date, and also the first and last instant.
 var (
@@ -203,9 +203,9 @@ func (c *Clock) Append(dst, text []byte) []byte {
 	instant, skipped := c.instant(date)
 	switch {
 	case instant.Before(firstDate):
-		return append(firstDate.AppendFormat(dst, dateLayout), 'Z')
+		return append(firstDate.AppendFormat(dst, wire.DateLayout), 'Z')
 	case instant.After(lastDate):
-		return append(lastDate.AppendFormat(dst, dateLayout), 'Z')
+		return append(lastDate.AppendFormat(dst, wire.DateLayout), 'Z')
 	case skipped:
 		return c.appendChange(dst, instant, date)
 	}
@@ -238,7 +238,7 @@ func (c *Clock) appendChange(dst []byte, change, date time.Time) []byte {
 	if shown.Format(time.DateOnly) != date.Format(time.DateOnly) {
 		shown = change.In(c.zone)
 	}
-	return shown.AppendFormat(dst, dateLayout+"Z07:00")
+	return shown.AppendFormat(dst, wire.DateLayout+"Z07:00")
 }
 
 // readDate reads a date in the form of package row without the fraction of its second, which
@@ -270,17 +270,17 @@ func wholeNumber(digits []byte) int {
 	return n
 }
 
-// hasLayout reports whether a text has the digits and separators of dateLayout in their places.
+// hasLayout reports whether a text has the digits and separators of wire.DateLayout in their places.
 func hasLayout(text []byte) bool {
-	if len(text) != len(dateLayout) {
+	if len(text) != len(wire.DateLayout) {
 		return false
 	}
 	for i, c := range text {
-		if isDigit(dateLayout[i]) {
+		if isDigit(wire.DateLayout[i]) {
 			if !isDigit(c) {
 				return false
 			}
-		} else if c != dateLayout[i] {
+		} else if c != wire.DateLayout[i] {
 			return false
 		}
 	}

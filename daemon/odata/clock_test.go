@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/query"
 )
 
@@ -23,7 +24,7 @@ func mustZone(t testing.TB, name string) *time.Location {
 
 // shown returns the text and the instant of a date.
 func shown(t rapid.TB, c *Clock, date time.Time) (string, time.Time) {
-	text := string(c.Append(nil, []byte(date.Format(dateLayout))))
+	text := string(c.Append(nil, []byte(date.Format(wire.DateLayout))))
 	at, err := time.Parse("2006-01-02T15:04:05Z07:00", text)
 	if err != nil {
 		t.Fatal(err)
@@ -274,10 +275,10 @@ func TestFiltersCompareInstants(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := s.compare(0, op)
-			if got := holds(c, date.Format(dateLayout)); got != want {
-				t.Fatalf("%s (%s) %s %s: %t by %+v", date.Format(dateLayout), at, op, literal, got, c)
+			if got := holds(c, date.Format(wire.DateLayout)); got != want {
+				t.Fatalf("%s (%s) %s %s: %t by %+v", date.Format(wire.DateLayout), at, op, literal, got, c)
 			}
-			if holds(query.Not(c), date.Format(dateLayout)) == want {
+			if holds(query.Not(c), date.Format(wire.DateLayout)) == want {
 				t.Fatalf("not (%s %s %s) is the same", date, op, literal)
 			}
 		}
@@ -291,7 +292,7 @@ func TestZonelessLiterals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		date := aDate(t, "date").Format(dateLayout)
+		date := aDate(t, "date").Format(wire.DateLayout)
 		s, err := NewClock(zone).dateSpan(date)
 		if err != nil {
 			t.Fatal(err)
@@ -369,11 +370,11 @@ func TestDatesOfZones(t *testing.T) {
 			day := date.Format(time.DateOnly)
 			text, at := shown(t, clock, date)
 			if text[:len(day)] != day {
-				t.Errorf("%s in %s: the text is %s", date.Format(dateLayout), name, text)
+				t.Errorf("%s in %s: the text is %s", date.Format(wire.DateLayout), name, text)
 			}
 			if at.Before(last) {
 				t.Errorf("%s in %s: the instant %s is before %s of an earlier date",
-					date.Format(dateLayout), name, at, last)
+					date.Format(wire.DateLayout), name, at, last)
 			}
 			last = at
 			instants = append(instants, at)
@@ -381,11 +382,11 @@ func TestDatesOfZones(t *testing.T) {
 			converted := at.In(present).Format(time.DateOnly)
 			if converted != day && (date.Year() <= 1900 || hasPresentOffset) {
 				t.Errorf("%s in %s: %s is on %s by the present standard offset",
-					date.Format(dateLayout), name, text, converted)
+					date.Format(wire.DateLayout), name, text, converted)
 			}
 			equal := mustSpan(t, clock, at).compare(0, record.Equal)
-			if !holds(equal, date.Format(dateLayout)) {
-				t.Errorf("%s in %s: eq %s does not find it: %+v", date.Format(dateLayout), name, text, equal)
+			if !holds(equal, date.Format(wire.DateLayout)) {
+				t.Errorf("%s in %s: eq %s does not find it: %+v", date.Format(wire.DateLayout), name, text, equal)
 			}
 		}
 
@@ -406,7 +407,7 @@ func checkPartitions(t *testing.T, zone string, clock *Clock, dates, instants []
 		from := mustSpan(t, clock, bounds[i]).compare(0, record.GreaterThanOrEqualTo)
 		until := mustSpan(t, clock, bound).compare(0, record.LessThan)
 		for n, date := range dates {
-			text := date.Format(dateLayout)
+			text := date.Format(wire.DateLayout)
 			if holds(from, text) && holds(until, text) {
 				found[n]++
 			}
@@ -415,7 +416,7 @@ func checkPartitions(t *testing.T, zone string, clock *Clock, dates, instants []
 	for n, date := range dates {
 		if found[n] != 1 {
 			t.Errorf("%s in %s: %d of %d adjacent partitions find it, want 1",
-				date.Format(dateLayout), zone, found[n], len(bounds)-1)
+				date.Format(wire.DateLayout), zone, found[n], len(bounds)-1)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (s span) compareInfinite(field int, op record.Operator) query.Condition {
 // be read as the type do not.
 func anyValue(field int, t record.Type) query.Condition {
 	if t.Stored() == record.DateTime {
-		return leaf(field, record.GreaterThanOrEqualTo, wire.Value{Text: firstDate.Format(dateLayout)})
+		return leaf(field, record.GreaterThanOrEqualTo, wire.Value{Text: firstDate.Format(wire.DateLayout)})
 	}
 	if t.Integer() {
 		lo, _ := t.Range()
@@ -332,7 +332,7 @@ func dateBound(date time.Time) bound {
 	if date.After(lastDate) {
 		return bound{outside: 1}
 	}
-	return bound{value: wire.Value{Text: date.Format(dateLayout)}}
+	return bound{value: wire.Value{Text: date.Format(wire.DateLayout)}}
 }
 
 // itoa formats a number.
