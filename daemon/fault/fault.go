@@ -74,6 +74,9 @@ func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
+// NoSuch returns the failure for an ID of nothing, such as a message.
+func NoSuch(thing string) *Error { return New(NotFound, "There is no such %s", thing) }
+
 // Wrap returns a failure caused by err, which is for the log only.
 func Wrap(err error, kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...), Err: err}

@@ -167,7 +167,7 @@ func pathConditions(x *edge.Context, names ...string) ([]query.Condition, error)
 		}
 		id, err := wire.ParseGuid(text)
 		if err != nil {
-			return nil, fault.New(fault.NotFound, "There is no such message")
+			return nil, fault.NoSuch("message")
 		}
 		where = append(where, queries.Condition(x.Kind, name, record.Equal, wire.Value{Text: id}))
 	}

@@ -98,7 +98,7 @@ func New(b Store, n Notifier, r func() webhook.Rules, log *slog.Logger) *Service
 func guid(text, thing string) (string, error) {
 	g, err := wire.ParseGuid(text)
 	if err != nil {
-		return "", fault.New(fault.NotFound, "There is no such %s", thing)
+		return "", fault.NoSuch(thing)
 	}
 	return g, nil
 }
@@ -180,7 +180,7 @@ func (svc *Service) removed(ctx context.Context, found bool, err error, thing st
 		return err
 	}
 	if !found {
-		return fault.New(fault.NotFound, "There is no such %s", thing)
+		return fault.NoSuch(thing)
 	}
 	svc.notifier.Reload(ctx)
 	return nil
@@ -420,7 +420,7 @@ func (svc *Service) RemoveHeader(ctx context.Context, subscriber, id, header str
 		}
 		kept := slices.DeleteFunc(slices.Clone(sub.Headers), func(h webhook.Header) bool { return h.ID == g })
 		if len(kept) == len(sub.Headers) {
-			return fault.New(fault.NotFound, "There is no such request header")
+			return fault.NoSuch("request header")
 		}
 		_, err = svc.ChangeSubscription(ctx, subscriber, id, SubscriptionChange{
 			Headers: &kept,

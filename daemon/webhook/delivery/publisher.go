@@ -86,7 +86,7 @@ func (p *publisher) SendTest(
 		return nil, err
 	}
 	if r.Messages == 0 {
-		return nil, fault.New(fault.NotFound, "There is no such subscription")
+		return nil, fault.NoSuch("subscription")
 	}
 
 	p.core.queues.changeQueue(subscription, func(q *queue) { q.endpoint.endRequestedWait() })
