@@ -3,6 +3,7 @@ package display
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,6 +41,19 @@ func Soon(d time.Duration) string {
 		return "now"
 	}
 	return "in " + Age(d)
+}
+
+// Response formats the response to an attempt: its status code, nil or 0 without a response, and the
+// reason phrase or the error. Some messages start with the code already.
+func Response(code *int, message string) string {
+	if code == nil || *code == 0 {
+		return message
+	}
+	number := strconv.Itoa(*code)
+	if message == number || strings.HasPrefix(message, number+" ") {
+		return message
+	}
+	return strings.TrimSpace(number + " " + message)
 }
 
 // BreakerOpen describes a subscription with an open circuit breaker, to which only single

@@ -20,3 +20,24 @@ func TestDuration(t *testing.T) {
 		}
 	}
 }
+
+func TestResponse(t *testing.T) {
+	for _, c := range []struct {
+		code          int
+		message, want string
+	}{
+		{0, "timeout", "timeout"},
+		{404, "Not Found", "404 Not Found"},
+		{404, "", "404"},
+		{404, "404", "404"},
+		{404, "404 unknown shop", "404 unknown shop"},
+		{404, "4040 shops", "404 4040 shops"},
+	} {
+		if got := Response(&c.code, c.message); got != c.want {
+			t.Errorf("%d, %q: got %q, want %q", c.code, c.message, got, c.want)
+		}
+	}
+	if got := Response(nil, "timeout"); got != "timeout" {
+		t.Errorf("without a response: got %q, want timeout", got)
+	}
+}

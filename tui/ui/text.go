@@ -101,18 +101,12 @@ func LastResult(m wire.Message) string {
 
 // AttemptResult formats the outcome of a delivery attempt.
 func AttemptResult(r wire.MessageResponse) string {
-	if r.HTTPCode != nil {
-		return strings.TrimSpace(strconv.Itoa(*r.HTTPCode) + " " + r.Message)
-	}
-	return r.Message
+	return display.Response(r.HTTPCode, r.Message)
 }
 
 // FailureText formats the outcome of a failed attempt, like AttemptResult.
 func FailureText(f wire.Failed) string {
-	if f.HTTPCode == 0 {
-		return f.Message
-	}
-	return strings.TrimSpace(strconv.Itoa(f.HTTPCode) + " " + f.Message)
+	return display.Response(&f.HTTPCode, f.Message)
 }
 
 // AnswerText returns the text of the answer to an attempt, or of the error if there was none;

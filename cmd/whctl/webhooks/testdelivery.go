@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -100,7 +98,7 @@ func printAttempt(out *output.Printer, messageID string, attempt *wire.MessageRe
 	if err := out.Created(messageID, outcome); err != nil {
 		return err
 	}
-	response := attemptResult(attempt)
+	response := display.Response(attempt.HTTPCode, attempt.Message)
 	if attempt.Status != statusSuccessful {
 		return &command.PartialError{Message: "the test message was not received: " + response}
 	}
@@ -110,16 +108,6 @@ func printAttempt(out *output.Printer, messageID string, attempt *wire.MessageRe
 
 // statusSuccessful is the status of a message that was received.
 const statusSuccessful = 1
-
-// attemptResult returns the result of an attempt as text.
-func attemptResult(a *wire.MessageResponse) string {
-	if a.HTTPCode == nil {
-		return a.Message
-	}
-	code := strconv.Itoa(*a.HTTPCode)
-	text := strings.TrimPrefix(a.Message, code) // some texts begin with the code
-	return strings.TrimSpace(code + " " + text)
-}
 
 // delay is a reason for which messages of a subscription may not be sent at once.
 type delay struct {
