@@ -48,13 +48,17 @@ type statusFilter struct {
 	Statuses []string // nil for all
 }
 
+func newStatusFilter(badge string, statuses ...int) statusFilter {
+	return statusFilter{Badge: badge, Statuses: record.Texts(statuses, strconv.Itoa)}
+}
+
 // StatusFilter returns the status filter that Problems and Undelivered select.
 func (f MessageFilter) StatusFilter() statusFilter {
 	if f.Undelivered {
-		return statusFilter{Badge: "not delivered", Statuses: []string{"0", "2", "3"}}
+		return newStatusFilter("not delivered", StatusNotSent, StatusRetrying, StatusFailed)
 	}
 	if f.Problems {
-		return statusFilter{Badge: "failed or retrying", Statuses: []string{"2", "3"}}
+		return newStatusFilter("failed or retrying", StatusRetrying, StatusFailed)
 	}
 	return statusFilter{}
 }

@@ -39,7 +39,7 @@ func (h *Screen) Title() string { return "Home" }
 func (h *Screen) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InHome, keymap.InLists} }
 
 func (h *Screen) Equivalent() string {
-	return `whctl messages list --where "Status in 2,3" --order-by -LastSavedDateTime`
+	return `whctl messages list --where "Status in ` + failureStatuses + `" --order-by -LastSavedDateTime`
 }
 
 func (h *Screen) Shown() tea.Cmd {

@@ -2,6 +2,7 @@ package home
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -156,10 +157,13 @@ const failureFields = "SubscriberID,SubscriptionID,MessageID,EventName,URL,ItemN
 	"AddedDateTime,LastSavedDateTime,LastMessageResponseHTTPCode,LastMessageResponseMessage," +
 	"NextAttemptDateTime,Key"
 
+// failureStatuses are the statuses of messages that have failed or are retried.
+var failureStatuses = fmt.Sprintf("%d,%d", ui.StatusRetrying, ui.StatusFailed)
+
 // fetchFailures fetches the newest failures.
 func (o *Overview) fetchFailures(ctx context.Context, c *client.Client) error {
 	page, err := c.AllMessages(ctx, url.Values{
-		"StatusIn":    {"2,3"},
+		"StatusIn":    {failureStatuses},
 		"Take":        {strconv.Itoa(maxFailures)},
 		"Fields":      {failureFields},
 		"OrderByDesc": {"LastSavedDateTime"},
