@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/bizhook/whd/client/wire"
@@ -53,7 +54,8 @@ func webhookOperations(h *handlers) []operation {
 				{
 					Name: webhooks.MemberKey,
 					Type: "string",
-					Help: "the subject of the event, such as the number of a document, up to 128 characters; messages can be found by it",
+					Help: fmt.Sprintf("the subject of the event, such as the number of a document, "+
+						"up to %d characters; messages can be found by it", webhooks.MaxKey),
 				},
 			},
 			routes: []edge.Route{
@@ -353,7 +355,9 @@ func webhookOperations(h *handlers) []operation {
 				{
 					Name: webhook.MemberKeepFor,
 					Type: "string",
-					Help: "how long the replaced secret also signs: a duration from 0 to 720h, such as 12h, 7d or PT12H; 0 ends all earlier ones at once; default: 24h",
+					Help: fmt.Sprintf("how long the replaced secret also signs: a duration from 0 to %.0fh, "+
+						"such as 12h, 7d or PT12H; 0 ends all earlier ones at once; default: %.0fh",
+						webhook.MaxKeepFor.Hours(), webhook.DefaultKeepFor.Hours()),
 				},
 			},
 			routes: []edge.Route{

@@ -350,7 +350,7 @@ func ParseSchedule(text string) ([]time.Duration, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		wait, err := time.ParseDuration(strings.TrimSpace(part))
 		if err != nil || wait < time.Second || wait > maxWait {
-			return nil, errors.New("must be delays from 1s to 720h, such as 5s, 30s, 2m")
+			return nil, fmt.Errorf("must be delays from 1s to %.0fh, such as 5s, 30s, 2m", maxWait.Hours())
 		}
 		waits = append(waits, wait)
 	}

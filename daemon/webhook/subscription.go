@@ -174,7 +174,7 @@ const (
 // CheckKeepFor returns an error if a replaced secret may not sign for this long.
 func CheckKeepFor(d time.Duration) error {
 	if d < 0 || d > MaxKeepFor {
-		return Invalid(MemberKeepFor, "must be a duration from 0 to 720h")
+		return Invalid(MemberKeepFor, "must be a duration from 0 to %.0fh", MaxKeepFor.Hours())
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (h *events) publish(x *edge.Context, e delivery.Post) (wire.EventReceipt, e
 	}
 	key := keys[0]
 	if len(keys) > 1 || !isIdempotencyKey(key) {
-		const text = "must be one text of 1 to 255 printable ASCII characters"
+		text := fmt.Sprintf("must be one text of 1 to %d printable ASCII characters", maxIdempotencyKey)
 		return wire.EventReceipt{}, &fault.Error{
 			Kind:    fault.Invalid,
 			Message: wire.HeaderIdempotencyKey + " " + text,
@@ -122,14 +122,14 @@ func isIdempotencyKey(key string) bool {
 	return !strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
-// maxKey is the maximum length of the key of an event in characters.
-const maxKey = 128
+// MaxKey is the maximum length of the key of an event in characters.
+const MaxKey = 128
 
 // parseKey parses the key of an event.
 func parseKey(text string) (string, error) {
 	isText := utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
-	if !isText || utf8.RuneCountInString(text) > maxKey {
-		return "", fmt.Errorf("must be a text of at most %d characters without control characters", maxKey)
+	if !isText || utf8.RuneCountInString(text) > MaxKey {
+		return "", fmt.Errorf("must be a text of at most %d characters without control characters", MaxKey)
 	}
 	return text, nil
 }

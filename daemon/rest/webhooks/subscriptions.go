@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -445,7 +446,8 @@ func (h *subscriptions) RotateSecret(x *edge.Context) error {
 func parseKeepFor(text string) (time.Duration, error) {
 	keep, err := parseDuration(text)
 	if err != nil || webhook.CheckKeepFor(keep) != nil {
-		return 0, errors.New("must be 0 or a duration of at most 720h, such as 12h, 7d or PT12H")
+		return 0, fmt.Errorf("must be 0 or a duration of at most %.0fh, such as 12h, 7d or PT12H",
+			webhook.MaxKeepFor.Hours())
 	}
 	return keep, nil
 }
