@@ -7,14 +7,15 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
-func TestSecretSQLite(t *testing.T) { checkSecret(t, open(t, storage.Config{})) }
+func TestSecretSQLite(t *testing.T) { checkSecret(t, storagetest.Open(t, storage.Config{})) }
 
 func TestSecretSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	config := storage.Config{DSN: dsn, Schema: "own tables", Migrate: true}
-	checkSecret(t, open(t, config), open(t, config))
+	checkSecret(t, storagetest.Open(t, config), storagetest.Open(t, config))
 }
 
 // checkSecret checks that several daemons that make a secret at the same time have the

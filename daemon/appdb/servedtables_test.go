@@ -7,14 +7,17 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
-func TestServedTablesSQLite(t *testing.T) { checkServedTables(t, open(t, storage.Config{})) }
+func TestServedTablesSQLite(t *testing.T) {
+	checkServedTables(t, storagetest.Open(t, storage.Config{}))
+}
 
 func TestServedTablesSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	config := storage.Config{DSN: dsn, Schema: "own tables", Migrate: true}
-	checkServedTables(t, open(t, config))
+	checkServedTables(t, storagetest.Open(t, config))
 }
 
 // checkServedTables checks that tables are added and replaced, by names in which case counts.

@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 func TestBillsSQLite(t *testing.T) {
@@ -63,7 +64,7 @@ func TestBillsSQLServer(t *testing.T) {
 			mssqltest.Exec(t, dsn, "DELETE FROM ["+schema+"]."+table.Name)
 		}
 		return func() *storage.Store {
-			return openServer(t, storage.Config{
+			return storagetest.Open(t, storage.Config{
 				ERP:     erp.Config{DSN: dsn, Schema: schema},
 				DSN:     dsn,
 				Schema:  "own tables",

@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 var liveField = erp.StageField{BillID: "B", StageID: "S", SettingID: "F"}
@@ -101,7 +102,7 @@ func TestBillColumns(t *testing.T) {
 				"ALTER TABLE erp.BM_StageCustomValues DROP COLUMN Contents",
 				"ALTER TABLE erp.BM_StageCustomValues ADD Contents "+c.column,
 			)
-			s := openServer(t, config)
+			s := storagetest.Open(t, config)
 			for _, operation := range []string{"added", "changed"} {
 				v, err := setLive(t, s, liveField, c.contents)
 				wantError, mayHold := strings.CutPrefix(c.wantError, perhaps)
@@ -155,7 +156,7 @@ func TestBillGuids(t *testing.T) {
 		SettingID: strings.ReplaceAll(field.SettingID, "-", ""),
 	}
 	dsn := mssqltest.Database(t)
-	s := openServer(t, liveBills(t, dsn, "uniqueidentifier", "nvarchar(50)", field))
+	s := storagetest.Open(t, liveBills(t, dsn, "uniqueidentifier", "nvarchar(50)", field))
 	for i, spelled := range []erp.StageField{field, otherNotation} {
 		want := fmt.Sprint("by ", i)
 		v, err := setLive(t, s, spelled, want)
@@ -178,7 +179,7 @@ func TestBillGuids(t *testing.T) {
 // row count of the statement.
 func TestBillTriggers(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	s := openServer(t, liveBills(t, dsn, "varchar(40)", "nvarchar(50)", liveField))
+	s := storagetest.Open(t, liveBills(t, dsn, "varchar(40)", "nvarchar(50)", liveField))
 	mssqltest.Exec(t, dsn,
 		"CREATE TABLE erp.noted (n int)",
 		"INSERT INTO erp.noted VALUES (0), (0), (0)",
@@ -197,11 +198,11 @@ func TestBillFailures(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	config := liveBills(t, dsn, "varchar(40)", "nvarchar(50)", liveField)
 	config.Migrate = false
-	_, err := setLive(t, openServer(t, config), liveField, "x")
+	_, err := setLive(t, storagetest.Open(t, config), liveField, "x")
 	expectUnavailable(t, "a change without whd's tables", err, "whd migrate")
 
 	config.Migrate = true
-	s := openServer(t, config)
+	s := storagetest.Open(t, config)
 	if _, err := setLive(t, s, liveField, "kept"); err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +259,7 @@ func TestBillChangeWaitsForERP(t *testing.T) {
 	config := liveBills(t, dsn, "varchar(40)", "nvarchar(50)", liveField)
 	config.LockTimeout = 300 * time.Millisecond
 	config.ERP.LockTimeout = 300 * time.Millisecond
-	s := openServer(t, config)
+	s := storagetest.Open(t, config)
 	if _, err := setLive(t, s, liveField, "kept"); err != nil {
 		t.Fatal(err)
 	}

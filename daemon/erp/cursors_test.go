@@ -20,6 +20,7 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 // cursors is a store with kinds of few values, so that many rows are equal in an order.
@@ -285,7 +286,7 @@ func TestCursorsSQLite(t *testing.T) {
 func TestCursorsSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	registry := cursorRegistry(t, record.Nullable)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}, Registry: registry})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}, Registry: registry})
 	db := s.Records.Server().Pool.DB()
 	c := &cursors{Store: s, registry: registry, exec: func(statement string) {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {

@@ -6,20 +6,12 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/erp/erptest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 func openSQLite(t *testing.T, registry *record.Registry) *storage.Store {
 	t.Helper()
-	s, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: registry, Connections: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return storagetest.Open(t, storage.Config{Registry: registry})
 }
 
 func TestSQLite(t *testing.T) {

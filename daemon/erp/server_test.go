@@ -11,28 +11,8 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
-
-// openServer opens a store on a server. c contains the settings that differ from the
-// defaults.
-func openServer(t *testing.T, c storage.Config) *storage.Store {
-	t.Helper()
-	c.Dir = t.TempDir()
-	c.Connections = 4
-	if c.Registry == nil {
-		c.Registry = record.Builtin()
-	}
-	s, err := storage.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
 
 // expectUnavailable checks for an error that the records are unavailable, and a part of its message.
 func expectUnavailable(t *testing.T, action string, err error, want string) {
@@ -52,7 +32,7 @@ func TestSQLServer(t *testing.T) {
 		schemas++
 		schema := fmt.Sprintf("erp %d", schemas)
 		mssqltest.Exec(t, dsn, "CREATE SCHEMA ["+schema+"]")
-		return openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema}, Registry: registry})
+		return storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema}, Registry: registry})
 	}
 	babelfish := erptest.Capabilities{
 		Scale:        19,

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 // problems returns the problems and warnings that a check reports for a kind.
@@ -47,7 +48,7 @@ func TestCheckReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.User = url.UserPassword(login, "Abcdef12345")
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, ReadDSN: u.String()}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn, ReadDSN: u.String()}})
 	const want = "no permission to read"
 	failures, _ := problems(t, s, "DB_Class")
 	if len(failures) != 1 || !strings.Contains(failures[0], want) {
@@ -68,7 +69,7 @@ func TestRenamedColumn(t *testing.T) {
 			Code nvarchar(20), StyleID nvarchar(20), DisplayOrder int)`,
 		`INSERT INTO [`+schema+`].IN_Colours VALUES (N'1', N'red', N'R', N'S', 1)`,
 	)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema}})
 	_, err := firsts(t, s, "IN_Colours")
 	expectUnavailable(t, "the query", err, schema+".IN_Colours lacks the column ColourCode of this record kind; "+
 		"an administrator can map IN_Colours in erp.sources to a view")
@@ -86,7 +87,7 @@ func TestRenamedColumn(t *testing.T) {
 
 	mssqltest.Exec(t, dsn, strings.ReplaceAll(view, "THEIR_NAME", "Code"))
 	sources := map[string]string{kind: source}
-	s = openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema, Sources: sources}})
+	s = storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema, Sources: sources}})
 	expectFirsts(t, s, "1", "IN_Colours", "ColourCode", "r")
 	if failures, _ := problems(t, s, "IN_Colours"); len(failures) != 0 {
 		t.Errorf("with the view the check reports %q, want no failure", failures)
@@ -103,7 +104,7 @@ func TestWiderColumn(t *testing.T) {
 			StaffID nchar(6), IN_LogicalID uniqueidentifier, LastSavedDateTime datetime)`,
 		`INSERT INTO IN_KitStockTakeMain (KitStockTakeID, KitStockTakeStatus) VALUES ('a', 1), ('b', 2)`,
 	)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	expectFirsts(t, s, "a   ", "IN_KitStockTakeMain", "KitStockTakeStatus", "true")
 	_, err := firsts(t, s, "IN_KitStockTakeMain", "OrderBy", "KitStockTakeID")
 	const want = `dbo.IN_KitStockTakeMain: column KitStockTakeStatus is INT in the database and ` +
@@ -119,7 +120,7 @@ func TestCheckUnordered(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	for _, declared := range []string{"xml", "ntext", "text"} {
 		mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class `+declared+`)`, `INSERT INTO DB_Class VALUES ('<a/>')`)
-		s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+		s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 		failures, warnings := problems(t, s, "DB_Class")
 		if len(failures) != 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "cannot be compared") {
 			t.Errorf("%s: the check reports %q and warns of %q, want one warning", declared, failures, warnings)
@@ -142,7 +143,7 @@ func TestCheckUnordered(t *testing.T) {
 // requests.
 func TestFailingView(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	for _, query := range []string{
 		`CAST(1/(n-1) AS nvarchar(20)) AS Class FROM (VALUES (1)) AS q(n)`,
 		`CAST(CAST(n AS int) AS nvarchar(20)) AS Class FROM (VALUES ('1'), ('x')) AS q(n)`,

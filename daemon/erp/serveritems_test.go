@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 // TestLongerColumn: after a column has been made longer while the daemon runs, a list
@@ -15,7 +16,7 @@ import (
 func TestLongerColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class varchar(10))`)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	const long = "longer than ten characters"
 	items := []string{long}
 	for i := range manyItems {
@@ -42,7 +43,7 @@ func TestListsByColumn(t *testing.T) {
 		`CREATE TABLE SY_Filters (RecID char(5), FilterNo smallint, FilterString nvarchar(max),
 			Description varchar(max), ItemNo varchar(9), Name nvarchar(4))`,
 		`INSERT INTO SY_Filters VALUES ('a', 7, N'日本', 'x', '07', N'n')`)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	for member, item := range map[string]string{
 		"RecIDIn":        "a",
 		"FilterNoIn":     "7",
@@ -67,7 +68,7 @@ func TestListsWithEscapes(t *testing.T) {
 		`CREATE TABLE DB_Class (Class nvarchar(30))`,
 		"INSERT INTO DB_Class VALUES (N'R&D'), (N'<b>'), (N'a\u2028b'), (N'a\u2029b'), (N'say \"x\"'), (N'a\\b')",
 	)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	for _, item := range []string{"R&D", "<b>", "a\u2028b", "a\u2029b", `say "x"`, `a\b`} {
 		items := []string{item}
 		for i := range manyItems {

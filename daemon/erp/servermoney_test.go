@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 // TestMoneyComparisons compares money columns with operands that they can and cannot hold.
@@ -26,7 +27,7 @@ func TestMoneyComparisons(t *testing.T) {
 	for _, v := range values {
 		mssqltest.Exec(t, dsn, strings.ReplaceAll(insert, "'VALUE'", "'"+v+"'"))
 	}
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	operators := map[record.Operator]func(comparison int) bool{
 		record.Equal:                func(c int) bool { return c == 0 },
 		record.NotEqualTo:           func(c int) bool { return c != 0 },

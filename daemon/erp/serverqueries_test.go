@@ -17,6 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 // selects starts a query on a kind, with members as name, value, name, value.
@@ -85,7 +86,7 @@ func TestLiveTypes(t *testing.T) {
 		`INSERT INTO INMGT020POQty VALUES ('1', 12.5, 0.1, 0.1, 7, 3)`,
 		`INSERT INTO INMGT020POQty VALUES ('2', -0.0001, 1e22, 16777216, -7, NULL)`,
 	)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	// Each case has the expected first column, followed by the members of the request.
 	for _, c := range [][]string{
 		{"a   ,b   ,c   ", "OrderBy", "KitStockTakeID"},
@@ -139,7 +140,7 @@ func TestMissingTables(t *testing.T) {
 		`INSERT INTO DB_Class VALUES (N'retail')`,
 		`CREATE TABLE IN_Colours (RecID nvarchar(20))`,
 	)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	for range 2 {
 		expectFirsts(t, s, "retail", "DB_Class")
 		for kind, table := range map[string]string{"SY_Filters": "dbo.SY_Filters", "IN_Colours": "dbo.IN_Colours"} {
@@ -158,7 +159,7 @@ const createFilters = `CREATE TABLE SY_Filters (RecID nvarchar(20), FilterNo int
 func TestChangedColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class int)`, `INSERT INTO DB_Class VALUES (7)`)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	expectFirsts(t, s, "7", "DB_Class", "Class", "7")
 	if _, err := firsts(t, s, "DB_Class", "Class", "x"); !fault.Is(err, fault.Invalid) {
 		t.Errorf("text compared with an int column: got error %v, want that the request is invalid", err)
@@ -192,7 +193,7 @@ func TestSources(t *testing.T) {
 	)
 	_, database, _ := strings.Cut(otherDSN, "database=")
 	database, _, _ = strings.Cut(database, "&")
-	s := openServer(t, storage.Config{ERP: erp.Config{
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{
 		DSN: dsn, ReadDSN: dsn + "&ApplicationIntent=ReadOnly", Schema: "e r p",
 		Sources: map[string]string{"SO_Totals": "dbo.v_Totals", "IN_Colours": database + ".dbo.C"},
 	}})
@@ -226,7 +227,7 @@ func slowView() string {
 func TestTimeLimit(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, slowView(), createFilters)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}, Limits: rowLimit(2 * time.Second)})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}, Limits: rowLimit(2 * time.Second)})
 	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Timeout) {
 		t.Errorf("beyond the limit: got error %v, want a timeout", err)
 	}
@@ -243,7 +244,7 @@ func TestTimeLimit(t *testing.T) {
 	}
 
 	// A busy server may need more than 2 s for a query of an empty table.
-	s = openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}, Limits: rowLimit(time.Minute)})
+	s = storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}, Limits: rowLimit(time.Minute)})
 	expectFirsts(t, s, "", "SY_Filters")
 }
 
@@ -251,7 +252,7 @@ func TestTimeLimit(t *testing.T) {
 func TestLocked(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`)
-	s := openServer(t, storage.Config{
+	s := storagetest.Open(t, storage.Config{
 		ERP:    erp.Config{DSN: dsn, LockTimeout: 200 * time.Millisecond},
 		Limits: rowLimit(time.Minute),
 	})
@@ -276,7 +277,7 @@ func TestLocked(t *testing.T) {
 // TestSeedServer adds the demo records to a server; a second time is rejected.
 func TestSeedServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	kinds := record.Builtin().Kinds()
 	if empty, err := s.Empty(t.Context()); !empty || err != nil {
 		t.Fatalf("before: got empty %v (%v), want true", empty, err)

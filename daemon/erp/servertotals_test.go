@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 // TestTotalCache: a total of a server is remembered only as long as the setting allows, and
@@ -18,7 +19,7 @@ func TestTotalCache(t *testing.T) {
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(50))`)
 	var maxAge time.Duration
 	limits := func() executor.Limits { return executor.Limits{TotalAge: maxAge} }
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}, Limits: limits})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}, Limits: limits})
 	// A row is inserted before each request.
 	for i, c := range []struct {
 		maxAge         time.Duration

@@ -17,6 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 // TestTypesSQLServer: in every format, a server's reply is byte-identical to that of an
@@ -24,7 +25,7 @@ import (
 func TestTypesSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	makeTyped(t, dsn)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}, Registry: typedRegistry(t)})
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}, Registry: typedRegistry(t)})
 	babelfish := isBabelfish(t, dsn)
 	rows := typedRows(shownBySQLServer)
 	if babelfish {

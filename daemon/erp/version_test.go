@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 // TestERPVersionOnServer reads the version from columns of two types and reports columns
@@ -22,7 +23,7 @@ func TestERPVersionOnServer(t *testing.T) {
 		"SY_System.Release":               {Problem: "it cannot be read"},
 		"SY_System.[x]]; DROP TABLE y--]": {Problem: "it cannot be read"},
 	} {
-		s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, VersionSource: source}})
+		s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn, VersionSource: source}})
 		report, err := s.Check(t.Context())
 		if err != nil || report.ERP == nil {
 			t.Fatalf("%s: got report %+v (%v), want one with a version", source, report, err)

@@ -9,16 +9,17 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/requestlog/sqlstore/logtest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 func TestRequestLogSQLite(t *testing.T) {
-	logtest.Run(t, func(t *testing.T) *storage.Store { return open(t, storage.Config{}) })
+	logtest.Run(t, func(t *testing.T) *storage.Store { return storagetest.Open(t, storage.Config{}) })
 }
 
 // TestRequestLogSQLServer truncates the table for each test, so that IDs start at 1.
 func TestRequestLogSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	s := open(t, storage.Config{DSN: dsn, Schema: "own tables", Migrate: true})
+	s := storagetest.Open(t, storage.Config{DSN: dsn, Schema: "own tables", Migrate: true})
 	logtest.Run(t, func(t *testing.T) *storage.Store {
 		mssqltest.Exec(t, dsn, "TRUNCATE TABLE [own tables].WH_RequestLog")
 		return s
@@ -39,21 +40,4 @@ func TestRequestLogColumns(t *testing.T) {
 	if !slices.Equal(columns, kind.FieldNames()) {
 		t.Errorf("got the columns\n%s, want the fields\n%s", columns, kind.FieldNames())
 	}
-}
-
-func open(t *testing.T, c storage.Config) *storage.Store {
-	t.Helper()
-	c.Dir = t.TempDir()
-	c.Registry = record.Builtin()
-	c.Connections = 4
-	s, err := storage.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
 }

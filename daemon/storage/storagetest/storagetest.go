@@ -1,4 +1,4 @@
-// Package storagetest prepares directories of embedded stores for tests.
+// Package storagetest opens stores for tests, and prepares directories of embedded ones.
 package storagetest
 
 import (
@@ -54,4 +54,29 @@ func Fill(t testing.TB, dir string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Open opens a store that is closed when the test ends. By default it has an empty directory, the
+// built-in kinds and four connections.
+func Open(t testing.TB, c storage.Config) *storage.Store {
+	t.Helper()
+	if c.Dir == "" {
+		c.Dir = t.TempDir()
+	}
+	if c.Registry == nil {
+		c.Registry = record.Builtin()
+	}
+	if c.Connections == 0 {
+		c.Connections = 4
+	}
+	s, err := storage.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
 }

@@ -3,7 +3,6 @@ package sqlstore_test
 import (
 	"testing"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/storage/storagetest"
@@ -14,7 +13,7 @@ func TestWebhooksSQLite(t *testing.T) {
 	webhooktest.Run(t, func(t *testing.T) func() *storage.Store {
 		dir := t.TempDir()
 		storagetest.Fill(t, dir)
-		return func() *storage.Store { return openedStore(t, storage.Config{Dir: dir}) }
+		return func() *storage.Store { return storagetest.Open(t, storage.Config{Dir: dir}) }
 	})
 }
 
@@ -23,7 +22,7 @@ func TestWebhooksSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	webhooktest.Run(t, func(t *testing.T) func() *storage.Store {
 		open := func() *storage.Store {
-			return openedStore(t, storage.Config{Dir: t.TempDir(), DSN: dsn, Schema: "own tables", Migrate: true})
+			return storagetest.Open(t, storage.Config{Dir: t.TempDir(), DSN: dsn, Schema: "own tables", Migrate: true})
 		}
 		first := open()
 		mssqltest.Exec(t, dsn, `DELETE FROM [own tables].WH_Partition; DELETE FROM [own tables].SY_WebhookSubscriber;
@@ -40,19 +39,4 @@ DELETE FROM [own tables].WH_Capture; DELETE FROM [own tables].WH_RecordChange`)
 			return open()
 		}
 	})
-}
-
-func openedStore(t *testing.T, c storage.Config) *storage.Store {
-	t.Helper()
-	c.Registry, c.Connections = record.Builtin(), 4
-	s, err := storage.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
 }
