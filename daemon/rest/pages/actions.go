@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
@@ -22,6 +24,7 @@ type action struct {
 	danger         bool
 	forSubscribers bool
 	fits           func(s webhook.Status) bool
+	once           bool   // the form has an effect only once
 	unfit          string // why it is not possible with another status
 	effects        []string
 	do             func(h messages, x *edge.Context, m *wire.Message) error
@@ -37,6 +40,7 @@ var actions = []action{
 		title:          func(id string) string { return "Retry message " + id },
 		forSubscribers: true,
 		fits:           func(s webhook.Status) bool { return s != webhook.Successful },
+		once:           true,
 		unfit:          "The message has been delivered, so there is nothing to retry.",
 		effects: []string{
 			"The message becomes due now, and is sent as soon as its subscription allows it.",
@@ -52,6 +56,7 @@ var actions = []action{
 		button: "Send the message again",
 		title:  func(id string) string { return "Send message " + id + " again" },
 		fits:   func(s webhook.Status) bool { return s == webhook.Successful },
+		once:   true,
 		unfit:  "Only a message that has been delivered can be sent again, and this one has not.",
 		effects: []string{
 			"The endpoint has received this message. It is sent once more, with the same webhook-id and the " +
@@ -84,13 +89,17 @@ func (h messages) messagePath(m *wire.Message) string {
 	return subscriptionPath(h.owner(m.SubscriberID), m.SubscriptionID) + "/Messages/" + url.PathEscape(m.MessageID)
 }
 
-// sendAgain sends a delivered message once more.
+// sendAgain sends a delivered message once more, unless it has been sent again since it was read.
 func (h messages) sendAgain(x *edge.Context, m *wire.Message) error {
 	var done wire.MessagesRetried
-	members := map[string]any{"MessageID": m.MessageID, fieldStatus: int(webhook.Successful)}
+	members := map[string]any{
+		"MessageID": m.MessageID,
+		fieldStatus: int(webhook.Successful),
+		"Retries":   m.Retries,
+	}
 	err := h.send(x, http.MethodPost, apiMessages+"/Retry", members, &done)
 	if err == nil && done.Retried == 0 {
-		return fault.New(fault.Conflict, "The message was not sent again, since its body has been removed")
+		return fault.New(fault.Conflict, "The message was not sent again: its body has been removed, or it has just been sent again")
 	}
 	return err
 }
@@ -178,11 +187,19 @@ func (h messages) confirmation(x *edge.Context, a action, m *wire.Message) confi
 		Danger: a.danger,
 		Back:   address,
 	}
+	if a.once {
+		c.Hidden = []encode.Pair{{Name: memberState, Value: messageState(m)}}
+	}
 	if !a.fits(webhook.Status(m.Status)) {
 		c.Effects = []string{a.unfit}
 		c.Button = ""
 	}
 	return c
+}
+
+// messageState returns the state that the form of an action on a message is based on.
+func messageState(m *wire.Message) string {
+	return stateOf(strconv.Itoa(m.Status), strconv.Itoa(m.Retries), time.Time(m.LastSavedDateTime).String())
 }
 
 // act carries out an action, unless it no longer fits the status of the message.
@@ -193,6 +210,13 @@ func (h messages) act(x *edge.Context) error {
 	}
 	if !a.fits(webhook.Status(m.Status)) {
 		return h.refuse(x, a, &m)
+	}
+	values, err := formOf(x)
+	if err != nil {
+		return err
+	}
+	if a.once && values.Get(memberState) != messageState(&m) {
+		return h.confirmation(x, a, &m).outdated(x, "The message has been attempted or changed")
 	}
 	err = a.do(h, x, &m)
 	if fault.Is(err, fault.Conflict) { // perhaps with an attempt that has just ended

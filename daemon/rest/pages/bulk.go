@@ -42,6 +42,7 @@ type bulkAction struct {
 	title   func(messages string) string
 	path    string // of the operation
 	danger  bool
+	isExact bool   // the confirmed messages are changed, or none
 	done    string // in the note
 	fits    func(s webhook.Status) bool
 	effects func(n tally) string
@@ -64,25 +65,27 @@ var bulkActions = []bulkAction{
 		},
 	},
 	{
-		name:   actionSendAgain,
-		button: "Send again",
-		title:  func(messages string) string { return "Send " + messages + " again" },
-		path:   apiMessages + "/Retry",
-		done:   "Sent",
-		fits:   func(s webhook.Status) bool { return s == webhook.Successful },
+		name:    actionSendAgain,
+		button:  "Send again",
+		title:   func(messages string) string { return "Send " + messages + " again" },
+		path:    apiMessages + "/Retry",
+		isExact: true,
+		done:    "Sent",
+		fits:    func(s webhook.Status) bool { return s == webhook.Successful },
 		effects: func(tally) string {
 			return "They have been delivered. Each is sent once more, with the same webhook-id and the header " +
 				"webhook-replay; receivers that have kept the webhook-id will ignore it."
 		},
 	},
 	{
-		name:   "Delete",
-		button: "Delete",
-		title:  func(messages string) string { return "Delete " + messages },
-		path:   apiMessages + "/Delete",
-		done:   "Deleted",
-		danger: true,
-		fits:   func(webhook.Status) bool { return true },
+		name:    "Delete",
+		button:  "Delete",
+		title:   func(messages string) string { return "Delete " + messages },
+		path:    apiMessages + "/Delete",
+		done:    "Deleted",
+		danger:  true,
+		isExact: true,
+		fits:    func(webhook.Status) bool { return true },
 		effects: func(tally) string {
 			return "The messages and their attempts are deleted, and no further attempts are made. " +
 				"This cannot be undone."
@@ -112,15 +115,14 @@ func bulkLinks(base string, filters url.Values) []encode.Link {
 type selection struct {
 	filters url.Values // of the operation
 	list    url.Values // of the list that led to the action
-	counted string     // limits the operation to the messages of a dry run; empty for no limit
+	counted string     // limits the operation to the messages of a dry run; empty if these are none
 }
 
-// operation returns the filters for the messages that are changed.
+// operation returns the filters for the messages that are changed. Those that have changed since the
+// user has seen their number are not among them, so that a form that is sent twice has no second effect.
 func (s selection) operation() url.Values {
 	filters := without(s.filters)
-	if s.counted != "" {
-		filters.Set(memberCounted, s.counted)
-	}
+	filters.Set(memberCounted, s.counted)
 	return filters
 }
 
@@ -166,7 +168,7 @@ func (h bulk) confirm(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.confirmation(x, selection{filters, list, a.counted(n)}, n).open(x)
+	return a.confirmation(x, selection{filters, list, n.Counted}, n).open(x)
 }
 
 // filters returns the filters of an action on the messages of a list.
@@ -220,15 +222,6 @@ func (h bulk) operate(x *edge.Context, a bulkAction, filters url.Values, isDryRu
 		filters.Set("DryRun", "true")
 	}
 	return h.call(x, Call{Method: http.MethodPost, Path: a.path, Query: filters, DryRun: isDryRun}, into)
-}
-
-// counted returns the limit of the messages that are changed. An action that destroys nothing has
-// none: a message that is attempted while the page is open would no longer be counted.
-func (a bulkAction) counted(n forecast) string {
-	if a.danger {
-		return n.Counted
-	}
-	return ""
 }
 
 // confirmation returns the confirmation before an action.
@@ -296,28 +289,56 @@ func (h bulk) act(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	n, err := h.forecast(x, a, s.operation())
+	unchanged, err := h.forecast(x, a, s.operation())
+	if err != nil {
+		return err
+	}
+	if unchanged.changed() == 0 {
+		return a.doneBefore(x, s)
+	}
+	n := unchanged
+	if !a.isExact { // attempts may go on while the page is open
+		n, err = h.forecast(x, a, s.filters)
+	}
 	if err != nil {
 		return err
 	}
 	if n.state != values.Get(memberState) {
-		n, err = h.forecast(x, a, s.filters)
-		if err != nil {
-			return err
-		}
-		s.counted = a.counted(n)
-		c := a.confirmation(x, s, n)
-		c.Error = &problem{Message: "Since this page was opened, the selection has changed to " +
-			display.Count(n.changed(), "message", "messages") + ". Nothing has been done; confirm again."}
-		return c.show(x, http.StatusConflict)
+		return h.recount(x, a, s)
 	}
 	var done tally
 	err = h.operate(x, a, s.operation(), false, &done)
 	if err != nil {
 		return a.confirmation(x, s, n).retry(x, err)
 	}
+	if done.changed() == 0 { // the same form was sent twice at the same time
+		return a.doneBefore(x, s)
+	}
 	back := withoutStatus(s.list) // which the action has changed
-	return goTo(x, with(pathMessages, back, memberNote, a.done+"."+strconv.FormatInt(done.changed(), 10)))
+	return goTo(x, with(pathMessages, back, memberNote, countedNote(x, a.done, done.changed())))
+}
+
+// recount shows the confirmation again, with the messages that match now.
+func (h bulk) recount(x *edge.Context, a bulkAction, s selection) error {
+	n, err := h.forecast(x, a, s.filters)
+	if err != nil {
+		return err
+	}
+	s.counted = n.Counted
+	c := a.confirmation(x, s, n)
+	c.Error = &problem{Message: "Since this page was opened, the selection has changed to " +
+		display.Count(n.changed(), "message", "messages") + ". Nothing has been done; confirm again."}
+	return c.show(x, http.StatusConflict)
+}
+
+// doneBefore shows that a form has no effect, since all of its messages have changed.
+func (a bulkAction) doneBefore(x *edge.Context, s selection) error {
+	c := a.confirmation(x, s, forecast{})
+	c.Error = &problem{Message: "This was done already: all of these messages have been changed or deleted" +
+		" since this page was opened. Nothing has been done now."}
+	c.Effects = []string{"The list shows the messages as they are now."}
+	c.BackText = "Show the messages"
+	return c.show(x, http.StatusConflict)
 }
 
 // selectionOf returns the selection of a form.
@@ -326,9 +347,14 @@ func selectionOf(values url.Values) (selection, error) {
 	if err != nil {
 		return selection{}, err
 	}
-	if !filters.Has(queries.MemberUntil) {
-		return selection{}, fault.New(fault.Invalid,
-			"The form has no %s; start again from the list of messages", queries.MemberUntil)
+	for member, text := range map[string]string{
+		queries.MemberUntil: filters.Get(queries.MemberUntil),
+		memberCounted:       values.Get(memberCounted),
+	} {
+		if text == "" {
+			return selection{}, fault.New(fault.Invalid,
+				"The form has no %s; start again from the list of messages", member)
+		}
 	}
 	list, err := url.ParseQuery(values.Get(memberList))
 	if err == nil {

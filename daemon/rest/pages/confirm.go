@@ -27,6 +27,8 @@ type confirmation struct {
 	Button  string
 	Danger  bool   // it cannot be undone
 	Back    string // where nothing happens
+
+	BackText string // of the link to Back; empty for the usual one
 }
 
 // problem is why a form could not be carried out.
@@ -173,9 +175,9 @@ func (c confirmation) retry(x *edge.Context, err error) error {
 	return c.show(x, status)
 }
 
-// memberState is the member of a form with the state that it is based on. Forms with a secret in the
-// response have it, so that they have an effect only once: such a response cannot be a redirect, and
-// browsers send the form again when the response is reloaded.
+// memberState is the member of a form with the state that it is based on. Forms whose effect would
+// repeat have it, so that they have an effect only once: users send a form twice, or go back to it, and
+// browsers send it again when its response is reloaded, if that has a secret and is no redirect.
 const memberState = "State"
 
 // stateOf returns a digest of the state that a form is based on.

@@ -346,5 +346,5 @@ func (h subscriptions) add(x *edge.Context, f subscriptionForm, s *wire.Subscrib
 	}
 	v := h.newView(x, added, nil)
 	v.name(x, s)
-	return h.show(x, http.StatusCreated, v, subscriptionPage{Note: noteOf("Added"), Secret: added.Secret})
+	return h.show(x, http.StatusCreated, v, subscriptionPage{Note: notes["Added"], Secret: added.Secret})
 }

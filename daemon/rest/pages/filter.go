@@ -18,7 +18,7 @@ import (
 
 // Members of addresses of pages that are no filters.
 const (
-	memberNote   = "Note"   // the result of a form, see noteOf
+	memberNote   = "Note"   // the result of a form, see noteIn
 	memberTotal  = "Count"  // the page shows how many match
 	memberBefore = "Before" // the page shows messages with lower numbers
 )

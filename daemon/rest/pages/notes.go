@@ -42,22 +42,37 @@ func messageNote(x *edge.Context, m *wire.Message) string {
 	if code == "Retry" && webhook.Status(m.Status) == webhook.Successful {
 		return ""
 	}
-	return noteOf(code)
+	return notes[code]
 }
 
 // noteIn returns the note that the address of a page names, empty if there is none.
-func noteIn(x *edge.Context) string { return noteOf(x.URLMembers.Text(memberNote)) }
-
-// noteOf returns the note with a code, empty if there is none.
-func noteOf(code string) string {
-	name, number, _ := strings.Cut(code, ".")
+func noteIn(x *edge.Context) string {
+	code := x.URLMembers.Text(memberNote)
+	name, rest, _ := strings.Cut(code, ".")
 	words, isCounted := countedNotes[name]
 	if !isCounted {
 		return notes[code]
 	}
+	number, _, _ := strings.Cut(rest, ".")
 	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 0 {
+	if err != nil || code != countedNote(x, name, n) {
 		return ""
 	}
 	return display.Count(n, words[0], words[1]) + "."
+}
+
+// countedNote returns the code of a note with a number. Its last part is a digest with the session, so
+// that an address that somebody else has written shows no number of something that was never done.
+func countedNote(x *edge.Context, name string, n int64) string {
+	number := strconv.FormatInt(n, 10)
+	return name + "." + number + "." + stateOf(credential(x), name, number)
+}
+
+// credential returns the secret with which the user has sent a request.
+func credential(x *edge.Context) string {
+	cookie, err := x.Request.Cookie(wire.SessionCookie)
+	if err != nil {
+		return x.Request.Header.Get("Authorization")
+	}
+	return cookie.Value
 }
