@@ -104,8 +104,22 @@ func TestFormsDeleteOnce(t *testing.T) {
 	c.send(t, form, "Counted", "").want(t, 400).wantText(t, "start again from the list of messages")
 }
 
-// TestNotesOfWhatWasDone checks that only the browser that has sent a form shows its number.
-func TestNotesOfWhatWasDone(t *testing.T) {
+// TestFormsAddSubscribersOnce sends the form of a new subscriber twice.
+func TestFormsAddSubscribersOnce(t *testing.T) {
+	c := signIn(t, daemontest.Start(t))
+	form := c.do("GET /Pages/Subscribers/New", "").want(t, 200)
+	c.follow(t, c.send(t, form, "Name", "Acme"))
+	repeated := c.send(t, form, "Name", "Acme").want(t, 409).
+		wantText(t, "has been added or deleted since this form was opened", `value="Acme"`)
+	c.follow(t, c.send(t, repeated, "Name", "Acme and sons"))
+	list := c.do("GET /Pages/Subscribers", "").want(t, 200)
+	if n := strings.Count(list.body, `<tr><th scope="row"`); n != 2 {
+		t.Errorf("there are %d subscribers, want 2", n)
+	}
+}
+
+// TestNumbersOfNotes checks that only the browser that has sent a form shows its number.
+func TestNumbersOfNotes(t *testing.T) {
 	m := newMessagesFixture(t)
 	c := signIn(t, m.Instance)
 	form := c.do("GET /Pages/AllMessages/Delete?Status=3", "").want(t, 200)

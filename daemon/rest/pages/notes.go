@@ -62,7 +62,7 @@ func noteIn(x *edge.Context) string {
 }
 
 // countedNote returns the code of a note with a number. Its last part is a digest with the session, so
-// that an address that somebody else has written shows no number of something that was never done.
+// that an address of another origin shows no number of messages that were never changed.
 func countedNote(x *edge.Context, name string, n int64) string {
 	number := strconv.FormatInt(n, 10)
 	return name + "." + number + "." + stateOf(credential(x), name, number)

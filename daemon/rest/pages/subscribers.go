@@ -189,9 +189,31 @@ func (h subscribers) one(x *edge.Context) error {
 }
 
 // create shows the form of a new subscriber.
-func (h subscribers) create(x *edge.Context) error { return newSubscriber(x, "").open(x) }
+func (h subscribers) create(x *edge.Context) error {
+	state, err := h.newest(x)
+	if err != nil {
+		return err
+	}
+	return newSubscriber(x, "", state).open(x)
+}
 
-func newSubscriber(x *edge.Context, name string) confirmation {
+// newest returns the state that the form of a new subscriber is based on: the newest subscriber.
+func (h subscribers) newest(x *edge.Context) (string, error) {
+	var found rows[wire.Subscriber]
+	err := h.get(x, apiSubscribers, url.Values{
+		query.OrderByDesc: {"ItemNo"},
+		query.Take:        {"1"},
+		query.Fields:      {"RecID"},
+	}, &found)
+	var ids []string
+	for _, s := range found.Results {
+		ids = append(ids, s.RecID)
+	}
+	return stateOf(ids...), err
+}
+
+// newSubscriber returns the form of a new subscriber. state is the one that the form is based on.
+func newSubscriber(x *edge.Context, name, state string) confirmation {
 	return confirmation{
 		Page: frame(x, "New subscriber", subscribersLink),
 		Effects: []string{
@@ -205,6 +227,7 @@ func newSubscriber(x *edge.Context, name string) confirmation {
 			Required: true,
 		}},
 		Action: pathSubscribers + "/New",
+		Hidden: []encode.Pair{{Name: memberState, Value: state}},
 		Button: "Add the subscriber",
 		Back:   pathSubscribers,
 	}
@@ -216,10 +239,18 @@ func (h subscribers) add(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
+	state, err := h.newest(x)
+	if err != nil {
+		return err
+	}
+	form := newSubscriber(x, values.Get("Name"), state)
+	if values.Get(memberState) != state {
+		return form.outdated(x, "A subscriber has been added or deleted")
+	}
 	var added wire.Subscriber
 	err = h.send(x, http.MethodPost, apiSubscribers, map[string]any{"Name": values.Get("Name")}, &added)
 	if err != nil {
-		return newSubscriber(x, values.Get("Name")).retry(x, err)
+		return form.retry(x, err)
 	}
 	return goTo(x, subscriberAddress(added.ItemNo)+"?"+memberNote+"=Added")
 }
