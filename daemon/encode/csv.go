@@ -10,8 +10,11 @@ import (
 )
 
 // csvEscapes has the quoting of texts: the characters that require quotes, and their form inside
-// quotes.
-var csvEscapes = newEscapes(noEscape, map[byte]string{'"': `""`, ',': ",", '\r': "\r", '\n': "\n"})
+// quotes. NUL becomes U+FFFD, as all control characters do in XML: many readers end a text or a file at
+// it, or take the file for a binary one.
+var csvEscapes = newEscapes(noEscape, map[byte]string{
+	'"': `""`, ',': ",", '\r': "\r", '\n': "\n", 0: "\ufffd",
+})
 
 // Nested JSON is written as a quoted JSON text, which CSV readers can pass to a JSON
 // parser.

@@ -45,7 +45,7 @@ func TestNastyText(t *testing.T) {
 			name:   "controls",
 			in:     "\x00\x01\b\f\x1f\x7f",
 			json:   `\u0000\u0001\b\f\u001f` + "\x7f",
-			csv:    "\x00\x01\b\f\x1f\x7f",
+			csv:    "\"\ufffd\x01\b\f\x1f\x7f\"",
 			markup: "�����\x7f",
 			jsv:    "\x00\x01\b\f\x1f\x7f",
 		},
