@@ -176,8 +176,8 @@ func (c confirmation) retry(x *edge.Context, err error) error {
 }
 
 // memberState is the member of a form with the state that it is based on. Forms with an effect that
-// would repeat have it, so that they have an effect only once: users send a form twice, or go back to it, and
-// browsers send it again when its response is reloaded, if that has a secret and is no redirect.
+// would repeat have it, so that they have an effect only once: users send a form twice, or go back to
+// it, and browsers send it again when its response is reloaded, if that has a secret and is no redirect.
 const memberState = "State"
 
 // stateOf returns a digest of the state that a form is based on.

@@ -13,12 +13,14 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
@@ -164,8 +166,16 @@ func formOf(x *edge.Context) (url.Values, error) {
 	if err != nil {
 		return nil, fault.New(fault.Malformed, "The body is not a form; send the form of the page again")
 	}
+	for name, texts := range values {
+		if !utf8.ValidString(name) || slices.ContainsFunc(texts, isNotUTF8) {
+			return nil, fault.New(fault.Malformed, "The form cannot be read: %s is not name=value in UTF-8",
+				query.Printable(name))
+		}
+	}
 	return values, nil
 }
+
+func isNotUTF8(text string) bool { return !utf8.ValidString(text) }
 
 //go:embed templates/*.html
 var files embed.FS
