@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/naming"
 )
 
 const (
@@ -33,21 +32,24 @@ func checkName(name string) string {
 		return "must not be empty"
 	case len(name) > maxName || len(Fold(name)) > maxName:
 		return fmt.Sprintf("must have at most %d bytes", maxName)
-	case !utf8.ValidString(name) || strings.TrimSpace(name) != name:
+	case strings.TrimSpace(name) != name:
 		return "must not begin or end with a space"
-	case strings.ContainsAny(name, ":/") || strings.ContainsFunc(name, unicode.IsControl):
-		return "must not contain a colon, a slash or control characters"
+	case strings.ContainsAny(name, ":/"):
+		return "must not contain a colon or a slash"
 	case strings.Trim(name, ".") == "":
 		return "must not consist of dots"
 	}
-	return ""
+	return naming.Problem(name)
 }
 
 func checkDisplayName(name string) string {
-	if len(name) > maxDisplayName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Sprintf("must have at most %d bytes and no control characters", maxDisplayName)
+	switch {
+	case name == "":
+		return ""
+	case len(name) > maxDisplayName:
+		return fmt.Sprintf("must have at most %d bytes", maxDisplayName)
 	}
-	return ""
+	return naming.Problem(name)
 }
 
 func checkRole(r Role) string {
@@ -181,7 +183,11 @@ type Update struct {
 
 // UpdateUser changes a user. A new password deletes the user's sessions.
 func (e *Editor) UpdateUser(ctx context.Context, name string, up Update) error {
-	if err := up.check(); err != nil {
+	stored, err := e.s.store.User(ctx, Fold(name))
+	if err != nil {
+		return err
+	}
+	if err := up.check(stored); err != nil {
 		return err
 	}
 	change := Change{DisplayName: up.DisplayName, Role: up.Role}
@@ -214,9 +220,12 @@ func (up Update) detail() (d audit.Detail) {
 	return d
 }
 
-func (up Update) check() error {
+// check returns an error with the invalid fields. stored is the user, nil if there is none: it keeps a
+// display name that an earlier build has accepted.
+func (up Update) check(stored *User) error {
 	var fields []fault.Field
-	if up.DisplayName != nil {
+	keepsName := up.DisplayName != nil && stored != nil && stored.DisplayName == *up.DisplayName
+	if up.DisplayName != nil && !keepsName {
 		fields = append(fields, fault.Field{Name: "DisplayName", Message: checkDisplayName(*up.DisplayName)})
 	}
 	if up.Role != nil {

@@ -125,6 +125,7 @@ var edges = map[string][]string{
 	// Nouns and rules.
 	"daemon/access":      nil,
 	"daemon/fault":       nil,
+	"daemon/naming":      nil,
 	"daemon/audit":       nil,
 	"daemon/bounded":     nil,
 	"daemon/compat":      nil,
@@ -142,7 +143,7 @@ var edges = map[string][]string{
 	"daemon/encode":      {"client/csv", "client/record", "client/wire", "client/xlsx", "daemon/row"},
 	"daemon/metadata":    {"client/record", "client/wire", "daemon/encode", "daemon/query"},
 	"daemon/manual":      {"daemon/encode"},
-	"daemon/account":     {"client/record", "daemon/audit", "daemon/bounded", "daemon/fault"},
+	"daemon/account":     {"client/record", "daemon/audit", "daemon/bounded", "daemon/fault", "daemon/naming"},
 	"daemon/requestlog":  {"client/backoff", "daemon/fault", "daemon/wake"},
 
 	// Databases: the engines, code for both, and stored data.
@@ -182,7 +183,7 @@ var edges = map[string][]string{
 	},
 	"daemon/webhook/admin": {
 		"client/backoff", "client/record", "client/wire", "daemon/audit",
-		"daemon/fault", "daemon/webhook",
+		"daemon/fault", "daemon/naming", "daemon/webhook",
 	},
 	"daemon/webhook/sqlstore": slices.Concat(plain, engines, []string{
 		"daemon/appdb",

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/naming"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -137,9 +138,42 @@ func (svc *Service) ResolveSubscriber(ctx context.Context, id string) (string, e
 
 // AddSubscriber adds a subscriber.
 func (svc *Service) AddSubscriber(ctx context.Context, s Subscriber, by audit.Actor) (Subscriber, error) {
+	err := checkName(s.Name)
+	if err != nil {
+		return Subscriber{}, err
+	}
 	var d audit.Detail
 	d.Set("IsEnabled", strconv.FormatBool(s.Enabled))
 	return svc.store.AddSubscriber(ctx, s, svc.entry(by, addSubscriber, s.Name, d))
+}
+
+// checkName returns an error for the name of a subscriber that is not valid.
+func checkName(name string) error {
+	problem := naming.Problem(name)
+	if problem == "" {
+		return nil
+	}
+	return webhook.Invalid("Name", "%s", problem)
+}
+
+// checkRenamed is checkName for a change. A subscriber keeps a name that an earlier build has accepted:
+// typed clients send all members.
+func (svc *Service) checkRenamed(ctx context.Context, guid string, name *string) error {
+	if name == nil {
+		return nil
+	}
+	err := checkName(*name)
+	if err == nil {
+		return nil
+	}
+	stored, storeErr := svc.store.Subscriber(ctx, guid)
+	if storeErr != nil {
+		return storeErr
+	}
+	if stored.Name == *name {
+		return nil
+	}
+	return err
 }
 
 // ChangeSubscriber changes a subscriber.
@@ -147,6 +181,10 @@ func (svc *Service) ChangeSubscriber(
 	ctx context.Context, id string, c SubscriberChange, by audit.Actor,
 ) (Subscriber, error) {
 	g, err := guid(id, "subscriber")
+	if err != nil {
+		return Subscriber{}, err
+	}
+	err = svc.checkRenamed(ctx, g, c.Name)
 	if err != nil {
 		return Subscriber{}, err
 	}
