@@ -54,7 +54,7 @@ type NewKey struct {
 // AddKey creates an API key. It returns the secret, which is not stored.
 func (e *Editor) AddKey(ctx context.Context, n NewKey) (secret string, k Key, err error) {
 	now := e.s.clock()
-	if err := n.check(now); err != nil {
+	if err := n.Check(now); err != nil {
 		return "", Key{}, err
 	}
 	secret = n.Secret
@@ -79,8 +79,8 @@ func (e *Editor) AddKey(ctx context.Context, n NewKey) (secret string, k Key, er
 	return secret, k, nil
 }
 
-// check returns an error with the invalid fields.
-func (n NewKey) check(now time.Time) error {
+// Check returns an error with the invalid fields.
+func (n NewKey) Check(now time.Time) error {
 	var expiry string
 	if !n.Expires.IsZero() && !n.Expires.After(now) {
 		expiry = "must be in the future"

@@ -116,12 +116,17 @@ func (e *Editor) AddUser(ctx context.Context, n NewUser) (User, error) {
 	return u, nil
 }
 
-func (s *Service) newUser(ctx context.Context, n NewUser) (User, error) {
-	err := invalid("user",
+// Check returns an error with the invalid fields.
+func (n NewUser) Check() error {
+	return invalid("user",
 		fault.Field{Name: "UserName", Message: checkName(n.Name)},
 		fault.Field{Name: "DisplayName", Message: checkDisplayName(n.DisplayName)},
 		fault.Field{Name: "Role", Message: checkRole(n.Role)},
 		fault.Field{Name: "Password", Message: checkPassword(n.Password)})
+}
+
+func (s *Service) newUser(ctx context.Context, n NewUser) (User, error) {
+	err := n.Check()
 	if err != nil {
 		return User{}, err
 	}

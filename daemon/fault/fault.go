@@ -82,6 +82,42 @@ func Wrap(err error, kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...), Err: err}
 }
 
+// Join returns one failure with the fields of all that are about members, so that a client can correct
+// all at once. A failure of another kind, the first one, is returned alone. It returns nil for none.
+func Join(errs ...error) error {
+	var first error
+	var fields []Field
+	isInvalid := false
+	for _, err := range errs {
+		if err == nil {
+			continue
+		}
+		f := From(err)
+		isAboutMembers := len(f.Fields) > 0 && (f.Kind == Invalid || f.Kind == Missing)
+		if !isAboutMembers {
+			return err
+		}
+		if first == nil {
+			first = err
+		}
+		isInvalid = isInvalid || f.Kind == Invalid
+		fields = append(fields, f.Fields...)
+	}
+	if first == nil || len(fields) == len(From(first).Fields) {
+		return first
+	}
+	if !isInvalid {
+		return &Error{Kind: Missing, Message: MissingMembers, Fields: fields}
+	}
+	return &Error{Kind: Invalid, Message: InvalidMembers, Fields: fields}
+}
+
+// The messages of failures about several members.
+const (
+	InvalidMembers = "The request has invalid members"
+	MissingMembers = "The request lacks required members"
+)
+
 // From returns the *Error that err wraps. Other errors become Internal.
 func From(err error) *Error {
 	var e *Error

@@ -64,6 +64,37 @@ func TestErrorsOfFormsNameLabels(t *testing.T) {
 	c.do("GET /Pages/Why?Key="+long, "").wantMarked(t, "Key", "Key", long)
 }
 
+// TestErrorsOfFormsAreListedTogether checks that a form with several wrong values shows all errors at once.
+func TestErrorsOfFormsAreListedTogether(t *testing.T) {
+	p := newPortal(t)
+	admin, theirs := signIn(t, p.Instance), p.open()
+	wrong := []string{
+		"URL", "notaurl", "EventName", "nope", "MaxPerMinute", "fast", "RetrySchedule", "soon",
+		"HeaderName", "a b", "HeaderValue", "x", "WhereName", "Before.", "WhereValue", "x",
+	}
+	edit := p.subscribe(theirs, "debtor.created").link(t, "Edit")
+	for page, c := range map[string]client{
+		"/Pages/Subscribers/1/Subscribe": admin,
+		edge.PortalPath + "/Subscribe":   theirs,
+		edit:                             theirs,
+		strings.Replace(edit, edge.PortalPath, "/Pages", 1): admin,
+	} {
+		refused := c.send(t, c.do("GET "+page, "").want(t, 200), append(wrong, "ReplaceHeaders", "1")...).want(t, 400)
+		for _, member := range []string{"URL", "EventName", "MaxPerMinute", "RetrySchedule", "Headers", "Where"} {
+			refused.wantText(t, `<a href="#in-`+member+`">`)
+		}
+	}
+	for page, inputs := range map[string][]string{
+		"Keys/Do/New":  {"Name", "a/b", "ExpiryDateTime", "tomorrow"},
+		"Users/Do/New": {"UserName", "a/b", "Password", "", "DisplayName", strings.Repeat("d", 500)},
+	} {
+		refused := admin.send(t, admin.do("GET /Pages/"+page, "").want(t, 200), inputs...).want(t, 400)
+		for i := 0; i < len(inputs); i += 2 {
+			refused.wantText(t, `<a href="#in-`+inputs[i]+`">`)
+		}
+	}
+}
+
 // TestErrorsOfConditions checks that errors of conditions mark their inputs, and describe a condition as
 // its row does.
 func TestErrorsOfConditions(t *testing.T) {

@@ -49,6 +49,7 @@ func (h *keys) Add(x *edge.Context) error {
 		Role:    form.Require(f, MemberRole, account.ParseRole),
 		Expires: form.Or(form.Value(f, MemberExpiry, parseExpiry), time.Now().Add(keyLife)),
 	}
+	f.Check(func() error { return n.Check(time.Now()) })
 	if err := f.Done(x); err != nil {
 		return err
 	}

@@ -57,6 +57,7 @@ func (h *users) Add(x *edge.Context) error {
 		Role:        form.Require(f, MemberRole, account.ParseRole),
 		DisplayName: form.Or(form.Value(f, MemberDisplayName, form.Text), ""),
 	}
+	f.Check(n.Check)
 	if err := f.Done(x); err != nil {
 		return err
 	}

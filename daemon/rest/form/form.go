@@ -161,16 +161,36 @@ func (f *Form) Done(x *edge.Context) error {
 	return f.Fault()
 }
 
+// Check adds the problems that an operation would find in the members that have none so far, so that a
+// client can correct all at once. It does nothing if no member has a problem: the operation checks them.
+func (f *Form) Check(check func() error) {
+	found := f.Fault()
+	if f.Err != nil || found == nil {
+		return
+	}
+	reported := fault.From(found).Fields
+	err := check()
+	if !fault.Is(err, fault.Invalid) {
+		return
+	}
+	for _, wrong := range fault.From(err).Fields {
+		isSame := func(other fault.Field) bool { return query.SameName(other.Name, wrong.Name) }
+		if !slices.ContainsFunc(reported, isSame) {
+			f.Refuse(wrong.Name, wrong.Message)
+		}
+	}
+}
+
 // Fault returns the errors of the members that have been read.
 func (f *Form) Fault() error {
 	if f.Wrong != nil {
 		fields := append(f.Wrong, f.Missing...)
-		return &fault.Error{Kind: fault.Invalid, Message: "The request has invalid members", Fields: fields}
+		return &fault.Error{Kind: fault.Invalid, Message: fault.InvalidMembers, Fields: fields}
 	}
 	if f.Missing != nil {
 		return &fault.Error{
 			Kind:    fault.Missing,
-			Message: "The request lacks required members",
+			Message: fault.MissingMembers,
 			Fields:  f.Missing,
 		}
 	}

@@ -179,17 +179,7 @@ func (h *subscriptions) Add(x *edge.Context) error {
 	where := whereOf(f)
 	recID := form.Or(form.Value(f, webhook.MemberRecID, parseRecID), "")
 	secret := form.Or(form.Value(f, webhook.MemberSecret, form.Text), "")
-	if err := f.Done(x); err != nil {
-		return err
-	}
-	if !caller.Admin && recID != "" {
-		return adminsOnly(webhook.MemberRecID)
-	}
-	if !caller.Admin && secret != "" {
-		return adminsOnly(webhook.MemberSecret)
-	}
-
-	r, err := h.admin.AddSubscription(x.Request.Context(), webhook.Subscription{
+	added := webhook.Subscription{
 		GUID:         recID,
 		Subscriber:   x.Params.Get(InSubscriber),
 		MadeByAdmin:  caller.Admin,
@@ -204,7 +194,19 @@ func (h *subscriptions) Add(x *edge.Context) error {
 		Format:       form.Or(format, ""),
 		Where:        webhook.Where{Text: form.Or(where, "")},
 		Secret:       secret,
-	})
+	}
+	f.Check(func() error { return h.admin.CheckAdded(added) })
+	if err := f.Done(x); err != nil {
+		return err
+	}
+	if !caller.Admin && recID != "" {
+		return adminsOnly(webhook.MemberRecID)
+	}
+	if !caller.Admin && secret != "" {
+		return adminsOnly(webhook.MemberSecret)
+	}
+
+	r, err := h.admin.AddSubscription(x.Request.Context(), added)
 	if err != nil {
 		return err
 	}
@@ -263,10 +265,6 @@ func (h *subscriptions) Change(x *edge.Context) error {
 	headers := headersOf(f)
 	where := whereOf(f)
 	rowHash := form.Value(f, MemberRowHash, parseRowHash)
-	if err := f.Done(x); err != nil {
-		return err
-	}
-
 	change := admin.SubscriptionChange{
 		Pattern:      pattern,
 		URL:          url,
@@ -280,7 +278,14 @@ func (h *subscriptions) Change(x *edge.Context) error {
 		Where:        where,
 		RowHash:      form.Or(rowHash, nil),
 	}
-	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), id, change, caller)
+	subscriber := x.Params.Get(InSubscriber)
+	f.Check(func() error {
+		return h.admin.CheckChange(x.Request.Context(), subscriber, id, change, caller)
+	})
+	if err := f.Done(x); err != nil {
+		return err
+	}
+	r, err := h.admin.ChangeSubscription(x.Request.Context(), subscriber, id, change, caller)
 	if err != nil {
 		return err
 	}

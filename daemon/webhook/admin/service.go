@@ -287,44 +287,58 @@ func (svc *Service) AddSubscription(ctx context.Context, n webhook.Subscription)
 		return n, err
 	}
 	n.SavedAt = svc.notifier.Now()
-	var limits *webhook.Limits
-	if !n.MadeByAdmin {
-		limits = svc.Rules().Limits()
-		err = limits.CheckRate(n.MaxPerMinute)
-		if err != nil {
-			return n, err
-		}
-	}
-	made, err := svc.store.AddSubscription(ctx, n, limits)
+	made, err := svc.store.AddSubscription(ctx, n, svc.limitsOf(n.MadeByAdmin))
 	if err == nil {
 		svc.notifier.Reload(ctx)
 	}
 	return svc.judged(made, err)
 }
 
-// checkAdded validates a new subscription, and sets its pattern in canonical letter case and its
-// secret.
+// limitsOf returns the limits for a caller, nil for administrators.
+func (svc *Service) limitsOf(isAdmin bool) *webhook.Limits {
+	if isAdmin {
+		return nil
+	}
+	return svc.Rules().Limits()
+}
+
+// CheckAdded returns the errors of all members of a new subscription.
+func (svc *Service) CheckAdded(n webhook.Subscription) error { return svc.checkAdded(&n) }
+
+// checkAdded is CheckAdded, and sets the pattern in canonical letter case and the secret.
 func (svc *Service) checkAdded(n *webhook.Subscription) error {
 	rules := svc.Rules()
-	pattern, err := rules.Pattern(n.Pattern)
-	if err != nil {
+	pattern, patternErr := rules.Pattern(n.Pattern)
+	if patternErr == nil {
+		n.Pattern = pattern
+	}
+	whereErr := rules.Check(n, false)
+	if patternErr != nil {
+		whereErr = aboutMembers(whereErr)
+	}
+	secret, secretErr := nextSecret("", n.Secret)
+	n.Secret = secret
+	var rateErr error
+	if limits := svc.limitsOf(n.MadeByAdmin); limits != nil {
+		rateErr = limits.CheckRate(n.MaxPerMinute)
+	}
+	return fault.Join(
+		rules.CheckURL(n.URL, n.MadeByAdmin),
+		patternErr,
+		whereErr,
+		webhook.CheckHeaders(n.Headers),
+		rateErr,
+		secretErr,
+	)
+}
+
+// aboutMembers returns an error if it is about members of a request, and nil for others, such as rights,
+// which are checked when the members are valid.
+func aboutMembers(err error) error {
+	if fault.Is(err, fault.Invalid) {
 		return err
 	}
-	n.Pattern = pattern
-	err = rules.Check(n, false)
-	if err != nil {
-		return err
-	}
-	err = rules.CheckURL(n.URL, n.MadeByAdmin)
-	if err != nil {
-		return err
-	}
-	err = webhook.CheckHeaders(n.Headers)
-	if err != nil {
-		return err
-	}
-	n.Secret, err = nextSecret("", n.Secret)
-	return err
+	return nil
 }
 
 // Caller is the caller of a change.
@@ -344,12 +358,11 @@ func (svc *Service) ChangeSubscription(
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	if err := svc.check(&c, by.Admin); err != nil {
-		return webhook.Subscription{}, err
-	}
 	c.Owner = &by.Owner
-	if !by.Admin {
-		c.Limits = svc.Rules().Limits()
+	c.Limits = svc.limitsOf(by.Admin)
+	requested := c
+	if err := svc.check(&c, by.Admin); err != nil {
+		return webhook.Subscription{}, fault.Join(err, svc.checkStored(ctx, subscriberGUID, g, requested))
 	}
 	var sub webhook.Subscription
 	for range maxChangeTries {
@@ -360,6 +373,29 @@ func (svc *Service) ChangeSubscription(
 		}
 	}
 	return sub, err
+}
+
+// CheckChange returns the errors of all members of a change.
+func (svc *Service) CheckChange(
+	ctx context.Context, subscriber, id string, c SubscriptionChange, by Caller,
+) error {
+	subscriberGUID, g, err := guids(subscriber, id)
+	if err != nil {
+		return err
+	}
+	c.Owner = &by.Owner
+	c.Limits = svc.limitsOf(by.Admin)
+	requested := c
+	return fault.Join(svc.check(&c, by.Admin), svc.checkStored(ctx, subscriberGUID, g, requested))
+}
+
+// checkStored returns the errors of those members of a change that depend on the subscription.
+func (svc *Service) checkStored(ctx context.Context, subscriber, g string, c SubscriptionChange) error {
+	stored, err := svc.store.Subscription(ctx, subscriber, g)
+	if err != nil {
+		return aboutMembers(err)
+	}
+	return aboutMembers(svc.checkChanged(stored, &c))
 }
 
 // maxChangeTries is how often a change is tried when it conflicts with concurrent
@@ -401,11 +437,9 @@ func (svc *Service) change(
 // checkChanged validates the rate limit, the owner, the pattern and the condition that a subscription
 // would have after a change. A new condition is set in canonical form.
 func (svc *Service) checkChanged(sub webhook.Subscription, c *SubscriptionChange) error {
+	var rateErr error
 	if c.Limits != nil && !unchanged(c.MaxPerMinute, sub.MaxPerMinute) {
-		err := c.Limits.CheckRate(*c.MaxPerMinute)
-		if err != nil {
-			return err
-		}
+		rateErr = c.Limits.CheckRate(*c.MaxPerMinute)
 	}
 	sub.Owner.Name = *c.Owner
 	if c.Pattern != nil {
@@ -419,29 +453,26 @@ func (svc *Service) checkChanged(sub webhook.Subscription, c *SubscriptionChange
 	if err == nil && c.Where != nil {
 		c.Where = &sub.Where.Text
 	}
-	return err
+	return fault.Join(rateErr, err)
 }
 
 // check validates the members of a change that do not depend on the subscription, and sets the
 // pattern in canonical letter case.
 func (svc *Service) check(c *SubscriptionChange, admin bool) error {
-	if c.Pattern != nil {
-		pattern, err := svc.Rules().Pattern(*c.Pattern)
-		if err != nil {
-			return err
-		}
-		c.Pattern = &pattern
-	}
+	var urlErr, patternErr, headersErr error
 	if c.URL != nil {
 		c.MadeByAdmin = &admin
-		if err := svc.Rules().CheckURL(*c.URL, admin); err != nil {
-			return err
-		}
+		urlErr = svc.Rules().CheckURL(*c.URL, admin)
+	}
+	if c.Pattern != nil {
+		var pattern string
+		pattern, patternErr = svc.Rules().Pattern(*c.Pattern)
+		c.Pattern = &pattern
 	}
 	if c.Headers != nil {
-		return webhook.CheckHeaders(*c.Headers)
+		headersErr = webhook.CheckHeaders(*c.Headers)
 	}
-	return nil
+	return fault.Join(urlErr, patternErr, headersErr)
 }
 
 // RemoveHeader removes one header of a subscription. The change is bound to the row
