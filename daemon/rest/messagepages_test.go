@@ -155,8 +155,6 @@ func TestPeriodsStaySelected(t *testing.T) {
 	}
 	m.visitor(t, 0).do("GET "+edge.PortalPath+"/Messages?period=WEEK", "").want(t, 200).
 		wantText(t, `<b aria-current="true">last 7 days</b>`, "5 shown")
-	c.do("GET /Pages/Messages?Period=year", "").want(t, 400).wantText(t, "must be hour, day or week")
-	c.do("GET /Pages/Messages?Period=day&Since=2020-01-01", "").want(t, 400).wantText(t, "cannot be combined")
 
 	list := c.do("GET /Pages/Messages?Period=week", "").want(t, 200)
 	confirmation := c.do("GET "+list.link(t, "Delete…"), "").want(t, 200).
@@ -219,8 +217,87 @@ func TestMessagesByTime(t *testing.T) {
 	theirs := m.visitor(t, 0)
 	theirs.do("GET "+edge.PortalPath+"/Messages?Since=soon", "").wantMarked(t, "Since", "Added since", "soon")
 	ofPeriod := c.do("GET /Pages/Messages?Period=week", "").want(t, 200)
-	if strings.Contains(ofPeriod.body, `name="Since"`) || !strings.Contains(ofPeriod.body, `name="Until"`) {
-		t.Error("the form of a period has an input for its start, or none for its end")
+	if strings.Contains(ofPeriod.body, `name="Since"`) || strings.Contains(ofPeriod.body, `name="Until"`) {
+		t.Error("the form of a period has an input for a time")
+	}
+}
+
+// TestPeriodsReplaceTimes checks that a period in the address of a list, or of an action, replaces both
+// times.
+func TestPeriodsReplaceTimes(t *testing.T) {
+	m := newMessagesFixture(t, "--webhooks-portal")
+	c := signIn(t, m.Instance)
+	const address = "/Messages?Period=week&Since=2999-01-01&Until=2020-01-01"
+	for _, list := range []answer{
+		c.do("GET /Pages"+address, ""),
+		m.visitor(t, 0).do("GET "+edge.PortalPath+address, ""),
+	} {
+		list.want(t, 200).wantText(t, "Added in the <b>last 7 days</b>", " shown, newest first")
+		if n := strings.Count(list.body, "Remove: "); n != 1 {
+			t.Errorf("the list has %d conditions, want the period only", n)
+		}
+	}
+	c.do("GET /Pages/AllMessages/Delete?Period=week&Until=2020-01-01", "").want(t, 200).
+		wantText(t, "Delete 10 messages")
+}
+
+// TestWrongFiltersKeepTheForm checks that each wrong filter of a list is marked in its form, which keeps the
+// others, also if it usually has no input.
+func TestWrongFiltersKeepTheForm(t *testing.T) {
+	m := newMessagesFixture(t, "--webhooks-portal")
+	c, theirs := signIn(t, m.Instance), m.visitor(t, 0)
+	for _, tt := range []struct{ filter, member, label, value string }{
+		{"Status=broken", "Status", "Status", "broken"},
+		{"StatusIn=1&StatusIn=x", "StatusIn", "StatusIn", "1,x"},
+		{"Period=year", "Period", "Period", "year"},
+		{"Period=hour&period=day", "Period", "Period", "hour,day"},
+		{"Since=soon", "Since", "Added since", "soon"},
+		{"RetriesGreaterThan=many", "RetriesGreaterThan", "RetriesGreaterThan", "many"},
+	} {
+		address := "/Messages?EventName=debtor.created&" + tt.filter
+		for _, page := range []answer{
+			c.do("GET /Pages"+address, ""), theirs.do("GET "+edge.PortalPath+address, ""),
+		} {
+			page.wantMarked(t, tt.member, tt.label, tt.value)
+			page.wantText(t, "Nothing is shown, since a value is wrong", `name="EventName" value="debtor.created"`)
+			if strings.Contains(page.main(), `type="hidden" name="`+tt.member) {
+				t.Errorf("%s: the form has the filter twice", tt.filter)
+			}
+		}
+	}
+	c.do("GET /Pages/Subscriptions?IsEnabled=perhaps", "").wantMarked(t, "IsEnabled", "Enabled", "perhaps")
+	c.do("GET /Pages/Subscribers?ItemNo=first", "").wantMarked(t, "ItemNo", "ItemNo", "first")
+}
+
+// TestStatusesAreShownAsSent checks that a number that is no status is shown as it was sent.
+func TestStatusesAreShownAsSent(t *testing.T) {
+	c := signIn(t, newMessagesFixture(t).Instance)
+	for status, words := range map[string]string{"-1": "-1", "257": "257", "7": "status 7"} {
+		c.do("GET /Pages/Messages?Status="+status, "").want(t, 200).wantText(t, "Status is <b>"+words+"</b>")
+	}
+	for _, q := range []string{"Status=-1", "Status=3", "StatusIn=2,3"} {
+		page := c.do("GET /Pages/AllMessages/SendAgain?"+q, "").want(t, 200).
+			wantText(t, "nothing would change. Only delivered messages can be sent again.")
+		if n := strings.Count(page.main(), "<dt>Status"); n != 1 {
+			t.Errorf("with %s, the page has %d conditions on the status: %s", q, n, page.main())
+		}
+	}
+}
+
+// TestPagesBeforeTheOldest checks that a page without older messages does not say that there are none.
+func TestPagesBeforeTheOldest(t *testing.T) {
+	c := signIn(t, newMessagesFixture(t).Instance)
+	for q, text := range map[string]string{
+		"Before=1":          "There are no older messages. ",
+		"Before=1&Status=3": "There are no older messages that match these filters. ",
+	} {
+		page := c.do("GET /Pages/Messages?"+q, "").want(t, 200).wantText(t, text)
+		if to := page.link(t, "Show the newest"); strings.Contains(to, "Before") {
+			t.Errorf("%s leads to %s", q, to)
+		}
+	}
+	for _, before := range []string{"-1", "0", "x", "99999999999999999999"} {
+		c.do("GET /Pages/Messages?Before="+before, "").want(t, 400).wantText(t, "Before must be the ItemNo")
 	}
 }
 

@@ -43,10 +43,13 @@ type bulkAction struct {
 	path    string // of the operation
 	danger  bool
 	isExact bool   // the confirmed messages are changed, or none
+	none    string // the effect without messages
 	done    string // in the note
 	fits    func(s webhook.Status) bool
 	effects func(n tally) string
 }
+
+const noneMatches = "No message matches, so nothing would change."
 
 var bulkActions = []bulkAction{
 	{
@@ -54,6 +57,7 @@ var bulkActions = []bulkAction{
 		button: "Retry",
 		title:  func(messages string) string { return "Retry " + messages },
 		path:   apiMessages + "/Retry",
+		none:   noneMatches,
 		done:   "Retried",
 		fits:   func(s webhook.Status) bool { return s != webhook.Successful },
 		effects: func(n tally) string {
@@ -70,6 +74,7 @@ var bulkActions = []bulkAction{
 		title:   func(messages string) string { return "Send " + messages + " again" },
 		path:    apiMessages + "/Retry",
 		isExact: true,
+		none:    noneMatches + " Only delivered messages can be sent again.",
 		done:    "Sent",
 		fits:    func(s webhook.Status) bool { return s == webhook.Successful },
 		effects: func(tally) string {
@@ -85,6 +90,7 @@ var bulkActions = []bulkAction{
 		done:    "Deleted",
 		danger:  true,
 		isExact: true,
+		none:    noneMatches,
 		fits:    func(webhook.Status) bool { return true },
 		effects: func(tally) string {
 			return "The messages and their attempts are deleted, and no further attempts are made. " +
@@ -239,12 +245,7 @@ func (a bulkAction) confirmation(x *edge.Context, s selection, n forecast) confi
 		Danger: a.danger,
 		Back:   with(pathMessages, s.list),
 	}
-	shown := s.filters
-	if a.name == actionSendAgain && n.changed() > 0 { // of those that the list selects, the delivered ones
-		shown = withoutStatus(s.filters)
-		shown.Set(fieldStatus, strconv.Itoa(int(webhook.Successful)))
-	}
-	for _, condition := range conditionsOf(messageKind(), "", shown, messageWords) {
+	for _, condition := range conditionsOf(messageKind(), "", a.shown(s, n), messageWords) {
 		c.Facts = append(c.Facts, encode.Pair{
 			Name:  condition.Field + " " + condition.Operator,
 			Value: condition.Value,
@@ -262,11 +263,31 @@ func (a bulkAction) confirmation(x *edge.Context, s selection, n forecast) confi
 	}
 	if n.changed() == 0 {
 		title = a.title("messages")
-		c.Effects = []string{"No message matches, so nothing would change."}
+		c.Effects = []string{a.none}
 		c.Button = ""
 	}
 	c.Page = frame(x, title, messagesLink)
 	return c
+}
+
+// shown returns the filters that the confirmation of an action shows. Of the messages that a list selects,
+// only the delivered ones are sent again; without any, the page shows which the list selects.
+func (a bulkAction) shown(s selection, n forecast) url.Values {
+	if a.name != actionSendAgain {
+		return s.filters
+	}
+	filters := withoutStatus(s.filters)
+	hasStatus := len(withoutStatus(s.list)) < len(s.list)
+	if n.changed() > 0 || !hasStatus {
+		filters.Set(fieldStatus, strconv.Itoa(int(webhook.Successful)))
+		return filters
+	}
+	for name, texts := range s.list {
+		if s.filters.Has(name) {
+			filters[name] = texts
+		}
+	}
+	return filters
 }
 
 // sentence returns a text that starts in lower case as a sentence.

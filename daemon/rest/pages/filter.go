@@ -103,6 +103,9 @@ func (s filterSet) read(sent url.Values) (url.Values, error) {
 			filters[filter] = append(filters[filter], text)
 		}
 	}
+	if filters.Has(memberPeriod) { // which replaces both bounds
+		filters = without(filters, queries.MemberSince, queries.MemberUntil)
+	}
 	return filters, invalid(wrong)
 }
 

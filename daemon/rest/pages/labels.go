@@ -3,8 +3,11 @@ package pages
 import (
 	"cmp"
 	"net/url"
+	"strings"
 
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -91,9 +94,12 @@ func newSearchForm(things string, filters url.Values, inputs ...string) searchFo
 	return form
 }
 
-// refused reports whether an error is about an input of the form, and marks that input. The other
-// filters are those of the address, which error pages are about.
+// refused reports whether an error is about filters, and marks their inputs. Those of the address that
+// have no input get one, so that the user can correct them.
 func (s *searchForm) refused(err error) (status int, isRefused bool) {
+	for _, wrong := range fault.From(err).Fields {
+		s.reveal(wrong.Name)
+	}
 	reason, status := problemOf(err, s.Inputs)
 	if reason == nil || !reason.marks() {
 		return 0, false
@@ -102,4 +108,23 @@ func (s *searchForm) refused(err error) (status int, isRefused bool) {
 	s.Error = reason
 	s.Inputs = reason.mark(s.Inputs)
 	return status, true
+}
+
+// reveal makes a hidden filter an input. Several values of one are items of a list.
+func (s *searchForm) reveal(name string) {
+	var texts []string
+	var hidden []encode.Pair
+	for _, pair := range s.Hidden {
+		if query.SameName(pair.Name, name) {
+			texts = append(texts, pair.Value)
+			name = pair.Name
+		} else {
+			hidden = append(hidden, pair)
+		}
+	}
+	if texts == nil {
+		return
+	}
+	s.Hidden = hidden
+	s.Inputs = append(s.Inputs, field{Name: name, Value: strings.Join(texts, ",")})
 }

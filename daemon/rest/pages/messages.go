@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/queries"
@@ -101,13 +102,17 @@ func (h messages) list(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	selection, err := withStart(x, filters)
+	before := x.URLMembers.Text(memberBefore)
+	err = checkBefore(before)
 	if err != nil {
 		return err
 	}
-	before := x.URLMembers.Text(memberBefore)
 	isCounted := x.URLMembers.Text(memberTotal) != "" && before == "" // otherwise only the older are counted
-	matching, err := h.page(x, selection, before, isCounted)
+	var matching rows[wire.Message]
+	selection, err := withStart(x, filters)
+	if err == nil {
+		matching, err = h.page(x, selection, before, isCounted)
+	}
 	search := newSearchForm("messages", filters, searched(filters)...)
 	status, isRefused := search.refused(err)
 	if isRefused {
@@ -134,6 +139,18 @@ func (h messages) list(x *edge.Context) error {
 	return show(x, http.StatusOK, "messages", page)
 }
 
+// checkBefore checks the number in the address of a page of older messages.
+func checkBefore(text string) error {
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && n > 0 {
+		return nil
+	}
+	return invalid([]fault.Field{{Name: memberBefore, Message: "must be the ItemNo of a message"}})
+}
+
 // newList returns the page without its rows.
 func (h messages) newList(x *edge.Context, filters url.Values, search searchForm) messageList {
 	base := x.Base + h.messageList
@@ -149,13 +166,13 @@ func (h messages) newList(x *edge.Context, filters url.Values, search searchForm
 	}
 }
 
-// searched returns the filters that the form of a list has. Those of a period have its start already.
+// searched returns the filters that the form of a list has. A period replaces both times.
 func searched(filters url.Values) []string {
 	inputs := []string{"EventName", memberKey, "URLContains"}
-	if !filters.Has(memberPeriod) {
-		inputs = append(inputs, queries.MemberSince)
+	if filters.Has(memberPeriod) {
+		return inputs
 	}
-	return append(inputs, queries.MemberUntil)
+	return append(inputs, queries.MemberSince, queries.MemberUntil)
 }
 
 // listFrame returns the data of the layout around a list.

@@ -31,7 +31,8 @@ var statusIn = fieldStatus + record.In.Suffix()
 // too, such as 01.
 func parseStatus(text string) (webhook.Status, bool) {
 	n, err := wire.ParseInteger(record.Int, text)
-	return webhook.Status(n), err == nil
+	status := webhook.Status(n)
+	return status, err == nil && int64(status) == n
 }
 
 // withoutStatus returns filters except all on the status.
@@ -123,13 +124,12 @@ func withStart(x *edge.Context, filters url.Values) (url.Values, error) {
 	if len(names) == 0 {
 		return filters, nil
 	}
-	p, ok := periodOf(names[0])
-	if !ok || len(names) > 1 {
-		return nil, invalid([]fault.Field{{Name: memberPeriod, Message: "must be hour, day or week"}})
+	if len(names) > 1 {
+		return nil, invalid([]fault.Field{{Name: memberPeriod, Message: "takes one value"}})
 	}
-	if filters.Has(queries.MemberSince) {
-		message := "cannot be combined with " + queries.MemberSince + ": remove one of them"
-		return nil, invalid([]fault.Field{{Name: memberPeriod, Message: message}})
+	p, ok := periodOf(names[0])
+	if !ok {
+		return nil, invalid([]fault.Field{{Name: memberPeriod, Message: "must be hour, day or week"}})
 	}
 	fixed := without(filters, memberPeriod)
 	fixed.Set(queries.MemberSince, x.Timing.Start.Add(-p.length).UTC().Format(time.RFC3339))
