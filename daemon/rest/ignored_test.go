@@ -89,3 +89,25 @@ func TestManyUnknownMembers(t *testing.T) {
 		t.Errorf("the reply has %d bytes", len(a.body))
 	}
 }
+
+// TestIgnoredMembersOnPages checks that the page of a query names the members that it ignores: users do not
+// see the header.
+func TestIgnoredMembersOnPages(t *testing.T) {
+	c := signIn(t, daemontest.Start(t))
+	for _, tt := range []struct{ page, names string }{
+		{"/Logs?Since=2026-11-30&Nope=1", "Since, Nope"},
+		{"/Logs/Today?Nope=1", "Nope"},
+		{"/Queries/WH_Audit?Fields=Action,nope", "nope"},
+		{"/Queries/DB_Class?Clas=1", "Clas"},
+	} {
+		a := c.do("GET "+tt.page, "").want(t, 200).
+			wantText(t, "These parts of the request have no effect: "+tt.names+". Check their names.")
+		if got := a.header.Get("X-Ignored-Members"); got != tt.names {
+			t.Errorf("%s: the header has %s", tt.page, got)
+		}
+	}
+	a := c.do("GET /Logs?Strict=false", "").want(t, 200)
+	if strings.Contains(a.main(), "no effect") {
+		t.Errorf("the page of a request without such members has a note: %s", a.main())
+	}
+}

@@ -53,6 +53,9 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 			"Start a new query to change them."
 		return v
 	}
+	if x.Logged.Ignored != "" { // users do not see the header that programs read
+		v.Note = "These parts of the request have no effect: " + x.Logged.Ignored + ". Check their names."
+	}
 
 	v.Take = plan.Take
 	v.Limit = x.Options.Query.MaxTake
