@@ -43,10 +43,10 @@ func checkName(name string) string {
 }
 
 func checkDisplayName(name string) string {
-	switch {
-	case name == "":
+	if name == "" {
 		return ""
-	case len(name) > maxDisplayName:
+	}
+	if len(name) > maxDisplayName {
 		return fmt.Sprintf("must have at most %d bytes", maxDisplayName)
 	}
 	return naming.Problem(name)

@@ -66,8 +66,8 @@ func TestFormsSendAgainOnce(t *testing.T) {
 		if n := r.hook.got.Load(); n != 2 {
 			t.Errorf("%s: the endpoint got the message %d times, want 2", page, n)
 		}
-		again := r.pages.do("GET "+page, "").want(t, 200)
-		r.pages.follow(t, r.pages.send(t, again))
+		reopened := r.pages.do("GET "+page, "").want(t, 200)
+		r.pages.follow(t, r.pages.send(t, reopened))
 		r.waitForAttempts(t, 3)
 	}
 }
@@ -89,10 +89,10 @@ func TestFormsRetryOnce(t *testing.T) {
 	}
 
 	list := r.admin.do("GET /Webhooks/Messages?Fields=MessageID&format=csv", "").want(t, 200)
-	one := r.pages.do("GET /Pages/Messages/"+strings.Fields(list.body)[1]+"/Retry", "").want(t, 200)
-	r.pages.follow(t, r.pages.send(t, one))
+	form = r.pages.do("GET /Pages/Messages/"+strings.Fields(list.body)[1]+"/Retry", "").want(t, 200)
+	r.pages.follow(t, r.pages.send(t, form))
 	r.waitForAttempts(t, 3)
-	r.pages.send(t, one).want(t, 409).wantText(t, "has been attempted or changed since", "Nothing has been done now")
+	r.pages.send(t, form).want(t, 409).wantText(t, "has been attempted or changed since", "Nothing has been done now")
 }
 
 // TestFormsDeleteOnce sends the form that deletes messages twice.

@@ -48,12 +48,12 @@ func messageNote(x *edge.Context, m *wire.Message) string {
 // noteIn returns the note that the address of a page names, empty if there is none.
 func noteIn(x *edge.Context) string {
 	code := x.URLMembers.Text(memberNote)
-	name, rest, _ := strings.Cut(code, ".")
+	name, sealed, _ := strings.Cut(code, ".")
 	words, isCounted := countedNotes[name]
 	if !isCounted {
 		return notes[code]
 	}
-	number, _, _ := strings.Cut(rest, ".")
+	number, _, _ := strings.Cut(sealed, ".")
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || code != countedNote(x, name, n) {
 		return ""
