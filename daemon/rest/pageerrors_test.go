@@ -83,6 +83,10 @@ func TestErrorsOfFormsAreListedTogether(t *testing.T) {
 		for _, member := range []string{"URL", "EventName", "MaxPerMinute", "RetrySchedule", "Headers", "Where"} {
 			refused.wantText(t, `<a href="#in-`+member+`">`)
 		}
+		listed := regexp.MustCompile(`<a href="#in-(\w+)">`).FindAllStringSubmatch(refused.body, -1)
+		if len(listed) != 6 || listed[0][1] != "URL" || listed[1][1] != "EventName" {
+			t.Errorf("%s: the errors are not in the order of the form: %v", page, listed)
+		}
 	}
 	for page, inputs := range map[string][]string{
 		"Keys/Do/New":  {"Name", "a/b", "ExpiryDateTime", "tomorrow"},

@@ -71,20 +71,33 @@ func newProblem(f *fault.Error, inputs []field) *problem {
 	p := &problem{Message: "Nothing has been done:"}
 	for _, wrong := range withConditions(f.Fields) {
 		shown := fieldProblem{Label: labelOf(wrong.Name), Text: " " + wrong.Message}
-		i := slices.IndexFunc(inputs, func(input field) bool { return input.Name == wrong.Name })
-		if i >= 0 {
+		i := positionOf(inputs, wrong.Name)
+		hasInput := i < len(inputs)
+		if hasInput {
 			shown.Name = wrong.Name
 			shown.Label = inputs[i].Label()
 		}
 		if hasMore(f) {
 			shown.Text = ": " + f.Message
 		}
-		if i >= 0 {
+		if hasInput {
 			shown.Text = inputs[i].inWords(shown.Text)
 		}
 		p.Fields = append(p.Fields, shown)
 	}
+	slices.SortStableFunc(p.Fields, func(a, b fieldProblem) int {
+		return positionOf(inputs, a.Name) - positionOf(inputs, b.Name)
+	})
 	return p
+}
+
+// positionOf returns the position of an input in its form. Errors without an input come last.
+func positionOf(inputs []field, name string) int {
+	i := slices.IndexFunc(inputs, func(input field) bool { return input.Name == name })
+	if i < 0 {
+		return len(inputs)
+	}
+	return i
 }
 
 // withConditions returns errors with one about all conditions of a subscription, which are rows of one
