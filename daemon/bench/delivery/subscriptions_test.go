@@ -143,7 +143,8 @@ func (h *benchDaemon) add(b *testing.B) time.Duration {
 	return h.call(b, http.MethodPost, "", h.manager, body, http.StatusCreated)
 }
 
-// refuse tries to add a subscription that exceeds a limit.
+// refuse tries to add a subscription that exceeds the limit of headers, and in large crowds
+// that of the number of subscriptions before it.
 func (h *benchDaemon) refuse(b *testing.B) time.Duration {
 	body := fmt.Sprintf(`{"EventName":%q,"URL":"http://127.0.0.1:9/","Headers":[{"Name":"X","Value":%q}]}`,
 		event(2), strings.Repeat("x", 3000))

@@ -240,10 +240,11 @@ func (a *Admin) Subscriptions(ctx context.Context, subscriber string, skip, take
 func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription, l *webhook.Limits) (webhook.Subscription, error) {
 	s.GUID = cmp.Or(s.GUID, appdb.NewGUID())
 	s.RowHash = newRowHash()
-	limits := a.limits(l, &s.Pattern, &s.Headers)
-	if l != nil {
+	var limits []limit
+	if l != nil { // the number first: the other limits read as many subscriptions as there are
 		limits = append(limits, a.countLimit(l))
 	}
+	limits = append(limits, a.limits(l, &s.Pattern, &s.Headers)...)
 	condition, args := conditionOf(limits, subscriptionArgs(s.Subscriber, s.GUID))
 	var columns, values strings.Builder
 	for _, c := range subscriptionAdded {
@@ -324,13 +325,19 @@ func (a *Admin) limits(l *webhook.Limits, pattern *string, headers *[]webhook.He
 }
 
 // conditionOf returns the condition that no limit is exceeded, to follow another one, and
-// args with its arguments.
+// args with its arguments. CASE evaluates the limits in order, up to the first that is exceeded;
+// AND leaves the order to the database.
 func conditionOf(limits []limit, args []any) (string, []any) {
+	if len(limits) == 0 {
+		return "", args
+	}
 	var condition strings.Builder
+	condition.WriteString(` AND CASE`)
 	for _, l := range limits {
-		condition.WriteString(` AND ` + l.condition)
+		condition.WriteString(` WHEN NOT (` + l.condition + `) THEN 0`)
 		args = append(args, l.args...)
 	}
+	condition.WriteString(` ELSE 1 END = 1`)
 	return condition.String(), args
 }
 

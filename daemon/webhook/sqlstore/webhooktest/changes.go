@@ -244,6 +244,8 @@ func boundedSubscriptions(h hooks) {
 	h.check(err)
 	_, err = add("debtor.updated", limits)
 	h.expectRefused("adding a sixth subscription", "SubscriberID", err)
+	_, err = add("*", limits) // the number is checked first, since that does not read all subscriptions
+	h.expectRefused("adding a sixth subscription to *", "SubscriberID", err)
 	sixth, err := add("debtor.updated", nil)
 	h.check(err)
 	h.check(change(sixth, "debtor.created", limits))
