@@ -316,9 +316,11 @@ func (a *Admin) limits(l *webhook.Limits, pattern *string, headers *[]webhook.He
 	if a.db.IsServer() {
 		length = `LEN` // in characters: the server has no UTF-8 length
 	}
+	// The index by subscriber has the ID but not the RecID: a condition on RecID would read the rows
+	// of all subscriptions, which is most of the time if few have headers.
 	return append(limits, limit{
 		condition: `(SELECT COALESCE(SUM(` + length + `(h.Name) + ` + length + `(h.Value)), 0) FROM whd.SY_WebhookSubscriptionRequestHeader h
-	JOIN whd.SY_WebhookSubscription w ON w.ID = h.SubscriptionID WHERE ` + ofThisSubscriber + ` AND w.RecID <> @Subscription) <= @Room`,
+	JOIN whd.SY_WebhookSubscription w ON w.ID = h.SubscriptionID WHERE ` + ofThisSubscriber + ` AND w.ID <> COALESCE(` + subscriptionID + `, 0)) <= @Room`,
 		args: []any{sql.Named("Room", l.HeaderBytes-size)},
 		err:  l.TooManyHeaders(),
 	})
