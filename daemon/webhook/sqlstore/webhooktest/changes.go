@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
@@ -249,4 +250,50 @@ func boundedSubscriptions(h hooks) {
 	sixth, err := add("debtor.updated", nil)
 	h.check(err)
 	h.check(change(sixth, "debtor.created", limits))
+}
+
+// concurrentBounds checks that subscriptions that two daemons add at the same time use up the limit
+// of headers but do not exceed it, and that removed ones make room again.
+func concurrentBounds(h hooks) {
+	const (
+		fitting = 1
+		callers = 4    // few, since each waits for the others on new connections
+		size    = 1000 // bytes of the headers of a subscription
+	)
+	ctx := h.t.Context()
+	first := h.subscribe()
+	daemons := []hooks{h, {Store: h.reopen().Webhooks, t: h.t}}
+	limits := &webhook.Limits{Subscriptions: 2 * callers, Wildcards: 2 * callers, HeaderBytes: fitting * size}
+	var mu sync.Mutex
+	var added []webhook.Subscription
+	add := func(i int) {
+		sub, err := daemons[i%2].Admin.AddSubscription(ctx, webhook.Subscription{
+			Subscriber: first.Subscriber,
+			Pattern:    "*",
+			URL:        first.URL,
+			Headers:    []webhook.Header{{Name: "X", Value: strings.Repeat("v", size-1)}},
+			Secret:     "s",
+			SavedAt:    noon,
+		}, limits)
+		if err != nil {
+			h.expectRefused("adding a subscription at the same time as another", webhook.MemberHeaders, err)
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		added = append(added, sub)
+	}
+	for round := range 2 {
+		concurrently(callers, add)
+		if len(added) != fitting {
+			h.t.Errorf("round %d: %d subscriptions were added, want %d", round, len(added), fitting)
+		}
+		concurrently(len(added), func(i int) {
+			_, err := daemons[i%2].Admin.RemoveSubscription(ctx, first.Subscriber, added[i].GUID, noon)
+			if err != nil {
+				h.t.Error(err)
+			}
+		})
+		added = nil
+	}
 }

@@ -50,6 +50,7 @@ var suite = map[string]func(hooks){
 	"ChangedSubscriptions": changedSubscriptions,
 	"Bounds":               boundedHeaders,
 	"BoundsOfNumber":       boundedSubscriptions,
+	"ConcurrentBounds":     concurrentBounds,
 	"Outcomes":             outcomesOnce,
 	"Disabled":             disabledByEngine,
 	"Keys":                 idempotencyKeys,
