@@ -12,8 +12,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// labels are the labels of the inputs of all forms. An input has the name of the member that an
-// operation reads, and the errors of operations name members: see problemOf.
+// labels has the labels of the inputs of all forms, by member. An input has the name of the member
+// that an operation reads, and the errors of operations name members: see problemOf.
 var labels = map[string]string{
 	// Of subscriptions.
 	webhook.MemberURL:      "Endpoint",
@@ -95,8 +95,9 @@ func newSearchForm(things string, filters url.Values, inputs ...string) searchFo
 }
 
 // refused reports whether an error is about filters, and marks their inputs. Those of the address that
-// have no input get one, so that the user can correct them.
-func (s *searchForm) refused(err error) (status int, isRefused bool) {
+// have no input get one, so that the user can correct them. It returns the status of the page with
+// the form.
+func (s *searchForm) refused(err error) (int, bool) {
 	for _, wrong := range fault.From(err).Fields {
 		s.reveal(wrong.Name)
 	}
