@@ -230,36 +230,37 @@ func conditionsOf(
 ) []encode.Condition {
 	var conditions []encode.Condition
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
-		condition := encode.Condition{
-			Field:     name,
-			Operator:  "=",
-			Value:     strings.Join(filters[name], ", "),
-			RemoveURL: with(path, filters, name, ""),
-		}
-		switch name {
-		case queries.MemberSince:
-			condition.Field, condition.Operator = "Added", "since"
-			condition.Value = timeWords(condition.Value)
-		case queries.MemberUntil:
-			condition.Field, condition.Operator = "Added", "before"
-			condition.Value = timeWords(condition.Value)
-		case memberPeriod:
-			condition.Field, condition.Operator = "Added", "in the"
-			condition.Value = periodWords(condition.Value)
-		default:
-			target, ok := kind.Member(name)
-			if !ok {
-				break
-			}
-			condition.Field = kind.Fields[target.Field].Name
-			condition.Operator = encode.OperatorWords(target.Operator)
-			condition.Value = operandWords(target.Operator, filters[name], func(text string) string {
-				return words(condition.Field, text)
-			})
-		}
+		condition := filterCondition(kind, name, filters[name], words)
+		condition.RemoveURL = with(path, without(filters, name))
 		conditions = append(conditions, condition)
 	}
 	return conditions
+}
+
+// filterCondition describes a filter with its texts.
+func filterCondition(
+	kind *record.Kind, name string, texts []string, words func(field, text string) string,
+) encode.Condition {
+	value := strings.Join(texts, ", ")
+	switch name {
+	case queries.MemberSince:
+		return encode.Condition{Field: "Added", Operator: "since", Value: timeWords(value)}
+	case queries.MemberUntil:
+		return encode.Condition{Field: "Added", Operator: "before", Value: timeWords(value)}
+	case memberPeriod:
+		return encode.Condition{Field: "Added", Operator: "in the", Value: periodWords(value)}
+	}
+	target, ok := kind.Member(name)
+	if !ok {
+		return encode.Condition{Field: name, Operator: "=", Value: value}
+	}
+	field := kind.Fields[target.Field].Name
+	inWords := func(text string) string { return words(field, text) }
+	return encode.Condition{
+		Field:    field,
+		Operator: encode.OperatorWords(target.Operator),
+		Value:    operandWords(target.Operator, texts, inWords),
+	}
 }
 
 // operandWords describes the operands of an operator one by one.
