@@ -336,7 +336,7 @@ func (h bulk) act(x *edge.Context) error {
 		return a.doneBefore(x, s)
 	}
 	back := withoutStatus(s.list) // which the action has changed
-	return goTo(x, with(pathMessages, back, memberNote, countedNote(x, a.done, done.changed())))
+	return goTo(x, withFilter(pathMessages, back, memberNote, countedNote(x, a.done, done.changed())))
 }
 
 // recount shows the confirmation again, with the messages that match now.

@@ -198,30 +198,28 @@ func without(filters url.Values, names ...string) url.Values {
 	return kept
 }
 
-// with returns the address of a page with other filters. Changes are pairs of name and value; an
-// empty value removes a filter.
-func with(path string, filters url.Values, changes ...string) string {
-	changed := without(filters)
-	for i := 0; i+1 < len(changes); i += 2 {
-		for name := range changed {
-			if query.SameName(name, changes[i]) {
-				delete(changed, name)
-			}
-		}
-		if changes[i+1] != "" {
-			changed.Set(changes[i], changes[i+1])
-		}
-	}
-	if len(changed) == 0 {
+// with returns the address of a page with filters.
+func with(path string, filters url.Values) string {
+	if len(filters) == 0 {
 		return path
 	}
-	return path + "?" + changed.Encode()
+	return path + "?" + filters.Encode()
+}
+
+// withFilter returns the address of a page with filters of which one is replaced or added. An empty
+// value removes it.
+func withFilter(path string, filters url.Values, name, value string) string {
+	changed := without(filters, name)
+	if value != "" {
+		changed.Set(name, value)
+	}
+	return with(path, changed)
 }
 
 // refreshed returns the address of a page that is loaded again every 10 seconds, to see deliveries. It has
 // no note, which is soon out of date.
 func refreshed(path string, filters url.Values) string {
-	return with(path, filters, edge.MemberRefresh, "10")
+	return withFilter(path, filters, edge.MemberRefresh, "10")
 }
 
 // conditionsOf describes filters, each with a link that removes it.

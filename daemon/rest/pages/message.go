@@ -93,7 +93,7 @@ func (h messages) link(x *edge.Context, page *messagePage) {
 		return
 	}
 	selection := url.Values{"MessageID": {page.MessageID}}
-	page.RawURL = with(x.Base+apiMessages, selection, query.Format, "json")
+	page.RawURL = withFilter(x.Base+apiMessages, selection, query.Format, "json")
 	page.WhyURL = with(x.Base+pathWhy, selection)
 	page.MoreURL = with(x.Base+apiAttempts, selection)
 	if page.Key != "" {

@@ -126,7 +126,7 @@ func (h messages) list(x *edge.Context) error {
 	page := h.newList(x, filters, search)
 	if h.visitor == nil {
 		page.Bulk = bulkLinks(x.Base, filters)
-		page.RawURL = with(x.Base+apiMessages, selection, query.Format, "html")
+		page.RawURL = withFilter(x.Base+apiMessages, selection, query.Format, "html")
 	}
 	if isCounted {
 		page.Total = count(matching.Total)
@@ -213,9 +213,9 @@ func (p *messageList) paginate(
 	}
 	matching.Results = matching.Results[:pageSize]
 	last := matching.Results[pageSize-1].ItemNo
-	p.OlderURL = with(base, filters, memberBefore, strconv.FormatInt(last, 10))
+	p.OlderURL = withFilter(base, filters, memberBefore, strconv.FormatInt(last, 10))
 	if p.Total == "" && !isLater {
-		p.CountURL = with(base, filters, memberTotal, "true")
+		p.CountURL = withFilter(base, filters, memberTotal, "true")
 	}
 }
 
@@ -228,11 +228,11 @@ func (h messages) row(x *edge.Context, base string, filters url.Values, m *wire.
 		Next:     next(x, m),
 		Age:      ago(x, m.AddedDateTime),
 		URL:      x.Base + h.messageAddress(m.MessageID),
-		EventURL: with(base, filters, "EventName", m.EventName),
-		AimURL:   with(base, filters, "SubscriptionID", m.SubscriptionID),
+		EventURL: withFilter(base, filters, "EventName", m.EventName),
+		AimURL:   withFilter(base, filters, "SubscriptionID", m.SubscriptionID),
 	}
 	if code := m.LastMessageResponseHTTPCode; code != nil && *code != 0 {
-		r.CodeURL = with(base, filters, "LastMessageResponseHTTPCode", strconv.Itoa(*code))
+		r.CodeURL = withFilter(base, filters, "LastMessageResponseHTTPCode", strconv.Itoa(*code))
 	}
 	return r
 }

@@ -94,7 +94,7 @@ func (h subscribers) list(x *edge.Context) error {
 	}
 	if len(found.Results) > maxSubscriptions {
 		found.Results = found.Results[:maxSubscriptions]
-		page.MoreURL = with(x.Base+pathSubscribers, filters, query.Skip, strconv.Itoa(skip+maxSubscriptions))
+		page.MoreURL = withFilter(x.Base+pathSubscribers, filters, query.Skip, strconv.Itoa(skip+maxSubscriptions))
 	}
 	_, stats, err := h.subscriptions().queues(x)
 	if err != nil {

@@ -324,7 +324,7 @@ func (h subscriptions) list(x *edge.Context) error {
 	}
 	if len(found.Results) > maxSubscriptions {
 		found.Results = found.Results[:maxSubscriptions]
-		page.MoreURL = with(x.Base+pathSubscriptions, filters, query.Skip, strconv.Itoa(skip+maxSubscriptions))
+		page.MoreURL = withFilter(x.Base+pathSubscriptions, filters, query.Skip, strconv.Itoa(skip+maxSubscriptions))
 	}
 	page.Rows, err = h.views(x, found.Results)
 	if err != nil {

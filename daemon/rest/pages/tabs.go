@@ -75,7 +75,7 @@ func statusTabs(base string, filters url.Values) []tab {
 			Name:     words.Words,
 			Sign:     words.Sign,
 			Class:    words.Class,
-			URL:      with(base, remaining, fieldStatus, strconv.Itoa(int(s))),
+			URL:      withFilter(base, remaining, fieldStatus, strconv.Itoa(int(s))),
 			Selected: hasSelected && selected == s,
 		})
 	}
@@ -145,7 +145,7 @@ func periodTabs(base string, filters url.Values) []tab {
 	for _, p := range periods {
 		tabs = append(tabs, tab{
 			Name:     p.words,
-			URL:      with(base, remaining, memberPeriod, p.name),
+			URL:      withFilter(base, remaining, memberPeriod, p.name),
 			Selected: hasSelected && selected.name == p.name,
 		})
 	}

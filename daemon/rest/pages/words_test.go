@@ -91,21 +91,20 @@ func TestStateOf(t *testing.T) {
 	}
 }
 
-// TestWith checks changes of the filters in an address.
-func TestWith(t *testing.T) {
+// TestWithFilter checks changes of the filters in an address.
+func TestWithFilter(t *testing.T) {
 	filters := url.Values{"A": {"1"}}
 	for _, c := range []struct {
-		filters url.Values
-		changes []string
-		want    string
+		filters           url.Values
+		name, value, want string
 	}{
-		{nil, []string{"A", "b"}, "/x?A=b"},
-		{nil, nil, "/x"},
-		{filters, []string{"a", "2"}, "/x?a=2"},
-		{filters, []string{"A", ""}, "/x"},
+		{nil, "A", "b", "/x?A=b"},
+		{nil, "A", "", "/x"},
+		{filters, "a", "2", "/x?a=2"},
+		{filters, "A", "", "/x"},
 	} {
-		if got := with("/x", c.filters, c.changes...); got != c.want {
-			t.Errorf("%v with %q: got %s, want %s", c.filters, c.changes, got, c.want)
+		if got := withFilter("/x", c.filters, c.name, c.value); got != c.want {
+			t.Errorf("%v with %s=%s: got %s, want %s", c.filters, c.name, c.value, got, c.want)
 		}
 	}
 	if filters.Get("A") != "1" {
