@@ -18,14 +18,18 @@ import (
 
 // Members of addresses of pages that are no filters.
 const (
-	memberNote   = "Note"   // the result of a form, see noteIn
-	memberTotal  = "Count"  // the page shows how many match
-	memberBefore = "Before" // the page shows messages with lower numbers
+	memberNote    = "Note"   // the result of a form, see noteIn
+	memberTotal   = "Count"  // the page shows how many match
+	memberBefore  = "Before" // the page shows messages with lower numbers
+	memberVersion = "v"      // of ServiceStack clients, without effect
 )
 
-// skipIn returns the number of rows before those of a page.
+// skipIn returns the number of rows before those of a page, 0 if the address has no valid number.
 func skipIn(x *edge.Context) int {
-	skip, _ := strconv.Atoi(x.URLMembers.Text(query.Skip)) // 0 if it is no number
+	skip, err := strconv.Atoi(x.URLMembers.Text(query.Skip))
+	if err != nil {
+		return 0
+	}
 	return max(0, skip)
 }
 
@@ -33,7 +37,7 @@ func skipIn(x *edge.Context) int {
 // no effect on pages.
 var pageMembers = []string{
 	memberNote, edge.MemberRefresh, edge.ParamKey, query.Format, query.Callback, query.Nulls, query.BOM,
-	query.Strict, query.Meta, "v", query.JSConfig,
+	query.Strict, query.Meta, memberVersion, query.JSConfig,
 }
 
 // filterSet has the filters that a page accepts: those of the operation that it calls. A page must
