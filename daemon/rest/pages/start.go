@@ -91,32 +91,31 @@ func (h start) show(x *edge.Context) error {
 		Areas:   areasOf(x),
 		Refresh: refreshed(x.Base+Root, nil),
 	}
-	link := func(name, path string) encode.Link { return encode.Link{Name: name, URL: x.Base + path} }
-	page.API = []encode.Link{
-		link("API reference", "/metadata"),
-		link("OpenAPI and types", pathOpenAPI),
-	}
 	if h.config.HasDocs {
-		page.API = append([]encode.Link{link("Manual", "/docs")}, page.API...)
+		page.API = linksUnder(x.Base, manual)
 	}
+	page.API = append(page.API, linksUnder(x.Base, descriptions)...)
 	if x.Identity.Role.Includes(account.Admin) {
-		if h.config.HasRequestLog {
-			page.Requests = []encode.Link{
-				link("Today", "/Logs/Today"),
-				link("Errors of today", "/Logs/Today?StatusCodeGreaterThanOrEqualTo=400"),
-				link("All", "/Logs"),
-			}
-		}
-		page.Admin = adminLinks(x.Base)
-		if h.config.Webhooks {
-			board, err := h.board(x)
-			if err != nil {
-				page.Problem = "The statistics are missing: " + fault.From(err).Message + "."
-			}
-			page.Board = board
-		}
+		h.addAdministration(x, &page)
 	}
 	return show(x, http.StatusOK, "start", page)
+}
+
+// addAdministration adds the parts of the page that only administrators see.
+func (h start) addAdministration(x *edge.Context, page *startPage) {
+	page.Admin = linksUnder(x.Base, administration)
+	if h.config.HasRequestLog {
+		page.Requests = linksUnder(x.Base, requestLists)
+	}
+	if !h.config.Webhooks {
+		return
+	}
+	deliveries, err := h.newBoard(x)
+	if err != nil {
+		page.Problem = "The statistics are missing: " + fault.From(err).Message + "."
+		return
+	}
+	page.Board = deliveries
 }
 
 // areasOf returns the record kinds that the user may read, by area.
@@ -156,8 +155,8 @@ type board struct {
 // maxTrouble is the maximum number of endpoints in trouble on the page.
 const maxTrouble = 6
 
-// board returns the statistics.
-func (h start) board(x *edge.Context) (*board, error) {
+// newBoard returns the statistics of the last hour.
+func (h start) newBoard(x *edge.Context) (*board, error) {
 	var stats wire.Stats
 	if err := h.get(x, apiStats, nil, &stats); err != nil {
 		return nil, err
@@ -182,7 +181,7 @@ func (h start) board(x *edge.Context) (*board, error) {
 	if stats.Disabled > 0 {
 		b.Subscriptions += ", " + strconv.Itoa(stats.Disabled) + " disabled"
 	}
-	if stats.SuccessRate != nil {
+	if stats.SuccessRate != nil { // there were attempts, and so there are durations
 		b.P50 = took(time.Duration(stats.Latency.P50))
 		b.P95 = took(time.Duration(stats.Latency.P95))
 	}
@@ -301,13 +300,29 @@ func chartOf(m *wire.Minutes) chart {
 // failures returns the failed attempts of a minute.
 func failures(m *wire.Minutes, i int) int64 { return m.Failed[i] + m.GivenUp[i] }
 
-// adminLinks are the pages for administrators.
-func adminLinks(base string) []encode.Link {
+// linksUnder returns links to pages of the service, whose addresses begin with base.
+func linksUnder(base string, pages []encode.Link) []encode.Link {
 	var links []encode.Link
-	for _, l := range administration {
-		links = append(links, encode.Link{Name: l.Name, URL: base + l.URL})
+	for _, page := range pages {
+		links = append(links, encode.Link{Name: page.Name, URL: base + page.URL})
 	}
 	return links
+}
+
+// manual is the manual.
+var manual = []encode.Link{{Name: "Manual", URL: "/docs"}}
+
+// descriptions lists the descriptions of the API.
+var descriptions = []encode.Link{
+	{Name: "API reference", URL: "/metadata"},
+	{Name: "OpenAPI and types", URL: pathOpenAPI},
+}
+
+// requestLists lists the lists of logged requests.
+var requestLists = []encode.Link{
+	{Name: "Today", URL: "/Logs/Today"},
+	{Name: "Errors of today", URL: "/Logs/Today?StatusCodeGreaterThanOrEqualTo=400"},
+	{Name: "All", URL: "/Logs"},
 }
 
 // administration lists the pages for administrators.
