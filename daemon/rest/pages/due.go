@@ -15,11 +15,11 @@ import (
 
 // When the next attempt of a message takes place that is due.
 const (
-	due         = "due"
+	dueNow      = "due"
 	onceEnabled = "once enabled"
 	inItsTurn   = "in its turn" // the messages before it come first
-	isHeld      = "held"
-	isPaused    = "deliveries are paused"
+	onceAllowed = "held"        // the owner of the subscription may not read it
+	afterPause  = "deliveries are paused"
 )
 
 // isDue reports whether an open message can be sent now.
@@ -33,7 +33,7 @@ func next(x *edge.Context, m *wire.Message) string {
 		return ""
 	}
 	if isDue(x, m) {
-		return due
+		return dueNow
 	}
 	return ago(x, m.NextAttemptDateTime).Words
 }
@@ -46,16 +46,16 @@ func dueWords(x *edge.Context, queue *wire.Queue, arePaused bool, event string) 
 		return onceEnabled // which remains after a pause
 	}
 	if arePaused {
-		return isPaused
+		return afterPause
 	}
 	if queue == nil {
-		return due
+		return dueNow
 	}
 	isWaiting := !time.Time(queue.WaitUntilDateTime).IsZero()
 	limited := rateWords(x, queue)
 	switch {
 	case slices.Contains(queue.HeldEvents, event):
-		return isHeld
+		return onceAllowed
 	case queue.Breaker == wire.BreakerOpen:
 		return "paused, next try " + soon(x, queue.NextProbeDateTime)
 	case isWaiting:
@@ -65,7 +65,7 @@ func dueWords(x *edge.Context, queue *wire.Queue, arePaused bool, event string) 
 	case queue.Ordered || queue.OrderedByKey:
 		return inItsTurn
 	default:
-		return due
+		return dueNow
 	}
 }
 
@@ -75,8 +75,8 @@ type queueStates struct {
 	arePaused      bool                   // nothing is sent at present
 }
 
-// due describes when a message is sent that is due.
-func (q queueStates) due(x *edge.Context, m *wire.Message) string {
+// dueWords describes when a message is sent that is due.
+func (q queueStates) dueWords(x *edge.Context, m *wire.Message) string {
 	return dueWords(x, q.bySubscription[strings.ToLower(m.SubscriptionID)], q.arePaused, m.EventName)
 }
 
@@ -93,7 +93,7 @@ func (h messages) explainDue(x *edge.Context, list []messageRow) {
 	for i := range list {
 		r := &list[i]
 		if isDue(x, &r.Message) {
-			r.Next = states.due(x, &r.Message)
+			r.Next = states.dueWords(x, &r.Message)
 		}
 	}
 }
@@ -132,9 +132,9 @@ func queueOf(s *wire.Subscription) *wire.Queue {
 	}
 }
 
-// due describes when a due message of the subscription is sent, empty if the subscription has been
+// dueWords describes when a due message of the subscription is sent, empty if the subscription has been
 // removed.
-func (v *subscriptionView) due(x *edge.Context, event string) string {
+func (v *subscriptionView) dueWords(x *edge.Context, event string) string {
 	if v == nil {
 		return ""
 	}

@@ -78,7 +78,7 @@ func (h messages) one(x *edge.Context) error {
 		}
 	}
 	if isDue(x, &m) {
-		page.Next = page.Subscription.due(x, m.EventName)
+		page.Next = page.Subscription.dueWords(x, m.EventName)
 	}
 	if page.Next != "" && x.Refresh == 0 {
 		page.RefreshURL = refreshed(x.Base+h.messageAddress(m.MessageID), nil)

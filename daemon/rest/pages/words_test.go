@@ -164,7 +164,7 @@ func TestDueInListsAndOnPages(t *testing.T) {
 		{wire.Queue{IsEnabled: true, HeldEvents: []string{"debtor.created"}}, "deliveries are paused"},
 	} {
 		states := queueStates{bySubscription: map[string]*wire.Queue{"a": &c.queue}, arePaused: true}
-		if got := states.due(x, m); got != c.want {
+		if got := states.dueWords(x, m); got != c.want {
 			t.Errorf("%+v: the list has %q, want %q", c.queue, got, c.want)
 		}
 		view := &subscriptionView{
@@ -172,7 +172,7 @@ func TestDueInListsAndOnPages(t *testing.T) {
 			Queue:    &c.queue,
 			IsPaused: true,
 		}
-		if got := view.due(x, m.EventName); got != c.want {
+		if got := view.dueWords(x, m.EventName); got != c.want {
 			t.Errorf("%+v: the page has %q, want %q", c.queue, got, c.want)
 		}
 	}
