@@ -195,7 +195,7 @@ func (l *Layout) cells(row *Row) []string {
 		if cell.Zero {
 			cell.Text = l.theme.Zero
 		}
-		if column.TruncateMiddle || l.widths[visible.column].differsAtEnd(visible.width) {
+		if column.TruncateMiddle || l.content.columns[visible.column].startAlike(visible.width) {
 			cell.Text = l.theme.TruncateMiddle(cell.Text, visible.width)
 		}
 		cells[i] = l.theme.Fit(cell.Text, visible.width, column.Right)

@@ -130,19 +130,19 @@ func (g *Grid) scroll() {
 // jumps, but room that was free goes to another column if that is cut more.
 func (g *Grid) measure() {
 	first, last := g.Window()
-	canGrow, hasAdded := false, false
+	hasAdded := false
 	for i := first; i <= last; i++ {
 		row := g.rows.Row(i)
-		if row == nil || g.Columns.isMeasured(row) {
+		if row == nil || g.Columns.content.has(row) {
 			continue
 		}
 		hasAdded = true
-		if g.Columns.addRow(row) && g.Columns.spare > 0 {
-			canGrow = true
+		if g.Columns.content.add(row) {
+			clear(g.Columns.cellCache) // the cells may have been cut at the other place
 		}
 	}
-	if g.Columns.widen() || canGrow || hasAdded && g.Columns.cutsNumber() {
-		g.Columns.invalidate()
+	if hasAdded {
+		g.Columns.adjust()
 	}
 }
 

@@ -15,7 +15,6 @@ const (
 	sortArrowWidth = 2 // cells of the sort arrow, with the space before it
 	rightMargin    = 1 // blank cells at the end of a row
 	cachedScreens  = 4 // screens of rows with cached drawn cells
-	maxMeasured    = 1000
 )
 
 // Layout determines which columns of a grid are visible, and their widths.
@@ -23,6 +22,7 @@ type Layout struct {
 	theme   *theme.Theme
 	columns []Column
 	widths  []columnWidth
+	content contents
 	manual  map[string]int // widths set by the user, by column name
 	width   int            // width of the grid
 	spare   int            // cells that no column needs
@@ -32,7 +32,6 @@ type Layout struct {
 	frozen  int
 	sort    Sort
 
-	measured  map[*Row]struct{} // rows that were added to the widths
 	cellCache map[*Row][]string // drawn cells by row
 	visible   []visibleColumn
 }
@@ -42,76 +41,6 @@ type columnWidth struct {
 	natural int // width of the title and of the cells seen so far
 	shrunk  int // cells removed to make room for other columns
 	grown   int // cells added beyond the maximum, since there is room
-
-	cells     int // number of cells seen so far
-	largest   int // width of the widest of them
-	second    int // width of the widest but one
-	largestIn *Row
-
-	texts       int    // number of texts seen so far
-	start       string // the start that all of them have in common
-	startLength int    // its width in cells
-}
-
-// addText adds a text to the start that all have in common. It reports whether the start is shorter
-// now.
-func (w *columnWidth) addText(text string) bool {
-	if text == "" {
-		return false
-	}
-	w.texts++
-	if w.texts == 1 {
-		w.start = text
-		w.startLength = theme.Width(text)
-		return false
-	}
-	common := 0
-	for common < min(len(w.start), len(text)) && w.start[common] == text[common] {
-		common++
-	}
-	if common == len(w.start) {
-		return false
-	}
-	w.start = w.start[:common]
-	w.startLength = theme.Width(w.start)
-	return true
-}
-
-// differsAtEnd reports whether texts that are cut at the end to a number of cells would all look the
-// same.
-func (w *columnWidth) differsAtEnd(cells int) bool { return w.texts > 1 && w.startLength >= cells-1 }
-
-// Cells count as exceptions from this number on if they are longer than all others by this
-// factor and this number of characters.
-const (
-	usualCells   = 6
-	extremeTimes = 2
-	extremeMore  = 8
-)
-
-// add adds the width of a cell in a row.
-func (w *columnWidth) add(row *Row, width int) {
-	if row == w.largestIn {
-		return
-	}
-	w.cells++
-	if width > w.largest {
-		w.second = w.largest
-		w.largest = width
-		w.largestIn = row
-		return
-	}
-	w.second = max(w.second, width)
-}
-
-// content returns the width that the cells need. A single extreme one is left out, except in
-// numbers, which would be misread.
-func (w *columnWidth) content(isNumber bool) int {
-	isExtreme := w.cells >= usualCells && w.largest > extremeTimes*w.second+extremeMore
-	if isExtreme && !isNumber {
-		return w.second
-	}
-	return w.largest
 }
 
 // visibleColumn is a column that is drawn.
@@ -128,7 +57,7 @@ func (l *Layout) Set(columns []Column, frozen int) {
 	for i, c := range columns {
 		l.widths[i].natural = max(l.titleWidth(c), c.Min)
 	}
-	l.measured = make(map[*Row]struct{})
+	l.content = newContents(l.theme, len(columns))
 	l.frozen = max(0, min(frozen, len(columns)))
 	l.column = max(0, min(l.column, len(columns)-1))
 	l.left = l.frozen
@@ -164,52 +93,26 @@ func (l *Layout) Freeze(columns int) {
 // Frozen returns the number of frozen columns.
 func (l *Layout) Frozen() int { return l.frozen }
 
-// addRow adds the widths of the cells of a row. It reports whether one is wider than its column
-// and all cells above it.
-func (l *Layout) addRow(row *Row) (isWidest bool) {
-	if len(l.measured) >= maxMeasured {
-		clear(l.measured)
+// adjust adjusts the widths to rows that have been measured.
+func (l *Layout) adjust() {
+	hasWidened := l.widen()
+	canGrow := l.spare > 0 && l.neediest() >= 0
+	if hasWidened || canGrow || l.cutsNumber() {
+		l.invalidate()
 	}
-	l.measured[row] = struct{}{}
-	for i := range min(len(l.columns), len(row.Cells)) {
-		w := &l.widths[i]
-		width := l.cellWidth(row.Cells[i], widest)
-		isWidest = isWidest || width > max(w.largest, l.columnWidth(i))
-		w.add(row, width)
-		if !row.Cells[i].Null && w.addText(row.Cells[i].Text) {
-			clear(l.cellCache) // the cells may have been cut at the other place
-		}
-	}
-	return isWidest
 }
 
-// isMeasured reports whether a row was added to the widths.
-func (l *Layout) isMeasured(row *Row) bool {
-	_, ok := l.measured[row]
-	return ok
-}
-
-// widen widens columns up to their limits to fit the rows that were added. It reports whether one
-// was widened.
+// widen widens columns up to their limits to fit their cells. It reports whether one was widened.
 func (l *Layout) widen() bool {
 	hasWidened := false
 	for i, c := range l.columns {
-		w := &l.widths[i]
-		width := min(c.max(), w.content(c.Right))
-		if width > w.natural {
-			w.natural = width
+		width := min(c.max(), l.content.columns[i].width(c.Right))
+		if width > l.widths[i].natural {
+			l.widths[i].natural = width
 			hasWidened = true
 		}
 	}
 	return hasWidened
-}
-
-func (l *Layout) cellWidth(c Cell, limit int) int {
-	if c.Null || c.Zero {
-		return 1
-	}
-	_, width := l.theme.Sanitize(c.Text, limit)
-	return width
 }
 
 // invalidate clears the cache of drawn cells and updates the layout.
@@ -306,7 +209,7 @@ func (l *Layout) numberWidth(i int) int {
 	if !c.Right {
 		return 0
 	}
-	width := min(c.max(), l.widths[i].content(true))
+	width := min(c.max(), l.content.columns[i].largest)
 	if manual, ok := l.manual[c.Name]; ok {
 		width = min(width, manual)
 	}
@@ -389,7 +292,7 @@ func (l *Layout) neediest() int {
 	for i, c := range l.columns {
 		_, isManual := l.manual[c.Name]
 		isHidden := l.width < c.MinGridWidth
-		missing := l.widths[i].largest - l.columnWidth(i)
+		missing := l.content.columns[i].largest - l.columnWidth(i)
 		if missing > most && !isManual && !isHidden {
 			neediest = i
 			most = missing

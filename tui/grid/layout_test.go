@@ -204,7 +204,7 @@ func checkNumbers(t *rapid.T, g *Grid) {
 	for n, visible := range g.Columns.visible {
 		column := g.Columns.columns[visible.column]
 		selectedIsVisible = selectedIsVisible || visible.column == g.Columns.Index()
-		fits := g.Columns.widths[visible.column].largest <= room
+		fits := g.Columns.content.columns[visible.column].largest <= room
 		for i := first; i <= last && column.Right && fits; i++ {
 			row := g.rows.Row(i)
 			got := strings.TrimSpace(g.Columns.cells(row)[n])
