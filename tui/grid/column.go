@@ -37,6 +37,9 @@ func FieldColumn(f record.Field) Column {
 
 func (c Column) title() string { return cmp.Or(c.Title, c.Name) }
 
+// hasRoom reports whether a grid of a width shows the column even if it is not selected.
+func (c Column) hasRoom(gridWidth int) bool { return gridWidth >= c.MinGridWidth }
+
 func (c Column) max() int {
 	if c.Right {
 		return cmp.Or(c.Max, numberMax)

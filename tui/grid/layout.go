@@ -141,7 +141,7 @@ func (l *Layout) Index() int { return l.column }
 func (l *Layout) arrange() {
 	l.visible = l.visible[:0]
 	room := l.width - prefixWidth - rightMargin
-	l.shrink(room)
+	l.distribute(room)
 	first := l.firstScrolled()
 	frozenRoom, maxFrozen := room, room
 	if l.frozen < len(l.columns) {
@@ -177,9 +177,10 @@ func (l *Layout) arrange() {
 	l.widenCut(room + columnGap)
 }
 
-// isHidden reports whether a column is not visible in a grid as narrow as this one.
+// isHidden reports whether a column is not visible in a grid as narrow as this one. The selected one is
+// visible, but the others do not give way to it, so that they keep their widths when it is left.
 func (l *Layout) isHidden(i int) bool {
-	return l.width < l.columns[i].MinGridWidth && i != l.column
+	return !l.columns[i].hasRoom(l.width) && i != l.column
 }
 
 // lastShown returns the last column that is not hidden, -1 if there is none.
@@ -255,34 +256,46 @@ func (l *Layout) neediestVisible() int {
 	return neediest
 }
 
-// shrink narrows the widest flexible columns until all columns fit or no column can be
-// narrowed further. Free room goes to the columns that are cut most.
-func (l *Layout) shrink(room int) {
+// distribute narrows columns that do not fit the room, or gives free room to those that are cut.
+func (l *Layout) distribute(room int) {
 	for i := range l.widths {
 		l.widths[i].shrunk = 0
 		l.widths[i].grown = 0
 	}
-	excess := -columnGap - room
+	free := room + columnGap
 	for i, c := range l.columns {
-		if l.width >= c.MinGridWidth {
-			excess += l.columnWidth(i) + columnGap
+		if c.hasRoom(l.width) {
+			free -= l.columnWidth(i) + columnGap
 		}
 	}
-	for ; excess > 0; excess-- {
+	if free < 0 {
+		l.shrink(-free)
+	}
+	l.spare = l.grow(free)
+}
+
+// shrink narrows the widest flexible columns by a number of cells, as far as they can be narrowed.
+func (l *Layout) shrink(cells int) {
+	for range cells {
 		i := l.widestFlexible()
 		if i < 0 {
 			return
 		}
 		l.widths[i].shrunk++
 	}
-	l.spare = max(0, -excess)
-	for ; l.spare > 0; l.spare-- {
+}
+
+// grow gives free cells to the columns that are cut most, and returns how many no column needs.
+func (l *Layout) grow(free int) int {
+	for free > 0 {
 		i := l.neediest()
 		if i < 0 {
-			return
+			return free
 		}
 		l.widths[i].grown++
+		free--
 	}
+	return 0
 }
 
 // neediest returns the index of the column with the cells that are cut most, -1 if there is none.
@@ -291,9 +304,8 @@ func (l *Layout) neediest() int {
 	most := 0
 	for i, c := range l.columns {
 		_, isManual := l.manual[c.Name]
-		isHidden := l.width < c.MinGridWidth
 		missing := l.content.columns[i].largest - l.columnWidth(i)
-		if missing > most && !isManual && !isHidden {
+		if missing > most && !isManual && c.hasRoom(l.width) {
 			neediest = i
 			most = missing
 		}
@@ -308,9 +320,8 @@ func (l *Layout) widestFlexible() int {
 	maxWidth := 0
 	for i, c := range l.columns {
 		width := l.columnWidth(i)
-		isHidden := l.width < c.MinGridWidth
-		canShrink := c.Flex && !isHidden && width > max(maxWidth, c.Min, narrowest, l.numberWidth(i))
-		if canShrink {
+		canShrink := c.Flex && c.hasRoom(l.width) && width > max(c.Min, narrowest, l.numberWidth(i))
+		if canShrink && width > maxWidth {
 			widest = i
 			maxWidth = width
 		}
@@ -456,7 +467,8 @@ func (l *Layout) columnWidth(i int) int {
 }
 
 // scrolledRange returns the first and the last visible column after the frozen ones, or
-// of all columns if none are frozen.
+// of all columns if none are frozen. If the columns have not been scrolled, it begins with the frozen
+// ones.
 func (l *Layout) scrolledRange() (first, last int) {
 	first, last = len(l.columns), -1
 	for _, visible := range l.visible {
