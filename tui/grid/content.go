@@ -1,6 +1,10 @@
 package grid
 
-import "github.com/bizhook/whd/tui/theme"
+import (
+	"slices"
+
+	"github.com/bizhook/whd/tui/theme"
+)
 
 // maxMeasured is the number of rows that are remembered as measured.
 const maxMeasured = 1000
@@ -8,7 +12,8 @@ const maxMeasured = 1000
 // contents measures the cells of the rows that have been visible.
 type contents struct {
 	theme   *theme.Theme
-	rows    map[*Row]struct{} // rows that have been measured
+	rows    map[*Row]struct{} // rows that have been measured; a refreshed one is another
+	ids     []string          // IDs of the first usualRows rows
 	columns []columnContent
 }
 
@@ -34,10 +39,13 @@ func (c *contents) add(row *Row) (hasShorterStart bool) {
 		clear(c.rows)
 	}
 	c.rows[row] = struct{}{}
+	if len(c.ids) < usualRows && !slices.Contains(c.ids, row.ID) {
+		c.ids = append(c.ids, row.ID)
+	}
 	for i := range min(len(c.columns), len(row.Cells)) {
 		cell := row.Cells[i]
 		column := &c.columns[i]
-		column.addWidth(row, c.width(cell))
+		column.addWidth(row.ID, c.cellWidth(cell))
 		if !cell.Null && column.addText(cell.Text) {
 			hasShorterStart = true
 		}
@@ -45,8 +53,8 @@ func (c *contents) add(row *Row) (hasShorterStart bool) {
 	return hasShorterStart
 }
 
-// width returns the width of a cell.
-func (c *contents) width(cell Cell) int {
+// cellWidth returns the width of a cell.
+func (c *contents) cellWidth(cell Cell) int {
 	if cell.Null || cell.Zero {
 		return 1
 	}
@@ -54,50 +62,55 @@ func (c *contents) width(cell Cell) int {
 	return width
 }
 
+// A cell is extreme from this number of rows on if it is wider than all others by this factor and this
+// number of cells on the screen.
+const (
+	usualRows    = 6
+	extremeTimes = 2
+	extremeMore  = 8
+)
+
+// width returns the width that the cells of a column need, up to its maximum. An extreme one is left
+// out, except in numbers, which would be misread, and in columns with a maximum of their own, which
+// allow it.
+func (c *contents) width(i int, column Column) int {
+	content := &c.columns[i]
+	width := content.largest
+	mayLeaveOut := !column.Right && column.Max == 0 && len(c.ids) >= usualRows
+	if mayLeaveOut && content.hasExtreme() {
+		width = content.second
+	}
+	return min(width, column.max())
+}
+
 // columnContent measures the cells of a column.
 type columnContent struct {
-	cells     int // number of cells seen so far
-	largest   int // width of the widest of them
-	second    int // width of the widest but one
-	largestIn *Row
+	largest   int    // width of the widest cell seen so far
+	second    int    // width of the widest one in another row
+	largestID string // the row of the widest one
 
 	texts       int    // number of texts seen so far
 	start       string // the start that all of them have in common
 	startLength int    // its width in cells
 }
 
-// Cells count as exceptions from this number on if they are longer than all others by this
-// factor and this number of characters.
-const (
-	usualCells   = 6
-	extremeTimes = 2
-	extremeMore  = 8
-)
-
-// addWidth adds the width of a cell in a row.
-func (c *columnContent) addWidth(row *Row, width int) {
-	if row == c.largestIn {
+// addWidth adds the width of a cell in the row with an ID. A row that has been refreshed is the same.
+func (c *columnContent) addWidth(id string, width int) {
+	if id == c.largestID {
+		c.largest = max(c.largest, width)
 		return
 	}
-	c.cells++
-	if width > c.largest {
-		c.second = c.largest
-		c.largest = width
-		c.largestIn = row
+	if width <= c.largest {
+		c.second = max(c.second, width)
 		return
 	}
-	c.second = max(c.second, width)
+	c.second = c.largest
+	c.largest = width
+	c.largestID = id
 }
 
-// width returns the width that the cells need. A single extreme one is left out, except in
-// numbers, which would be misread.
-func (c *columnContent) width(isNumber bool) int {
-	isExtreme := c.cells >= usualCells && c.largest > extremeTimes*c.second+extremeMore
-	if isExtreme && !isNumber {
-		return c.second
-	}
-	return c.largest
-}
+// hasExtreme reports whether a single cell is much wider than the others.
+func (c *columnContent) hasExtreme() bool { return c.largest > extremeTimes*c.second+extremeMore }
 
 // addText adds a text to the start that all have in common. It reports whether the start is shorter
 // now.

@@ -55,3 +55,79 @@ func TestZeroIsSign(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// copiesOf returns rows as a refreshed list has them: new ones with the same IDs and cells.
+func copiesOf(rows []*Row) *List {
+	copies := make([]*Row, len(rows))
+	for i, r := range rows {
+		refreshed := *r
+		copies[i] = &refreshed
+	}
+	return NewList(copies)
+}
+
+// A list that is refreshed keeps the widths of its columns: its extreme text is still the only one.
+func TestRefreshKeepsWidths(t *testing.T) {
+	rows := numberedRows(12, 2)
+	rows[4].Cells[0].Text = strings.Repeat("x", 38)
+	g := New(plainTheme, true)
+	g.Columns.Set(columns("Name", "Amount>", "Total>"), 0)
+	g.SetRows(NewList(rows))
+	g.SetSize(30, 20)
+	before := g.View()
+	for range 3 {
+		g.SetRows(copiesOf(rows))
+	}
+	if got := g.View(); got != before {
+		t.Errorf("after refreshing the list is\n%s\nwant\n%s", got, before)
+	}
+}
+
+// A second extreme text sets the width, also if its row had a short one before.
+func TestSecondExtremeCellSetsWidth(t *testing.T) {
+	rows := numberedRows(12, 1)
+	rows[4].Cells[0].Text = strings.Repeat("x", 38)
+	g := New(plainTheme, true)
+	g.Columns.Set(columns("Name"), 0)
+	g.SetRows(NewList(rows))
+	g.SetSize(60, 20)
+	changed := row(rows[7].ID, strings.Repeat("y", 36))
+	rows[7] = changed
+	g.SetRows(NewList(rows))
+	if got := g.Columns.widths[0].natural; got != 38 {
+		t.Errorf("with two long texts the column is %d wide, want 38", got)
+	}
+}
+
+// A list with few rows has no exceptions, however often it is refreshed.
+func TestRefreshedRowsAreNoFurtherRows(t *testing.T) {
+	rows := numberedRows(3, 1)
+	g := New(plainTheme, true)
+	g.Columns.Set(columns("Name"), 0)
+	g.SetSize(60, 20)
+	for range 3 {
+		g.SetRows(copiesOf(rows))
+	}
+	rows = append(rows, row("new", strings.Repeat("x", 38)))
+	g.SetRows(NewList(rows))
+	if got := g.Columns.widths[0].natural; got != 38 {
+		t.Errorf("the column of 4 rows is %d wide, want 38", got)
+	}
+}
+
+// A column with a maximum of its own is as wide as its widest text up to that, also if it is the only
+// long one: an error among many rows without one.
+func TestMaximumAllowsExtremeCell(t *testing.T) {
+	rows := numberedRows(12, 2)
+	for _, r := range rows {
+		r.Cells[1] = Cell{Text: "200"}
+	}
+	rows[4].Cells[1].Text = "connection refused"
+	g := New(plainTheme, true)
+	g.Columns.Set([]Column{{Name: "ID"}, {Name: "HTTP", Max: 20}}, 0)
+	g.SetRows(NewList(rows))
+	g.SetSize(60, 20)
+	if got := g.Columns.widths[1].natural; got != 18 {
+		t.Errorf("the column is %d wide, want 18", got)
+	}
+}

@@ -106,7 +106,7 @@ func (l *Layout) adjust() {
 func (l *Layout) widen() bool {
 	hasWidened := false
 	for i, c := range l.columns {
-		width := min(c.max(), l.content.columns[i].width(c.Right))
+		width := l.content.width(i, c)
 		if width > l.widths[i].natural {
 			l.widths[i].natural = width
 			hasWidened = true
