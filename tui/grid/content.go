@@ -2,6 +2,7 @@ package grid
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"github.com/bizhook/whd/tui/theme"
 )
@@ -32,9 +33,9 @@ func (c *contents) has(row *Row) bool {
 	return ok
 }
 
-// add measures the cells of a row. It reports whether the texts of a column have a shorter start in
-// common now.
-func (c *contents) add(row *Row) (hasShorterStart bool) {
+// add measures the cells of a row. It reports whether texts that were cut before may be cut at another
+// place now.
+func (c *contents) add(row *Row) (cutsMove bool) {
 	if len(c.rows) >= maxMeasured {
 		clear(c.rows)
 	}
@@ -46,11 +47,12 @@ func (c *contents) add(row *Row) (hasShorterStart bool) {
 		cell := row.Cells[i]
 		column := &c.columns[i]
 		column.addWidth(row.ID, c.cellWidth(cell))
-		if !cell.Null && column.addText(cell.Text) {
-			hasShorterStart = true
+		isShown := !cell.Null && !cell.Zero
+		if isShown && column.addText(row.ID, cell.Text) {
+			cutsMove = true
 		}
 	}
-	return hasShorterStart
+	return cutsMove
 }
 
 // cellWidth returns the width of a cell.
@@ -91,6 +93,7 @@ type columnContent struct {
 
 	texts       int    // number of texts seen so far
 	start       string // the start that all of them have in common
+	startID     string // the row of the first one
 	startLength int    // its width in cells
 }
 
@@ -112,30 +115,48 @@ func (c *columnContent) addWidth(id string, width int) {
 // hasExtreme reports whether a single cell is much wider than the others.
 func (c *columnContent) hasExtreme() bool { return c.largest > extremeTimes*c.second+extremeMore }
 
-// addText adds a text to the start that all have in common. It reports whether the start is shorter
-// now.
-func (c *columnContent) addText(text string) bool {
+// addText adds the text of a cell in the row with an ID. It reports whether texts that were cut before
+// may be cut at another place now.
+func (c *columnContent) addText(id, text string) bool {
 	if text == "" {
 		return false
 	}
+	if c.texts == 0 {
+		c.texts = 1
+		c.startID = id
+		c.setStart(text)
+		return false
+	}
+	isFirst := id == c.startID && text == c.start
+	if c.texts == 1 && isFirst {
+		return false // the row has been refreshed
+	}
 	c.texts++
-	if c.texts == 1 {
-		c.start = text
-		c.startLength = theme.Width(text)
-		return false
+	common := commonStart(c.start, text)
+	isShorter := common < len(c.start)
+	if isShorter {
+		c.setStart(c.start[:common])
 	}
-	common := 0
-	for common < min(len(c.start), len(text)) && c.start[common] == text[common] {
-		common++
-	}
-	if common == len(c.start) {
-		return false
-	}
-	c.start = c.start[:common]
-	c.startLength = theme.Width(c.start)
-	return true
+	return isShorter || c.texts == 2
+}
+
+func (c *columnContent) setStart(start string) {
+	c.start = start
+	c.startLength = theme.Width(start)
 }
 
 // startAlike reports whether texts that are cut at the end to a number of cells would all look the
 // same.
 func (c *columnContent) startAlike(cells int) bool { return c.texts > 1 && c.startLength >= cells-1 }
+
+// commonStart returns how many bytes at the start of two texts are the same whole characters.
+func commonStart(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) {
+		n--
+	}
+	return n
+}

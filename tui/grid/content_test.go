@@ -1,6 +1,8 @@
 package grid
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -129,5 +131,70 @@ func TestMaximumAllowsExtremeCell(t *testing.T) {
 	g.SetSize(60, 20)
 	if got := g.Columns.widths[1].natural; got != 18 {
 		t.Errorf("the column is %d wide, want 18", got)
+	}
+}
+
+// Whether texts are cut in the middle depends on what they have in common in cells, not in bytes, and
+// not on the order of their rows or on empty ones.
+func TestStartAlike(t *testing.T) {
+	for _, c := range []struct {
+		texts []string
+		cells int
+		want  bool
+	}{
+		{[]string{"Заказ-поставщику-1", "Заказ-сборка-2"}, 10, false},
+		{[]string{"Заказ-поставщику-1", "Заказ-сборка-2"}, 7, true},
+		{[]string{"é1", "è2"}, 2, false}, // which share a byte
+		{[]string{"", "XC2000001", "XC2000002"}, 8, true},
+		{[]string{"XC2000001", "", "XC2000002"}, 8, true},
+		{[]string{"XC2000001", "XC2000002", ""}, 8, true},
+		{[]string{"XC2000001"}, 8, false},
+		{[]string{"XC2000001", "XC2000001"}, 8, true},
+	} {
+		content := newContents(plainTheme, 1)
+		for i, text := range c.texts {
+			content.add(row(strconv.Itoa(i), text))
+		}
+		if got := content.columns[0].startAlike(c.cells); got != c.want {
+			t.Errorf("%q look the same in %d cells: %t, want %t", c.texts, c.cells, got, c.want)
+		}
+	}
+}
+
+// Rows that were drawn before are cut like those that have become visible since.
+func TestVisibleRowsAreCutAlike(t *testing.T) {
+	for _, texts := range [][]string{
+		{"", "XC20000000000001", "XC20000000000001"}, // cut in the middle from the second one on
+		{"XC20000000000001", "XC20000000000002", "YA30000000000001"},
+	} {
+		g := New(plainTheme, true)
+		g.Columns.Set([]Column{{Name: "ID", Max: 10}}, 0)
+		var rows []*Row
+		for i, text := range texts {
+			rows = append(rows, row(strconv.Itoa(i), text))
+		}
+		g.SetRows(NewList(rows))
+		g.SetSize(14, len(texts)) // all but the last one, below the title
+		g.View()
+		g.GoTo(len(texts) - 1)
+		got := linesOf(g)[1:]
+		g.Columns.invalidate()
+		if want := linesOf(g)[1:]; !slices.Equal(got, want) {
+			t.Errorf("after scrolling the rows are %q, want %q", got, want)
+		}
+	}
+}
+
+// A single row is cut at the same place after it has been refreshed.
+func TestRefreshKeepsCut(t *testing.T) {
+	rows := []*Row{row("1", "XC20000000000001")}
+	g := New(plainTheme, true)
+	g.Columns.Set([]Column{{Name: "ID", Max: 10}}, 0)
+	g.SetRows(NewList(rows))
+	g.SetSize(14, 3)
+	before := g.View()
+	g.SetRows(copiesOf(rows))
+	if got := g.View(); got != before {
+		t.Errorf("after refreshing the list is\n%s\nwant\n%s", got, before)
 	}
 }

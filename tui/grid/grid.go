@@ -138,7 +138,7 @@ func (g *Grid) measure() {
 		}
 		hasAdded = true
 		if g.Columns.content.add(row) {
-			clear(g.Columns.cellCache) // the cells may have been cut at the other place
+			clear(g.Columns.cellCache)
 		}
 	}
 	if hasAdded {
