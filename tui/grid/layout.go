@@ -152,13 +152,15 @@ func (l *Layout) arrange() {
 		frozenRoom = min((room+rightMargin)/3, maxFrozen)
 	}
 	for i := range l.frozen {
+		if l.isHidden(i) {
+			continue
+		}
 		used := l.place(i, max(frozenRoom, min(l.numberWidth(i), maxFrozen)))
 		frozenRoom -= used
 		maxFrozen -= used
 		room -= used
 	}
-	shown := len(l.visible)
-	if l.hasSeparator() && shown > 0 && l.visible[shown-1].column == l.frozen-1 {
+	if l.hasSeparator() && len(l.visible) > 0 {
 		room -= separatorWidth - columnGap
 	}
 	for i := max(l.left, l.frozen); i < len(l.columns) && room > 0; i++ {
@@ -334,7 +336,8 @@ func (l *Layout) hasSeparator() bool { return l.frozen > 0 && l.frozen < len(l.c
 
 // separatorAfter reports whether this line is drawn after a visible column.
 func (l *Layout) separatorAfter(i int) bool {
-	return l.hasSeparator() && l.visible[i].column == l.frozen-1 && i+1 < len(l.visible)
+	isLast := i+1 == len(l.visible)
+	return !isLast && l.visible[i].column < l.frozen && l.visible[i+1].column >= l.frozen
 }
 
 // place adds a visible column and returns the cells that it uses, including the gap. It adds none if

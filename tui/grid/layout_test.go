@@ -167,3 +167,18 @@ func checkNumbers(t *rapid.T, g *Grid) {
 		t.Fatalf("the selected column %d is not visible:\n%s", g.Columns.Index(), ansi.Strip(g.View()))
 	}
 }
+
+// A frozen column that a grid of this width hides is only drawn while it is selected, as another one.
+// The line after the frozen columns remains.
+func TestHiddenFrozenColumnIsNotDrawn(t *testing.T) {
+	g := New(plainTheme, false)
+	g.Columns.Set([]Column{{Name: "A"}, {Name: "B", MinGridWidth: 60}, {Name: "C"}}, 2)
+	g.SetRows(NewList([]*Row{row("1", "first", "second", "third")}))
+	g.SetSize(40, 3)
+	for column, want := range []string{"first  |  third", "first  second  |  third", "first  |  third"} {
+		g.Columns.GoTo(column)
+		if got := linesOf(g)[1]; !strings.Contains(got, want) {
+			t.Errorf("in column %d the row is %q, want %q in it", column, got, want)
+		}
+	}
+}
