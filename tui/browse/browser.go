@@ -63,6 +63,7 @@ func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Brow
 		o.DefaultFields = DefaultFields(kind)
 	}
 	b := &Browser{Table: NewTable(h, false), Selection: &selection{Kind: kind, options: o}}
+	b.statistics = statistics{session: b.Session, selection: b.Selection, grid: b.Grid}
 	b.Rows = newRows(b.Session, b.Selection, b.Grid)
 	b.Rows.SetFields(o.DefaultFields)
 	if o.groups == nil && !o.NewestFirst { // a request for a logged request would be logged too
@@ -254,7 +255,7 @@ func (b *Browser) countWithout(generation int, q client.Query) tea.Cmd {
 // SetSize sets the size of the screen, which the list with its head, its foot and its preview fill.
 func (b *Browser) SetSize(width, height int) {
 	b.Table.SetSize(width, height)
-	b.statistics.lines = b.footLines()
+	b.statistics.lines = b.statistics.neededLines(height)
 	if n := b.headLines() + b.statistics.lines; n > 0 {
 		b.Grid.SetSize(b.Grid.Width(), height-n)
 	}
@@ -282,8 +283,7 @@ func (b *Browser) Panels() []theme.Panel {
 		list.Lines = append([]string{line}, list.Lines...)
 		list.Height++
 	}
-	filters := b.Selection.filterText()
-	for _, line := range b.statistics.foot(b.footLines(), b.Grid.Width(), &b.Grid.Columns, filters) {
+	for _, line := range b.statistics.foot() {
 		list.Lines = append(list.Lines, b.Session.Theme.Compose(list.Width, line, nil))
 		list.Height++
 	}
@@ -318,7 +318,7 @@ func (b *Browser) Put(generation, number int, page FetchedRows, err error) tea.C
 // Do moves the selection, or changes the shown rows of the kind.
 func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	if b.Move(k) {
-		b.statistics.leaveColumn(&b.Grid.Columns)
+		b.statistics.leaveColumn()
 		switch k.Action {
 		case keymap.GoTop:
 			b.Grid.Follow(b.Selection.followsNewest())
@@ -461,12 +461,12 @@ func (b *Browser) Status() string { return b.Rows.status() }
 // Click selects a cell; a double click opens its row, a click on a title sorts by that column, and
 // one on the foot computes the statistics of the selected column.
 func (b *Browser) Click(x, y int, double bool) tea.Cmd {
-	isFoot := y >= b.Height-b.footLines() && x < b.Grid.Width()
+	isFoot := y >= b.Height-b.statistics.lines && x < b.Grid.Width()
 	if isFoot {
 		return b.showStatistics()
 	}
 	row, title := b.Grid.SelectAt(x, y-b.headLines())
-	b.statistics.leaveColumn(&b.Grid.Columns)
+	b.statistics.leaveColumn()
 	if title {
 		return b.sort()
 	}

@@ -28,16 +28,20 @@ const statisticsDelay = 300 * time.Millisecond
 // statistics are those of columns over all rows that match the filters, which the service
 // computes. They are kept until the filters change.
 type statistics struct {
-	shown   bool                        // the user has requested them: they may use two lines
+	session   *ui.Session
+	selection *selection
+	grid      *grid.Grid
+
+	shown   bool                        // the user has requested them: they may use several lines
 	filters string                      // of the results
 	results map[string]columnStatistics // by column
 	pending string                      // column of the request in progress; empty for none
 	cancel  context.CancelFunc          // cancels the request in progress
 	awaited columnOfFilters             // computed after statisticsDelay unless another one is selected
-	lines   int                         // below the list
+	lines   int                         // below the list, where they are shown
 }
 
-// columnOfFilters is a column of the rows that match filters.
+// columnOfFilters is a column of the rows that match filters. The zero value is for none.
 type columnOfFilters struct{ column, filters string }
 
 // columnStatistics are the statistics of a column. Empty ones are left out.
@@ -66,8 +70,8 @@ func (s *statistics) stop() {
 }
 
 // leaveColumn cancels a request for a column other than the selected one.
-func (s *statistics) leaveColumn(columns *grid.Layout) {
-	column, ok := columns.Selected()
+func (s *statistics) leaveColumn() {
+	column, ok := s.grid.Columns.Selected()
 	if !ok || column.Name != s.pending {
 		s.stop()
 	}
@@ -95,53 +99,58 @@ func (b *Browser) showStatistics() tea.Cmd {
 // UpdatePreview shows the selected record, and computes the statistics of the selected column where
 // that needs no key.
 func (b *Browser) UpdatePreview() tea.Cmd {
-	return tea.Batch(b.Table.UpdatePreview(), awaitStatistics(b))
+	return tea.Batch(b.Table.UpdatePreview(), b.awaitStatistics())
 }
 
-// needNoKey reports whether the statistics of a selection are computed without a key. On a database
-// server, that could slow down other programs.
-func needNoKey(session *ui.Session, s *selection) bool {
-	isRows := s.options.groups == nil && !hasServiceTimes(s.Kind)
-	return isRows && session.Access.EmbeddedRecords
+// needNoKey reports whether the statistics are computed without a key. On a database server, that could
+// slow down other programs.
+func (s *statistics) needNoKey() bool {
+	isRows := s.selection.options.groups == nil && !hasServiceTimes(s.selection.Kind)
+	return isRows && s.session.Access.EmbeddedRecords
 }
 
 // awaitStatistics computes the statistics of the selected column after a while, if they are not
 // known and need no key.
-func awaitStatistics(b *Browser) tea.Cmd {
-	if !needNoKey(b.Session, b.Selection) {
+func (b *Browser) awaitStatistics() tea.Cmd {
+	s := &b.statistics
+	if !s.needNoKey() {
 		return nil
 	}
-	if b.footLines() != b.statistics.lines { // it has become known that the records are embedded
+	if s.neededLines(b.Height) != s.lines { // it has become known that the records are embedded
 		b.SetSize(b.Width, b.Height)
 	}
-	wanted, ok := wantedStatistics(b)
-	if !ok || wanted == b.statistics.awaited {
+	wanted := s.wanted()
+	isNone := wanted == columnOfFilters{}
+	if isNone || wanted == s.awaited {
 		return nil
 	}
-	b.statistics.awaited = wanted
+	s.awaited = wanted
 	return b.Host.After(statisticsDelay, ui.Response{To: b, Background: true, Apply: func() tea.Cmd {
-		current, ok := wantedStatistics(b)
-		if wanted != b.statistics.awaited {
+		if wanted != s.awaited {
 			return nil // another column is awaited, until its own timer
 		}
-		b.statistics.awaited = columnOfFilters{}
-		if !ok || current != wanted || b.Host.Front() != ui.Screen(b) {
+		s.awaited = columnOfFilters{}
+		isShown := b.Host.Front() == ui.Screen(b)
+		if !isShown || s.wanted() != wanted {
 			return nil
 		}
 		return b.fetchStatistics(wanted.column, func(error) {}) // the line shows that there are none
 	}})
 }
 
-// wantedStatistics returns the selected column if its statistics are to be computed, else false.
-func wantedStatistics(b *Browser) (wanted columnOfFilters, ok bool) {
-	column, isSelected := b.Grid.Columns.Selected()
-	s := &b.statistics
-	if !isSelected || s.pending == column.Name || b.footLines() == 0 || !b.Session.MayPoll() {
-		return wanted, false
+// wanted returns the selected column if its statistics are to be computed.
+func (s *statistics) wanted() columnOfFilters {
+	column, isSelected := s.grid.Columns.Selected()
+	if !isSelected || s.lines == 0 || !s.session.MayPoll() {
+		return columnOfFilters{}
 	}
-	wanted = columnOfFilters{column: column.Name, filters: b.Selection.filterText()}
+	filters := s.selection.filterText()
 	_, isKnown := s.results[column.Name]
-	return wanted, !isKnown || s.filters != wanted.filters
+	isKnown = isKnown && s.filters == filters
+	if isKnown || s.pending == column.Name {
+		return columnOfFilters{}
+	}
+	return columnOfFilters{column: column.Name, filters: filters}
 }
 
 // setFilters drops the results of other filters.
@@ -258,21 +267,21 @@ func (c columnStatistics) spans() (totals, values []theme.Span) {
 	return totals, values
 }
 
-// footLines returns the number of lines below the list.
-func (b *Browser) footLines() int {
+// neededLines returns the number of lines below the list on a screen of a height.
+func (s *statistics) neededLines(height int) int {
 	const (
 		minHeight     = 8
 		oneLineWidth  = 110
 		twoLinesWidth = 76
 	)
-	isShown := b.statistics.shown || needNoKey(b.Session, b.Selection)
-	if !isShown || b.Height < minHeight {
+	isShown := s.shown || s.needNoKey()
+	if !isShown || height < minHeight {
 		return 0
 	}
 	switch {
-	case !b.statistics.shown || b.Grid.Width() >= oneLineWidth:
+	case !s.shown || s.grid.Width() >= oneLineWidth:
 		return 1
-	case b.Grid.Width() >= twoLinesWidth:
+	case s.grid.Width() >= twoLinesWidth:
 		return 2
 	default:
 		return 3
@@ -285,17 +294,17 @@ const (
 )
 
 // foot returns the lines below the list: the statistics of the selected column, or the key that
-// fetches them. A single line of a width has those that fit, and the key that shows the others.
-func (s *statistics) foot(lines, width int, columns *grid.Layout, filters string) [][]theme.Span {
-	if lines == 0 {
+// fetches them. A single line has those that fit, and the key that shows the others.
+func (s *statistics) foot() [][]theme.Span {
+	if s.lines == 0 {
 		return nil
 	}
-	totals, values := s.parts(columns, filters)
+	totals, values := s.parts()
 	line := append([]theme.Span{{Text: footMargin}}, totals...)
-	if lines == 1 {
-		return [][]theme.Span{fitValues(append(line, values...), len(line), width)}
+	if s.lines == 1 {
+		return [][]theme.Span{fitValues(append(line, values...), len(line), s.grid.Width())}
 	}
-	return append([][]theme.Span{line}, flowValues(values, lines-1, width)...)
+	return append([][]theme.Span{line}, flowValues(values, s.lines-1, s.grid.Width())...)
 }
 
 // flowValues divides values, each with its name, between lines of a width. None is cut while there
@@ -343,8 +352,8 @@ func spansWidth(spans []theme.Span) int {
 }
 
 // parts returns the statistics of the selected column in two parts, the first one with its name.
-func (s *statistics) parts(columns *grid.Layout, filters string) (totals, values []theme.Span) {
-	column, ok := columns.Selected()
+func (s *statistics) parts() (totals, values []theme.Span) {
+	column, ok := s.grid.Columns.Selected()
 	if !ok {
 		return nil, nil
 	}
@@ -353,7 +362,7 @@ func (s *statistics) parts(columns *grid.Layout, filters string) (totals, values
 		return []theme.Span{name, {Text: "...", Role: theme.Dim}}, nil
 	}
 	result, isComputed := s.results[column.Name]
-	if !isComputed || s.filters != filters {
+	if !isComputed || s.filters != s.selection.filterText() {
 		key := keymap.KeyFor(keymap.InBrowser, keymap.ShowInfo)
 		return []theme.Span{
 			name,
