@@ -142,7 +142,8 @@ func (p *pageRows) nextRow() ([]row.Cell, error) {
 }
 
 // addLacking adds the parts of the rows that follow in the current part, if there are any: those of
-// its statement have vanished. Without them, the page would look like the last one.
+// its statement have vanished. Without them, the page would look like the last one. If it fails, Next
+// returns the error each time.
 func (p *pageRows) addLacking() error {
 	p.Source.Close() // since a session runs one statement at a time
 	p.Source = failedRows{}
@@ -150,6 +151,7 @@ func (p *pageRows) addLacking() error {
 	following := p.following()
 	hasKeys, err := p.hasKeys(following)
 	if err != nil {
+		p.Source = failedRows{err}
 		return err
 	}
 	p.part.emptyReads++

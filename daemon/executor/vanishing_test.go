@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 type vanishing struct {
 	*File
 	vanish [][2]int64 // the first and last ID of the rows that vanish in each statement with keys
+	broken bool       // keys cannot be counted
 }
 
 func (f *vanishing) Session(ctx context.Context, kind *record.Kind, several bool) (Session, error) {
@@ -34,6 +36,10 @@ type vanishingSession struct {
 func (*vanishingSession) consistent() bool { return false }
 
 func (s *vanishingSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
+	isOfCount := strings.HasPrefix(st.SQL, "SELECT COUNT")
+	if s.file.broken && isOfCount {
+		return nil, errBroken
+	}
 	source, err := s.Session.run(st, limit)
 	isOfKeys := strings.Contains(st.SQL, " IN (SELECT ID")
 	if err != nil || !isOfKeys || len(s.file.vanish) == 0 {
@@ -58,6 +64,8 @@ func (s *vanishingSession) run(st query.Statement, limit time.Duration) (row.Sou
 	conn := s.Session.(*fileSession).conn
 	return remaining, conn.Exec(fmt.Sprintf("DELETE FROM T WHERE ID BETWEEN %d AND %d", ids[0], ids[1]))
 }
+
+var errBroken = errors.New("the connection is broken")
 
 // fixedRows are rows that have been read.
 type fixedRows struct{ rows [][]row.Cell }
@@ -177,19 +185,31 @@ func TestRowsThatVanishInTwoParts(t *testing.T) {
 	}
 }
 
+// TestKeyCountError checks that a page whose keys cannot be counted has an error however often it is
+// read: without it, it would look like the last one.
+func TestKeyCountError(t *testing.T) {
+	file := &vanishing{vanish: [][2]int64{{1, 4}}, broken: true}
+	file.File = NewFile(newTable(t, "CREATE TABLE T (ID int PRIMARY KEY); INSERT INTO T VALUES (1), (2), (3), (4), (5)"),
+		(*record.Kind).Source, nil, nil)
+	plan := planOfKeys(t, query.NewCursors([32]byte{}), kindOfKeys(t), nil, "")
+	result, err := Select(t.Context(), file, func() Limits { return Limits{} }, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer result.Close()
+	for i := range 2 {
+		cells, err := result.Next()
+		if !errors.Is(err, errBroken) {
+			t.Errorf("read %d: got the row %v and the error %v, want %v", i+1, cells, err, errBroken)
+		}
+	}
+}
+
 // pagesOfKeys returns the IDs of T by pages of three rows, each of which is read by keys. The rows
 // are ordered by other fields, if there are any, and then by ID.
 func pagesOfKeys(t *testing.T, file Database, before ...string) (pages [][]int64) {
 	t.Helper()
-	var fields []record.Field
-	for _, name := range append([]string{"ID"}, before...) {
-		fields = append(fields, record.Field{Name: name, Type: record.Int, Filter: record.OrderedFilter})
-	}
-	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: fields, Key: []string{"ID"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kind := registry.Kinds()[0]
+	kind := kindOfKeys(t, before...)
 	var order []query.Order
 	for i := range before {
 		order = append(order, query.Order{Field: i + 1})
@@ -197,21 +217,7 @@ func pagesOfKeys(t *testing.T, file Database, before ...string) (pages [][]int64
 	cursors := query.NewCursors([32]byte{})
 	cursor := ""
 	for range 100 {
-		r := query.Request{Kind: kind, Order: order, Take: 3, Cursor: &cursor}
-		if cursor == "" {
-			err = cursors.Start(&r, nil, kind.KeyFields())
-		} else {
-			err = cursors.Continue(&r, nil)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := query.NewPlan(&r, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan.FasterPart = byKeys
-		ids, next := readPage(t, file, plan)
+		ids, next := readPage(t, file, planOfKeys(t, cursors, kind, order, cursor))
 		pages = append(pages, ids)
 		if next == "" {
 			return pages
@@ -220,6 +226,44 @@ func pagesOfKeys(t *testing.T, file Database, before ...string) (pages [][]int64
 	}
 	t.Fatalf("the pages do not end: %v", pages)
 	return nil
+}
+
+// kindOfKeys returns the kind of T, with other fields than the ID if there are any.
+func kindOfKeys(t *testing.T, others ...string) *record.Kind {
+	t.Helper()
+	var fields []record.Field
+	for _, name := range append([]string{"ID"}, others...) {
+		fields = append(fields, record.Field{Name: name, Type: record.Int, Filter: record.OrderedFilter})
+	}
+	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: fields, Key: []string{"ID"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return registry.Kinds()[0]
+}
+
+// planOfKeys returns the plan of a page of three rows that is read by keys, the first one without a
+// cursor.
+func planOfKeys(
+	t *testing.T, cursors *query.Cursors, kind *record.Kind, order []query.Order, cursor string,
+) *query.Plan {
+	t.Helper()
+	r := query.Request{Kind: kind, Order: order, Take: 3, Cursor: &cursor}
+	var err error
+	if cursor == "" {
+		err = cursors.Start(&r, nil, kind.KeyFields())
+	} else {
+		err = cursors.Continue(&r, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := query.NewPlan(&r, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.FasterPart = byKeys
+	return plan
 }
 
 // readPage returns the first cells of the rows of a page, and the cursor of the next one.
