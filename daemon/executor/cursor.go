@@ -215,9 +215,9 @@ func (p *pageRows) endOfPage(next []row.Cell) error {
 	return nil
 }
 
-// nullKey returns a field of the key that is null in a row. Before the first row, pageable has
+// nullKey returns a field of the key that is null in a row, false if there is none. Before the first row, pageable has
 // looked for nulls in the first column of the index only.
-func (p *pageRows) nullKey(cells []row.Cell) (field int, isNull bool) {
+func (p *pageRows) nullKey(cells []row.Cell) (int, bool) {
 	place := p.result.plan.Place
 	for _, field := range place.Unchecked {
 		i := slices.IndexFunc(place.Order, func(o query.Order) bool { return o.Field == field })
@@ -292,14 +292,14 @@ func (s *fileSession) pageable(plan *query.Plan) error {
 	if !isFirst {
 		return nil // no index finds a null; the rows of the page are checked
 	}
-	row := ""
+	described := ""
 	first := fmt.Sprintf("SELECT * FROM %s WHERE %s IS NULL LIMIT 1", s.source.quoted, sqlite.Quote(column))
 	err = s.conn.Query(first, func(r *sqlite.Stmt) error {
-		row = describeRow(r)
+		described = describeRow(r)
 		return nil
 	})
-	if err == nil && row != "" {
-		return nullKeyError(s.source.kind, column, row)
+	if err == nil && described != "" {
+		return nullKeyError(s.source.kind, column, described)
 	}
 	return s.classify(err)
 }
@@ -329,10 +329,11 @@ func describeRow(r *sqlite.Stmt) string {
 	return strings.Join(values, ", ")
 }
 
-// nullKeyError is the error of pages of a table with a row that has no key.
-func nullKeyError(kind *record.Kind, column, row string) error {
+// nullKeyError is the error of pages of a table with a row that has no key. The row is described by
+// describeRow.
+func nullKeyError(kind *record.Kind, column, described string) error {
 	return query.CursorError("has no effect for %s while a row has a null in column %s of its primary key: (%s). "+
-		"Correct or delete the row, or use Skip and Take", kind.Name, column, row)
+		"Correct or delete the row, or use Skip and Take", kind.Name, column, described)
 }
 
 func (s *serverSession) pageable(plan *query.Plan) error {
