@@ -90,8 +90,8 @@ func TestCursorOfDayBefore(t *testing.T) {
 		"today, two days later":   {logView{day: today}, logView{day: today}, false, 48 * time.Hour, ""},
 		"yesterday, after it":     {logView{day: yesterday}, logView{day: yesterday}, false, 2 * time.Second, "2026-02-27"},
 		"the day's own name":      {logView{day: today}, logView{day: yesterday}, false, 2 * time.Second, "2026-02-28"},
-		"errors of today, too":    {logView{day: today, errors: true}, logView{day: today, errors: true}, false, time.Hour, "2026-02-28"},
-		"not from all to errors":  {logView{day: today}, logView{day: today, errors: true}, false, time.Hour, ""},
+		"errors of today, too":    {logView{day: today, failedOnly: true}, logView{day: today, failedOnly: true}, false, time.Hour, "2026-02-28"},
+		"not from all to errors":  {logView{day: today}, logView{day: today, failedOnly: true}, false, time.Hour, ""},
 		"yesterday, not of today": {logView{day: today}, logView{day: yesterday}, false, 0, ""},
 		"by default":              {logView{}, logView{}, true, 48 * time.Hour, "2026-02-28"},
 	} {

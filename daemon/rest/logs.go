@@ -40,8 +40,8 @@ type logs struct {
 // logView is a query of the request log with the conditions of its path.
 type logView struct {
 	*logs
-	day    func(now time.Time) time.Time // nil: the members determine the day
-	errors bool                          // failed requests only
+	day        func(now time.Time) time.Time // nil: the members determine the day
+	failedOnly bool
 }
 
 func today(now time.Time) time.Time     { return now }
@@ -50,9 +50,9 @@ func yesterday(now time.Time) time.Time { return now.AddDate(0, 0, -1) }
 // list answers a query of the request log.
 func (h *logs) list(x *edge.Context) error { return logView{logs: h}.serve(x) }
 
-// of returns the handler of a path for one day.
-func (h *logs) of(day func(time.Time) time.Time, errors bool) func(*edge.Context) error {
-	return logView{h, day, errors}.serve
+// during returns the handler of a path for the requests of one day.
+func (h *logs) during(day func(time.Time) time.Time, failedOnly bool) func(*edge.Context) error {
+	return logView{logs: h, day: day, failedOnly: failedOnly}.serve
 }
 
 // serve answers the query.
@@ -116,7 +116,7 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([
 	if pathDay != nil && date != nil && !date.Equal(*pathDay) {
 		overridden = append(overridden, memberDate)
 	}
-	if v.errors && !form.Or(viewErrors, true) {
+	if v.failedOnly && !form.Or(viewErrors, true) {
 		overridden = append(overridden, memberViewErrors)
 	}
 	if err := form.ReportUnused(x, overridden); err != nil {
@@ -132,7 +132,7 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([
 	if day != nil {
 		where = duringDay(x.Kind, *day)
 	}
-	if v.errors || form.Or(viewErrors, false) {
+	if v.failedOnly || form.Or(viewErrors, false) {
 		failed := queries.Condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError})
 		where = append(where, failed)
 	}

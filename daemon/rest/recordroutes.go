@@ -156,25 +156,25 @@ func recordOperations(h *handlers) []operation {
 				{
 					Methods: "GET",
 					Pattern: "/Logs/Today",
-					Serve:   h.logs.of(today, false),
+					Serve:   h.logs.during(today, false),
 					Summary: "The requests of today (UTC)",
 				},
 				{
 					Methods: "GET",
 					Pattern: "/Logs/Today/Errors",
-					Serve:   h.logs.of(today, true),
+					Serve:   h.logs.during(today, true),
 					Summary: "The failed requests of today (UTC)",
 				},
 				{
 					Methods: "GET",
 					Pattern: "/Logs/Yesterday",
-					Serve:   h.logs.of(yesterday, false),
+					Serve:   h.logs.during(yesterday, false),
 					Summary: "The requests of yesterday (UTC)",
 				},
 				{
 					Methods: "GET",
 					Pattern: "/Logs/Yesterday/Errors",
-					Serve:   h.logs.of(yesterday, true),
+					Serve:   h.logs.during(yesterday, true),
 					Summary: "The failed requests of yesterday (UTC)",
 				},
 				{
