@@ -56,9 +56,9 @@ type Store interface {
 	// without messages. It may stop early, as Sweep does.
 	Prune(ctx context.Context, p Prune) (Removed, error)
 	// Reclaim removes up to limit response bodies: those without an attempt and, if all
-	// together exceed max bytes, the oldest. If there are none, it releases some unused
+	// together exceed maxSize bytes, the oldest. If there are none, it releases some unused
 	// disk space.
-	Reclaim(ctx context.Context, limit int, max int64) (Removed, error)
+	Reclaim(ctx context.Context, limit int, maxSize int64) (Removed, error)
 	// OutboxTable is the outbox in the store.
 	OutboxTable
 	// OutboxMarks returns the GUIDs of rows of an external outbox that were published

@@ -91,7 +91,8 @@ func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) ([]deletion, d
 			}
 		}
 		isFull := scanned == pruneWindow
-		r.More = len(messages) == p.Limit || hasOld && isFull
+		isLimited := len(messages) == p.Limit
+		r.More = isLimited || (hasOld && isFull)
 		if isFull && !r.More {
 			r.Beyond = lastID
 		}
@@ -118,9 +119,12 @@ func (e *Engine) Sweep(ctx context.Context, limit int) (delivery.Removed, error)
 	if err != nil {
 		return delivery.Removed{}, e.fault(err, "reading removed subscriptions")
 	}
+	oldest := `SELECT ` + deletionColumns.names() + `
+FROM whd.SY_WebhookMessage WHERE SubscriptionID = @Subscription ORDER BY ID` + e.db.Limit
 	for _, subscription := range removedSubscriptions {
-		messages, err := appdb.QueryAll(ctx, e.db, scanInto(deletionFields), `SELECT `+deletionColumns.names()+` FROM whd.SY_WebhookMessage
-WHERE SubscriptionID = @Subscription ORDER BY ID`+e.db.Limit, sql.Named("Subscription", subscription), sql.Named("Limit", limit))
+		messages, err := appdb.QueryAll(ctx, e.db, scanInto(deletionFields), oldest,
+			sql.Named("Subscription", subscription),
+			sql.Named("Limit", limit))
 		if err != nil {
 			return delivery.Removed{}, e.fault(err, "reading the messages of a removed subscription")
 		}
@@ -135,11 +139,11 @@ WHERE SubscriptionID = @Subscription ORDER BY ID`+e.db.Limit, sql.Named("Subscri
 }
 
 // Reclaim does one thing a step, so that the time and the rows of a step belong together: it removes
-// texts without attempts, or the oldest ones above max, or shrinks the file.
+// texts without attempts, or the oldest ones above maxSize bytes, or shrinks the file.
 //
 // A text without attempts is retained for the day it was used on and the next day: a batch that is
-// being written may refer to it. One above max is not: its attempts are then shown without a text.
-func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Removed, error) {
+// being written may refer to it. One above maxSize is not: its attempts are then shown without a text.
+func (e *Engine) Reclaim(ctx context.Context, limit int, maxSize int64) (delivery.Removed, error) {
 	now, err := e.Now(ctx)
 	if err != nil {
 		return delivery.Removed{}, err
@@ -156,7 +160,7 @@ func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Re
 	if err != nil {
 		return delivery.Removed{}, err
 	}
-	if max > 0 && size > max {
+	if maxSize > 0 && size > maxSize {
 		r, err = removeTexts(ctx, e.db, limit, `1 = 1`)
 		r.More = true
 		return r, e.fault(err, oldest)
@@ -188,7 +192,8 @@ func removeTexts(
 		return delivery.Removed{}, err
 	}
 	started := time.Now()
-	removed, err := db.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+textList(db, 32)+` AND `+condition,
+	removed, err := db.Exec(ctx,
+		`DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+textList(db, 32)+` AND `+condition,
 		append(args, db.ListArg(hashes))...)
 	return delivery.Removed{Rows: int(removed), Took: time.Since(started), More: true}, err
 }

@@ -376,9 +376,9 @@ func (s *Store) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed, 
 	})
 }
 
-func (s *Store) Reclaim(ctx context.Context, limit int, max int64) (delivery.Removed, error) {
+func (s *Store) Reclaim(ctx context.Context, limit int, maxSize int64) (delivery.Removed, error) {
 	return doResult(ctx, s, Reclaim, func(ctx context.Context) (delivery.Removed, error) {
-		return s.store.Reclaim(ctx, limit, max)
+		return s.store.Reclaim(ctx, limit, maxSize)
 	})
 }
 
