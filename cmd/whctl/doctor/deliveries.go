@@ -64,8 +64,8 @@ func failingResult(failing []wire.Queue, now time.Time) check.Result {
 		endpoints = "the endpoints of " + display.Thousands(n) + " subscriptions fail"
 	}
 	first := failing[0]
-	detail := endpoints + " (circuit breaker open), " + waitingMessages(failing) + ": " +
-		display.Sanitize(first.SubscriberName+" "+first.EventName)
+	detail := fmt.Sprintf("%s (circuit breaker open), %s: %s", endpoints, waitingMessages(failing),
+		display.Sanitize(first.SubscriberName+" "+first.EventName))
 	if since := time.Time(first.FailingSince); !since.IsZero() {
 		detail += ", for " + display.Age(now.Sub(since))
 	}
@@ -117,12 +117,12 @@ func waitingSubscriptions(queues []wire.Queue) ([]string, time.Time) {
 
 // waitingResult warns of messages that are not sent, because their endpoints requested a wait.
 func waitingResult(ids []string, remaining time.Duration) check.Result {
-	wait := "messages of 1 subscription wait: the endpoint requested it by Retry-After, for another "
+	wait := display.Age(remaining)
+	detail := "messages of 1 subscription wait: the endpoint requested it by Retry-After, for another " + wait
 	if n := len(ids); n > 1 {
-		wait = "messages of " + display.Thousands(n) +
-			" subscriptions wait: their endpoints requested it by Retry-After, for up to another "
+		detail = fmt.Sprintf("messages of %s subscriptions wait: "+
+			"their endpoints requested it by Retry-After, for up to another %s", display.Thousands(n), wait)
 	}
-	detail := wait + display.Age(remaining)
 	return warning(detail,
 		"nothing is lost; whctl subscriptions test "+display.Sanitize(ids[0])+" ends the wait")
 }
