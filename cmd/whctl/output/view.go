@@ -77,6 +77,9 @@ func (t Table) Choose(columns []Column) Table {
 	return chosen
 }
 
+// plainTable returns the table that shows each of the columns, as the service names it.
+func plainTable(columns []Column) Table { return Table{}.Choose(columns) }
+
 // fieldType returns the type of a field; a text if it has no column for programs.
 func (t Table) fieldType(name string) record.Type {
 	i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
@@ -126,7 +129,7 @@ type view struct {
 // newView returns the view of a table on a terminal.
 func newView(t Table, s Screen) view {
 	if len(t.View) == 0 {
-		t = Table{}.Choose(t.Columns)
+		t = plainTable(t.Columns)
 	}
 	v := view{
 		names:    t.ViewFields(true),
@@ -150,7 +153,7 @@ func newView(t Table, s Screen) view {
 // newRawView returns a view with the values of the service, but words for statuses. They have the
 // styles of the columns on a terminal.
 func newRawView(t Table, s Screen) view {
-	raw := Table{}.Choose(t.Columns)
+	raw := plainTable(t.Columns)
 	v := view{screen: s, chosen: raw.chosen}
 	for i, c := range t.Columns {
 		column := viewColumn{ViewColumn: raw.View[i], indexes: []int{i}}
@@ -218,6 +221,7 @@ func (v *view) dropEmpty(rows [][]cell) view {
 			rows[r] = slices.Delete(rows[r], i, i+1)
 		}
 	}
+	slices.Reverse(dropped.columns) // into the order of the view
 	return dropped
 }
 
