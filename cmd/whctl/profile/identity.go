@@ -1,10 +1,8 @@
 package profile
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"net"
 	"net/url"
 	"os"
 	"slices"
@@ -89,23 +87,26 @@ func (k *Connector) findIdentity(c *cli.Context) (Identity, error) {
 // source; empty if there is none.
 func (k *Connector) GivenPassword(c *cli.Context) (password, source string, err error) {
 	path := c.String("password-file")
-	switch {
-	case c.Bool("password-stdin") && path != "":
+	isPiped := c.Bool("password-stdin")
+	if isPiped && path != "" {
 		return "", "", cmdline.Usagef("--password-stdin and --password-file cannot be combined")
-	case c.Bool("password-stdin"):
-		password, err = SecretLine(k.Stdin, "standard input")
+	}
+	if isPiped {
 		k.passwordSource = "standard input"
+		password, err = SecretLine(k.Stdin, k.passwordSource)
 		return password, k.passwordSource, err
-	case path != "":
-		password, err = SecretFile(path)
+	}
+	if path != "" {
 		k.passwordSource = "file " + path
+		password, err = SecretFile(path)
 		return password, k.passwordSource, err
 	}
 	password = k.environmentSecret(c, EnvPassword, "--password-file")
-	if password != "" {
-		k.passwordSource = "variable " + EnvPassword
+	if password == "" {
+		return "", "", nil
 	}
-	return password, "variable " + EnvPassword, nil
+	k.passwordSource = "variable " + EnvPassword
+	return password, k.passwordSource, nil
 }
 
 // environmentSecret returns the secret in a variable; empty if it is not set, or for another service
@@ -135,18 +136,20 @@ func (k *Connector) addressesAnotherService() bool {
 // environmentOrigin returns the origin of WHCTL_URL; empty if it cannot be parsed.
 func (k *Connector) environmentOrigin() string { return originOf(address.completed(k.Env(EnvURL))) }
 
-// originOf returns the scheme, host and port of an address; empty if it cannot be parsed.
+// originOf returns the scheme and host of an address, with the port unless it is that of the scheme;
+// empty if it cannot be parsed.
 func originOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return ""
 	}
 	scheme := strings.ToLower(u.Scheme)
-	standardPort := "80"
+	standardPort := ":80"
 	if scheme == "https" {
-		standardPort = "443"
+		standardPort = ":443"
 	}
-	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), standardPort))
+	host := strings.TrimSuffix(strings.ToLower(u.Host), ":") // without a port
+	return scheme + "://" + strings.TrimSuffix(host, standardPort)
 }
 
 // Password returns the password of the credentials; empty if there is none.
