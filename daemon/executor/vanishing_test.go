@@ -185,8 +185,8 @@ func TestRowsThatVanishInTwoParts(t *testing.T) {
 	}
 }
 
-// TestKeyCountError checks that a page whose keys cannot be counted has an error however often it is
-// read: without it, it would look like the last one.
+// TestKeyCountError checks that a page has an error however often it is read if its keys cannot be
+// counted: without the error, it would look like the last one.
 func TestKeyCountError(t *testing.T) {
 	file := &vanishing{vanish: [][2]int64{{1, 4}}, broken: true}
 	file.File = NewFile(newTable(t, "CREATE TABLE T (ID int PRIMARY KEY); INSERT INTO T VALUES (1), (2), (3), (4), (5)"),

@@ -134,8 +134,8 @@ func TestMaximumAllowsExtremeCell(t *testing.T) {
 	}
 }
 
-// Whether texts are cut in the middle depends on what they have in common in cells, not in bytes, and
-// not on the order of their rows or on empty ones.
+// Whether texts are cut in the middle depends on their common start in cells, not in bytes, and not on
+// the order of their rows or on empty ones.
 func TestStartAlike(t *testing.T) {
 	for _, c := range []struct {
 		texts []string

@@ -258,7 +258,7 @@ func (l *Layout) neediestVisible() int {
 	return neediest
 }
 
-// distribute narrows columns that do not fit the room, or gives free room to those that are cut.
+// distribute narrows columns that do not fit the room, or adds free room to those that are cut.
 func (l *Layout) distribute(room int) {
 	for i := range l.widths {
 		l.widths[i].shrunk = 0
@@ -287,7 +287,7 @@ func (l *Layout) shrink(cells int) {
 	}
 }
 
-// grow gives free cells to the columns that are cut most, and returns how many no column needs.
+// grow adds free cells to the columns that are cut most, and returns how many no column needs.
 func (l *Layout) grow(free int) int {
 	for free > 0 {
 		i := l.neediest()
@@ -470,8 +470,7 @@ func (l *Layout) columnWidth(i int) int {
 }
 
 // scrolledRange returns the first and the last visible column after the frozen ones, or
-// of all columns if none are frozen. If the columns have not been scrolled, it begins with the frozen
-// ones.
+// of all columns if none are frozen. If the columns have not been scrolled, the frozen ones are in it.
 func (l *Layout) scrolledRange() (first, last int) {
 	first, last = len(l.columns), -1
 	for _, visible := range l.visible {

@@ -300,7 +300,7 @@ func chartOf(m *wire.Minutes) chart {
 // failures returns the failed attempts of a minute.
 func failures(m *wire.Minutes, i int) int64 { return m.Failed[i] + m.GivenUp[i] }
 
-// linksUnder returns links to pages of the service, whose addresses begin with base.
+// linksUnder returns links to pages of the service at the address base.
 func linksUnder(base string, pages []encode.Link) []encode.Link {
 	var links []encode.Link
 	for _, page := range pages {
