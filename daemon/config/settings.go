@@ -767,6 +767,10 @@ var table = []Setting{
 	},
 }
 
+// fields is a Config that is only used for the types of its fields. A new one for each question
+// took megabytes at every start.
+var fields Config
+
 // Variable returns the setting's environment variable, such as WHD_HTTP_MAX_BODY.
 func (s Setting) Variable() string {
 	return "WHD_" + strings.ToUpper(strings.ReplaceAll(s.Name, ".", "_"))
@@ -778,12 +782,15 @@ func (s Setting) Flag() string {
 	if s.inFileOnly() {
 		name += fileSuffix
 	}
-	return strings.NewReplacer(".", "-", "_", "-").Replace(name)
+	return flagSeparators.Replace(name)
 }
+
+// flagSeparators turns the separators in the name of a setting into those of its flag.
+var flagSeparators = strings.NewReplacer(".", "-", "_", "-")
 
 // inFileOnly reports whether the setting has no flag for its value, only one for a file with it.
 func (s Setting) inFileOnly() bool {
-	_, ok := s.into(new(Config)).(*Secret)
+	_, ok := s.into(&fields).(*Secret)
 	return ok
 }
 
@@ -799,7 +806,7 @@ func (s Setting) group() string {
 // secret reports whether the setting's value must not be printed. Such a setting can
 // also be set to the name of a file that contains the value.
 func (s Setting) secret() bool {
-	switch s.into(new(Config)).(type) {
+	switch s.into(&fields).(type) {
 	case *Secret, *DSN, *ProxyURL:
 		return true
 	}
@@ -813,7 +820,7 @@ func (s Setting) field(c *Config) reflect.Value { return reflect.ValueOf(s.into(
 // masked.
 func (s Setting) text(c *Config) string { return textOf(s.field(c).Interface()) }
 
-func (s Setting) kind() kind { return settingKinds[s.field(new(Config)).Type()] }
+func (s Setting) kind() kind { return settingKinds[s.field(&fields).Type()] }
 
 // settingNamed finds a setting by its name or key.
 func settingNamed(name string) (Setting, bool) {

@@ -81,13 +81,15 @@ type Layer []assignment
 
 // lastAssignment returns the assignment of a setting in the last layer that has one,
 // the zero value if none has.
-func lastAssignment(name string, layers ...Layer) (last assignment) {
-	for _, g := range slices.Concat(layers...) {
-		if g.setting.Name == name {
-			last = g
+func lastAssignment(name string, layers ...Layer) assignment {
+	for _, l := range slices.Backward(layers) {
+		for _, g := range slices.Backward(l) {
+			if g.setting.Name == name {
+				return g
+			}
 		}
 	}
-	return last
+	return assignment{}
 }
 
 // platform determines the default paths of files, together with the environment.
@@ -176,8 +178,11 @@ func defaultLayer(on platform, env []string) (l Layer) {
 // their settings in CREDENTIALS_DIRECTORY.
 func credentialLayer(env []string, readFile func(string) ([]byte, error)) (l Layer) {
 	dir := variable(env, "CREDENTIALS_DIRECTORY")
+	if dir == "" {
+		return nil
+	}
 	for _, g := range assignable() {
-		if dir == "" || !g.inFile {
+		if !g.inFile {
 			continue
 		}
 		g.text = path.Join(dir, g.setting.Name)
