@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"strings"
+	"sync"
 )
 
 // ErrorsPath is the path of the manual's page about errors. Each ErrorCode is an anchor of it.
@@ -51,8 +52,11 @@ var Icon []byte
 //go:embed templates/*.html
 var templates embed.FS
 
-// layout is parsed once; packages with their own pages clone it.
-var layout = template.Must(template.New("layout").Funcs(functions).ParseFS(templates, "templates/*.html"))
+// layout returns the templates shared by all pages; packages with their own pages clone it. Like
+// theirs, it is parsed for the first page: many services never send one.
+var layout = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("layout").Funcs(functions).ParseFS(templates, "templates/*.html"))
+})
 
 // functions are the functions of the templates.
 var functions = template.FuncMap{
@@ -61,14 +65,14 @@ var functions = template.FuncMap{
 	"style":   func() template.CSS { return template.CSS(style) },
 }
 
-// pages are the templates of this package. They are a clone of layout: a template that has been
+// pages returns the templates of this package. They are a clone of layout: a template that has been
 // executed can no longer be cloned.
-var pages = template.Must(layout.Clone())
+var pages = sync.OnceValue(Layout)
 
 // Layout returns the templates shared by all pages. A page is a template that starts
 // with {{template "top" .}} and a main element with the id main, and ends with
 // {{template "bottom" .}}; its data embeds a Page.
-func Layout() *template.Template { return template.Must(layout.Clone()) }
+func Layout() *template.Template { return template.Must(layout().Clone()) }
 
 // Page is the page data that the layout uses.
 type Page struct {
@@ -95,7 +99,7 @@ func newPairList(title string, pairs []Pair) *pairList {
 // and the tests execute every template with complete data.
 func execute(dst []byte, name string, data any) []byte {
 	buffer := bytes.NewBuffer(dst)
-	if err := pages.ExecuteTemplate(buffer, name, data); err != nil {
+	if err := pages().ExecuteTemplate(buffer, name, data); err != nil {
 		panic(err)
 	}
 	return buffer.Bytes()

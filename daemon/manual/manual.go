@@ -112,7 +112,9 @@ func newContent(c Config) (*content, error) {
 //go:embed templates/*.html
 var templates embed.FS
 
-var layout = template.Must(encode.Layout().ParseFS(templates, "templates/*.html"))
+var layout = sync.OnceValue(func() *template.Template {
+	return template.Must(encode.Layout().ParseFS(templates, "templates/*.html"))
+})
 
 // view is the data of every page.
 type view struct {
@@ -246,6 +248,6 @@ func (m *Manual) Tag(site encode.Site) (string, error) {
 // execute returns a page.
 func execute(name string, data any) ([]byte, error) {
 	var b bytes.Buffer
-	err := layout.ExecuteTemplate(&b, name, data)
+	err := layout().ExecuteTemplate(&b, name, data)
 	return b.Bytes(), err
 }

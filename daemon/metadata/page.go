@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -17,7 +18,9 @@ import (
 //go:embed templates/*.html
 var templates embed.FS
 
-var pages = template.Must(encode.Layout().Funcs(functions).ParseFS(templates, "templates/*.html"))
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(encode.Layout().Funcs(functions).ParseFS(templates, "templates/*.html"))
+})
 
 // functions are the functions of the templates, in addition to those of the layout.
 var functions = template.FuncMap{
@@ -236,6 +239,6 @@ func (f *form) addMember(m Member) {
 // execute returns a page.
 func execute(name string, data any) ([]byte, error) {
 	var page bytes.Buffer
-	err := pages.ExecuteTemplate(&page, name, data)
+	err := pages().ExecuteTemplate(&page, name, data)
 	return page.Bytes(), err
 }

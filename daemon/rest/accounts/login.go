@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
@@ -52,7 +53,9 @@ const MemberRedirect = "redirect"
 //go:embed templates/login.html
 var loginTemplate embed.FS
 
-var loginPages = template.Must(encode.Layout().ParseFS(loginTemplate, "templates/login.html"))
+var loginPages = sync.OnceValue(func() *template.Template {
+	return template.Must(encode.Layout().ParseFS(loginTemplate, "templates/login.html"))
+})
 
 // loginForm is the data of the login page.
 type loginForm struct {
@@ -77,7 +80,7 @@ func writeLogin(x *edge.Context, status int, form loginForm) error {
 	form.Page = encode.Page{Title: "Log in", Site: edge.SiteOf(x)}
 	form.Site.Location = "" // the link to the login page would lead back here
 	var page strings.Builder
-	if err := loginPages.ExecuteTemplate(&page, "login", form); err != nil {
+	if err := loginPages().ExecuteTemplate(&page, "login", form); err != nil {
 		return err
 	}
 	x.Response.Header().Set("Content-Type", edge.HTMLType)

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -180,7 +181,9 @@ func isNotUTF8(text string) bool { return !utf8.ValidString(text) }
 //go:embed templates/*.html
 var files embed.FS
 
-var templates = template.Must(encode.Layout().Funcs(functions).ParseFS(files, "templates/*.html"))
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(encode.Layout().Funcs(functions).ParseFS(files, "templates/*.html"))
+})
 
 // functions are the functions of the templates, in addition to those of the layout.
 var functions = template.FuncMap{
@@ -196,7 +199,7 @@ var functions = template.FuncMap{
 // show sends a page.
 func show(x *edge.Context, status int, name string, data any) error {
 	var page bytes.Buffer
-	if err := templates.ExecuteTemplate(&page, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&page, name, data); err != nil {
 		return err
 	}
 	x.Response.Header().Set("Content-Type", edge.HTMLType)

@@ -46,7 +46,7 @@ func TestFailingOnce(t *testing.T) {
 	view := &subscriptionView{State: trafficHealth(&wire.Queue{Failed: 1}), Failing: moment{Words: "2m ago"}}
 	view.FailingSince = wire.Timestamp(since)
 	var page bytes.Buffer
-	err := templates.ExecuteTemplate(&page, "subscriptionFacts", view)
+	err := templates().ExecuteTemplate(&page, "subscriptionFacts", view)
 	if err != nil {
 		t.Fatal(err)
 	}
