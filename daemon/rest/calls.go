@@ -15,7 +15,7 @@ import (
 )
 
 // pagesOf returns the routes of the pages, which call the operations with the given routes.
-func pagesOf(c Config, h *handlers, access *accounts.Access, operations []edge.Route) []edge.Route {
+func pagesOf(c Config, h *handlers, access *accounts.Access, operations []*edge.CompiledRoute) []edge.Route {
 	api := calls{
 		resolver:    resolver{edge.NewRouter(operations, c.Edge.BasePath), h.queries},
 		access:      access,
@@ -27,16 +27,16 @@ func pagesOf(c Config, h *handlers, access *accounts.Access, operations []edge.R
 		HasRequestLog: c.RequestLog != nil,
 		HasDocs:       c.Manual != nil,
 		Version:       c.Version,
-		Tries:         triedOperations(),
+		Tries:         triedOperations(h.table),
 		Portal:        c.Portal,
 	}
 	return slices.Concat(pages.Routes(shown), pages.PortalRoutes(shown))
 }
 
 // triedOperations returns the operations that the API reference tries by a page.
-func triedOperations() []string {
+func triedOperations(table []operation) []string {
 	var names []string
-	for _, row := range describedTable() {
+	for _, row := range table {
 		if !row.isNamed() {
 			continue
 		}

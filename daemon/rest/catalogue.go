@@ -21,7 +21,7 @@ type Catalogue struct {
 func NewCatalogue(kinds *record.Registry) *Catalogue {
 	described := describedTable()
 	return &Catalogue{
-		router:  edge.NewRouter(routesOf(described), ""),
+		router:  edge.NewRouter(edge.Compile(routesOf(described)), ""),
 		queries: &queries.Handler{System: record.System(), Names: names(described)},
 		kinds:   kinds,
 	}

@@ -92,7 +92,8 @@ func FuzzRouter(f *testing.F) {
 		f.Add("OPTIONS", "/erp"+path)
 	}
 
-	plain, based := edge.NewRouter(testRoutes(), ""), edge.NewRouter(testRoutes(), "/erp/")
+	routes := edge.Compile(testRoutes())
+	plain, based := edge.NewRouter(routes, ""), edge.NewRouter(routes, "/erp/")
 	f.Fuzz(func(t *testing.T, method, path string) {
 		m, allow, err := plain.Find(method, path)
 		if (m.Route == nil) != (err != nil) {

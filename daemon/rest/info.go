@@ -33,7 +33,7 @@ type info struct {
 	store    Store
 }
 
-func newInfo(c Config, routes []edge.Route) info {
+func newInfo(c Config, table []operation) info {
 	limits := wire.Limits{MaxIn: query.MaxIn, MaxBody: c.Edge.MaxBody, MaxHead: c.Edge.MaxHead}
 	if c.Engine != nil {
 		limits.MaxEventBody = edge.EventFactor * c.Edge.MaxBody
@@ -41,12 +41,24 @@ func newInfo(c Config, routes []edge.Route) info {
 	}
 	known := wire.Info{Version: c.Version, WebhooksHostURL: c.Edge.HostURL, Limits: limits}
 	for _, f := range features {
-		i := slices.IndexFunc(routes, func(r edge.Route) bool { return strings.EqualFold(r.Pattern, f.pattern) })
-		if i >= 0 && c.offers(f.name, routes[i]) {
+		r, ok := routeOf(table, f.pattern)
+		if ok && c.offers(f.name, r) {
 			known.Features = append(known.Features, f.name)
 		}
 	}
 	return info{settings: c.Settings, store: c.Store, known: known}
+}
+
+// routeOf returns the route with a pattern, and false if no operation has one.
+func routeOf(table []operation, pattern string) (edge.Route, bool) {
+	for _, o := range table {
+		for _, r := range o.routes {
+			if strings.EqualFold(r.Pattern, pattern) {
+				return r, true
+			}
+		}
+	}
+	return edge.Route{}, false
 }
 
 // offers reports whether the feature with a route is enabled.

@@ -106,8 +106,8 @@ func New(c Config) *Server {
 	admission := edge.NewAdmission(e.MaxRequests, replies, recognize)
 	shutdown := newShutdown(admission)
 	h := newHandlers(c, m, access, shutdown)
-	operations := routesOf(h.table)
-	routes := slices.Concat(pagesOf(c, h, access, operations), operations)
+	operations := edge.Compile(routesOf(h.table))
+	routes := slices.Concat(edge.Compile(pagesOf(c, h, access, operations)), operations)
 	return &Server{
 		config:    c,
 		resolver:  resolver{edge.NewRouter(routes, e.BasePath), h.queries},
@@ -217,7 +217,7 @@ func newHandlers(c Config, m *metrics.Metrics, access *accounts.Access, s *shutd
 			service: assistant.Service{Version: c.Version, Log: c.Log},
 		},
 		logs:      logs{records, c.RequestLog},
-		info:      newInfo(c, routesOf(described)),
+		info:      newInfo(c, described),
 		documents: documents{access: access, descriptions: newDescriptions(c, described)},
 		manual:    manualPages{access: access, manual: c.Manual},
 		health:    newHealth(c, m, s),

@@ -17,7 +17,7 @@ import (
 // service do not support.
 type Router struct {
 	base   []string // segments of http.base_path
-	routes []CompiledRoute
+	routes []*CompiledRoute
 	byEnd  map[string][]int // indexes of routes, by the last segment in lower case; "" for a parameter
 	exact  []int            // indexes of Exact routes
 }
@@ -131,12 +131,10 @@ func (r Route) Redacts() bool {
 }
 
 // NewRouter returns a Router for the routes below a base path.
-func NewRouter(table []Route, basePath string) *Router {
-	rt := &Router{base: splitPath(basePath), byEnd: make(map[string][]int)}
-	for i, r := range table {
-		c := compile(r)
-		rt.routes = append(rt.routes, c)
-		if r.Exact() {
+func NewRouter(routes []*CompiledRoute, basePath string) *Router {
+	rt := &Router{base: splitPath(basePath), routes: routes, byEnd: make(map[string][]int)}
+	for i, c := range routes {
+		if c.Exact() {
 			rt.exact = append(rt.exact, i)
 			continue
 		}
@@ -149,9 +147,18 @@ func NewRouter(table []Route, basePath string) *Router {
 	return rt
 }
 
+// Compile prepares the routes of a table for routers, which may share them.
+func Compile(table []Route) []*CompiledRoute {
+	compiled := make([]*CompiledRoute, len(table))
+	for i, r := range table {
+		compiled[i] = compile(r)
+	}
+	return compiled
+}
+
 // compile splits the pattern and the methods of a route.
-func compile(r Route) CompiledRoute {
-	c := CompiledRoute{Route: r, methods: strings.Fields(r.Methods)}
+func compile(r Route) *CompiledRoute {
+	c := &CompiledRoute{Route: r, methods: strings.Fields(r.Methods)}
 	c.Redacted = r.Redacts()
 	if slices.Contains(c.methods, http.MethodGet) && !r.NoHead {
 		c.methods = append(c.methods, http.MethodHead)
@@ -222,7 +229,7 @@ func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err
 	listed, listedStem := cutList(parts), cutList(stem)
 	isList := listed != nil || listedStem != nil
 	for _, i := range rt.candidates(parts, stem, listed, listedStem) {
-		r := &rt.routes[i]
+		r := rt.routes[i]
 		whole, short := parts, stem
 		if isList && r.ByName {
 			whole, short = listed, listedStem

@@ -58,7 +58,7 @@ func (rt *Router) findExact(method string, parts []string) (m Match, allow []str
 		}
 	}
 	for _, i := range rt.exact {
-		r := &rt.routes[i]
+		r := rt.routes[i]
 		params, ok := r.matchExact(parts)
 		if !ok {
 			continue
