@@ -80,8 +80,13 @@ func (b *batch) disabledNotice(d Disabled, now time.Time) *publication {
 
 // changesOf returns the batch's changes of messages, in order.
 func (b *batch) changesOf() []webhook.Change {
-	changes := make([]webhook.Change, 0, len(b.results)+len(b.publications))
-	for _, p := range b.events() {
+	events := b.events()
+	messages := 0
+	for _, p := range events {
+		messages += len(p.messages)
+	}
+	changes := make([]webhook.Change, 0, messages+len(b.results))
+	for _, p := range events {
 		for _, m := range p.messages {
 			changes = append(changes, b.subs.ChangeOf(m, m.State, p.event.AddedAt))
 		}
