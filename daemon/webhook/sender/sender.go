@@ -58,8 +58,9 @@ func New(c Config) *Sender {
 	c.PingTimeout = cmp.Or(c.PingTimeout, defaultPingTimeout)
 	if c.Outbound.RootCAs == nil {
 		// Go reads the system's certificates once, at their first use. If there were no
-		// descriptor left then, no certificate would be valid until a restart.
-		_, _ = x509.SystemCertPool()
+		// descriptor left then, no certificate would be valid until a restart. The start does not
+		// wait for them: parsing takes some milliseconds.
+		go x509.SystemCertPool()
 	}
 	s := &Sender{config: c}
 	open := &connections{closeUnused: s.closeUnused}
