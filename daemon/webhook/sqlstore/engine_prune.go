@@ -74,10 +74,11 @@ func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) ([]deletion, d
 		r = delivery.Removed{Last: p.After}
 		scanned, hasOld := 0, false
 		lastID := int64(0)
+		var d deletion
+		var isExpired, isOld bool
+		fields := append(deletionFields(&d), &isExpired, &isOld) // of all rows: nearly all of them stay
 		for len(messages) < p.Limit && rows.Next() {
-			var d deletion
-			var isExpired, isOld bool
-			if err := rows.Scan(append(deletionFields(&d), &isExpired, &isOld)...); err != nil {
+			if err := rows.Scan(fields...); err != nil {
 				return err
 			}
 			scanned++
