@@ -271,7 +271,7 @@ type Prune struct {
 	Failed     time.Time // removes messages finally failed before; zero for none
 
 	// SkipBlocks continues at the next block of messages, some of which were added before Successful or
-	// Failed, or after Now: the clock was ahead when they were. The other blocks are not read.
+	// Failed, or well after Now: the clock was ahead when they were. The other blocks are not read.
 	SkipBlocks bool
 	Now        time.Time // by the clock of the store
 }

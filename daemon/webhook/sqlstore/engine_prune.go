@@ -51,17 +51,18 @@ func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed,
 // firstOfOldBlock returns the first ID of the next block that Prune does not skip; 0 if there is none.
 //
 // A message that was added while the clock was ahead may have been saved before. After its time has
-// come, it is found when its block is old: at most as late as the clock was ahead.
+// come, it is found when its block is old: at most as late as the clock was ahead. The margin of new
+// blocks is left out, or all messages of the last minute would be read again.
 func (e *Engine) firstOfOldBlock(ctx context.Context, p delivery.Prune) (int64, error) {
 	cutoff := p.Successful
 	if p.Failed.After(cutoff) {
 		cutoff = p.Failed
 	}
 	return e.queryInt(ctx, "finding old messages", `SELECT COALESCE(MIN(FirstID), 0) FROM whd.WH_MessageBlock
-WHERE LastID > @After AND (AddedSince < @Cutoff OR AddedUntil > @Now)`,
+WHERE LastID > @After AND (AddedSince < @Cutoff OR AddedUntil > @Ahead)`,
 		sql.Named("After", p.After),
 		sql.Named("Cutoff", appdb.Timestamp(cutoff)),
-		sql.Named("Now", appdb.Timestamp(p.Now)))
+		sql.Named("Ahead", appdb.Timestamp(p.Now.Add(marginAfter))))
 }
 
 // expired returns messages with an expired retention, from p.After on. The Removed has the ID of the

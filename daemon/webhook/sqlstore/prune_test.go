@@ -174,6 +174,7 @@ func pruningSkipsBlocks(t *testing.T, w *Store) {
 		rows         int
 	}{
 		{"young blocks", young, young, 0, 0},
+		{"new blocks, which end later", young, now.Add(marginAfter), 0, 0},
 		{"behind the blocks", hookNoon, young, 1 << 40, 0},
 		{"blocks of a clock that was ahead", young, ahead, 0, 1},
 		{"old blocks", hookNoon, young, 0, 1},
