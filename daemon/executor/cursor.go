@@ -215,8 +215,8 @@ func (p *pageRows) endOfPage(next []row.Cell) error {
 	return nil
 }
 
-// nullKey returns a field of the key that is null in a row, false if there is none. Before the first row, pageable has
-// looked for nulls in the first column of the index only.
+// nullKey returns a field of the key that is null in a row, false if there is none. Before the first
+// row, pageable has looked for nulls in the first column of the index only.
 func (p *pageRows) nullKey(cells []row.Cell) (int, bool) {
 	place := p.result.plan.Place
 	for _, field := range place.Unchecked {
