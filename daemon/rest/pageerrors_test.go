@@ -64,7 +64,8 @@ func TestErrorsOfFormsNameLabels(t *testing.T) {
 	c.do("GET /Pages/Why?Key="+long, "").wantMarked(t, "Key", "Key", long)
 }
 
-// TestErrorsOfFormsAreListedTogether checks that a form with several wrong values shows all errors at once.
+// TestErrorsOfFormsAreListedTogether checks that a form with several wrong values shows all errors at
+// once, but those of the condition, which is for the event.
 func TestErrorsOfFormsAreListedTogether(t *testing.T) {
 	p := newPortal(t)
 	admin, theirs := signIn(t, p.Instance), p.open()
@@ -80,11 +81,11 @@ func TestErrorsOfFormsAreListedTogether(t *testing.T) {
 		strings.Replace(edit, edge.PortalPath, "/Pages", 1): admin,
 	} {
 		refused := c.send(t, c.do("GET "+page, "").want(t, 200), append(wrong, "ReplaceHeaders", "1")...).want(t, 400)
-		for _, member := range []string{"URL", "EventName", "MaxPerMinute", "RetrySchedule", "Headers", "Where"} {
+		for _, member := range []string{"URL", "EventName", "MaxPerMinute", "RetrySchedule", "Headers"} {
 			refused.wantText(t, `<a href="#in-`+member+`">`)
 		}
 		listed := regexp.MustCompile(`<a href="#in-(\w+)">`).FindAllStringSubmatch(refused.body, -1)
-		if len(listed) != 6 || listed[0][1] != "URL" || listed[1][1] != "EventName" {
+		if len(listed) != 5 || listed[0][1] != "URL" || listed[1][1] != "EventName" {
 			t.Errorf("%s: the errors are not in the order of the form: %v", page, listed)
 		}
 	}

@@ -309,12 +309,10 @@ func (svc *Service) CheckAdded(n webhook.Subscription) error { return svc.checkA
 func (svc *Service) checkAdded(n *webhook.Subscription) error {
 	rules := svc.Rules()
 	pattern, patternErr := rules.Pattern(n.Pattern)
-	if patternErr == nil {
+	var whereErr error
+	if patternErr == nil { // the members of a condition depend on the event
 		n.Pattern = pattern
-	}
-	whereErr := rules.Check(n, false)
-	if patternErr != nil {
-		whereErr = aboutMembers(whereErr)
+		whereErr = rules.Check(n, false)
 	}
 	secret, secretErr := nextSecret("", n.Secret)
 	n.Secret = secret
@@ -389,11 +387,18 @@ func (svc *Service) CheckChange(
 	return fault.Join(svc.check(&c, by.Admin), svc.checkStored(ctx, subscriberGUID, g, requested))
 }
 
-// checkStored returns the errors of those members of a change that depend on the subscription.
+// checkStored returns the errors of those members of a change that depend on the subscription. With
+// an invalid event, a condition could only fail for it.
 func (svc *Service) checkStored(ctx context.Context, subscriber, g string, c SubscriptionChange) error {
 	stored, err := svc.store.Subscription(ctx, subscriber, g)
 	if err != nil {
 		return aboutMembers(err)
+	}
+	if c.Pattern != nil {
+		_, err := svc.Rules().Pattern(*c.Pattern)
+		if err != nil {
+			return c.checkRate(stored)
+		}
 	}
 	return aboutMembers(svc.checkChanged(stored, &c))
 }
@@ -437,10 +442,7 @@ func (svc *Service) change(
 // checkChanged validates the rate limit, the owner, the pattern and the condition that a subscription
 // would have after a change. A new condition is set in canonical form.
 func (svc *Service) checkChanged(sub webhook.Subscription, c *SubscriptionChange) error {
-	var rateErr error
-	if c.Limits != nil && !unchanged(c.MaxPerMinute, sub.MaxPerMinute) {
-		rateErr = c.Limits.CheckRate(*c.MaxPerMinute)
-	}
+	rateErr := c.checkRate(sub)
 	sub.Owner.Name = *c.Owner
 	if c.Pattern != nil {
 		sub.Pattern = *c.Pattern
@@ -454,6 +456,14 @@ func (svc *Service) checkChanged(sub webhook.Subscription, c *SubscriptionChange
 		c.Where = &sub.Where.Text
 	}
 	return fault.Join(rateErr, err)
+}
+
+// checkRate validates the rate limit that a subscription would have after a change.
+func (c *SubscriptionChange) checkRate(sub webhook.Subscription) error {
+	if c.Limits == nil || unchanged(c.MaxPerMinute, sub.MaxPerMinute) {
+		return nil
+	}
+	return c.Limits.CheckRate(*c.MaxPerMinute)
 }
 
 // check validates the members of a change that do not depend on the subscription, and sets the
