@@ -141,3 +141,21 @@ func TestFormsInUTF8(t *testing.T) {
 			wantText(t, "is not name=value in UTF-8")
 	}
 }
+
+// TestErrorsOfSubscriptionsAreTheirOwn checks that a condition is not blamed for a wrong event, and that
+// a missing member is reported once.
+func TestErrorsOfSubscriptionsAreTheirOwn(t *testing.T) {
+	c := asAdmin(t, daemontest.Start(t))
+	shop := read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
+	path := "/Webhooks/Subscribers/" + shop.RecID + "/Subscriptions"
+
+	wrong := `{"URL":"https://example.com/hook","EventName":"debtor.updatd","Where":{"Changed":["Name"]}}`
+	a := c.do("POST "+path, wrong).want(t, 400).wantText(t, "not a published event")
+	if strings.Contains(a.body, "Where") {
+		t.Errorf("with a wrong event: the condition is blamed: %s", a.body)
+	}
+	a = c.do("POST "+path, `{"Ordered":"x","IsEnabled":"x","RetrySchedule":"x","URL":"ftp://x"}`).want(t, 400)
+	if n := strings.Count(a.body, `"FieldName":"EventName"`); n != 1 {
+		t.Errorf("the missing event is reported %d times, want once: %s", n, a.body)
+	}
+}

@@ -163,6 +163,7 @@ func (f *Form) Done(x *edge.Context) error {
 
 // Check adds the problems that an operation would find in the members that have none so far, so that a
 // client can correct all at once. It does nothing if no member has a problem: the operation checks them.
+// It comes before Done, which returns the problems.
 func (f *Form) Check(check func() error) {
 	found := f.Fault()
 	if f.Err != nil || found == nil {
@@ -184,7 +185,7 @@ func (f *Form) Check(check func() error) {
 // Fault returns the errors of the members that have been read.
 func (f *Form) Fault() error {
 	if f.Wrong != nil {
-		fields := append(f.Wrong, f.Missing...)
+		fields := slices.Concat(f.Wrong, f.Missing)
 		return &fault.Error{Kind: fault.Invalid, Message: fault.InvalidMembers, Fields: fields}
 	}
 	if f.Missing != nil {
