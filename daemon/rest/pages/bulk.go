@@ -314,15 +314,15 @@ func (h bulk) act(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	if unchanged.changed() == 0 {
-		return a.doneBefore(x, s)
-	}
 	n := unchanged
 	if !a.isExact { // attempts may go on while the page is open
 		n, err = h.forecast(x, a, s.filters)
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	if unchanged.changed() == 0 {
+		return a.doneBefore(x, s)
 	}
 	if n.state != values.Get(memberState) {
 		return h.recount(x, a, s)
@@ -355,8 +355,8 @@ func (h bulk) recount(x *edge.Context, a bulkAction, s selection) error {
 // doneBefore shows that a form has no effect, since all of its messages have changed.
 func (a bulkAction) doneBefore(x *edge.Context, s selection) error {
 	c := a.confirmation(x, s, forecast{})
-	c.Error = &problem{Message: "This was done already: all of these messages have been changed or deleted" +
-		" since this page was opened. Nothing has been done now."}
+	c.Error = &problem{Message: "This was done already, or is no longer needed: all of these messages have been" +
+		" attempted, changed or deleted since this page was opened. Nothing has been done now."}
 	c.Effects = []string{"The list shows the messages as they are now."}
 	c.BackText = "Show the messages"
 	return c.show(x, http.StatusConflict)
