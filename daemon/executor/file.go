@@ -108,7 +108,13 @@ func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Se
 	if err != nil {
 		return nil, Classify(err)
 	}
-	s := &fileSession{ctx: ctx, file: f, source: f.table(kind), conn: conn}
+	s := &fileSession{
+		ctx:    ctx,
+		file:   f,
+		source: f.table(kind),
+		conn:   conn,
+		stop:   conn.InterruptOn(ctx),
+	}
 	s.dialect, err = f.dialectOf(conn, s.source)
 	if err != nil {
 		s.close()
@@ -143,7 +149,7 @@ type fileSession struct {
 	source  *fileTable
 	dialect *dialect.Dialect
 	conn    *sqlite.Conn
-	stop    func() // ends the watch of the last statement; nil before the first
+	stop    func() // ends the interrupts of statements
 	steps   int    // limit of limitSteps
 }
 
@@ -159,7 +165,7 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 	for i, a := range st.Args {
 		bindArg(stmt, i+1, a)
 	}
-	s.stop = s.conn.InterruptAfter(s.ctx, limit)
+	s.conn.InterruptAfter(s.ctx, limit) // until s.stop is called
 	rows := &fileRows{
 		session: s,
 		stmt:    stmt,
@@ -207,9 +213,7 @@ func (s *fileSession) totals() *totals { return s.file.remember }
 func (s *fileSession) content() string { return s.conn.LogState() }
 
 func (s *fileSession) close() {
-	if s.stop != nil {
-		s.stop()
-	}
+	s.stop()
 	s.file.Pool.Put(s.conn)
 }
 

@@ -26,8 +26,8 @@ type Options struct {
 	Pragmas     []string      // run in order on every connection, as "name = value"
 }
 
-// Conn is a connection. It must be used by one goroutine at a time; only Interrupt may be
-// called concurrently.
+// Conn is a connection. It must be used by one goroutine at a time; only Interrupt, Expired and the
+// function that ends interrupts may be called concurrently.
 type Conn struct {
 	tls   *libc.TLS
 	db    uintptr // *sqlite3, 0 once closed

@@ -18,7 +18,7 @@ type interrupts struct {
 	timer   *time.Timer
 	isSet   bool            // the timer will fire
 	ctx     context.Context // of the statements; nil while there are none
-	limit   time.Duration   // of a step; 0 for none
+	limit   time.Duration   // of a step; 0 for none; Step reads it without mu, since only its goroutine sets it
 	seen    int64           // value of steps at the last check, -1 before the first one
 	since   time.Time       // of the first check with this value
 	expired bool            // a step has been interrupted because of the limit
@@ -33,7 +33,9 @@ func (c *Conn) InterruptOn(ctx context.Context) (stop func()) { return c.Interru
 
 // InterruptAfter is InterruptOn that also interrupts a statement if one of its steps takes longer
 // than limit, which is noticed up to two intervals later. The time between the steps does not count.
-// A limit of 0 means no limit. Expired reports an interrupt by the limit.
+// A limit of 0 means no limit, and Exec has none. Expired reports an interrupt by the limit.
+//
+// It replaces the context and the limit of an earlier call; stop ends those of the last one.
 func (c *Conn) InterruptAfter(ctx context.Context, limit time.Duration) (stop func()) {
 	i := &c.interrupts
 	i.mu.Lock()
@@ -42,12 +44,14 @@ func (c *Conn) InterruptAfter(ctx context.Context, limit time.Duration) (stop fu
 	i.limit = limit
 	i.seen = -1
 	i.expired = false
-	mayInterrupt := limit > 0 || ctx.Done() != nil
-	if mayInterrupt && !i.isSet {
+	if i.mayInterrupt() && !i.isSet {
 		c.setTimer()
 	}
 	return c.stopInterrupts
 }
+
+// mayInterrupt reports whether there is anything to check.
+func (i *interrupts) mayInterrupt() bool { return i.ctx != nil && (i.limit > 0 || i.ctx.Done() != nil) }
 
 // setTimer makes the timer fire after the interval.
 func (c *Conn) setTimer() {
@@ -81,7 +85,7 @@ func (c *Conn) checkInterrupts() {
 	i := &c.interrupts
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.ctx == nil {
+	if !i.mayInterrupt() {
 		i.isSet = false
 		return
 	}
