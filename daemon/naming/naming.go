@@ -8,7 +8,8 @@ import (
 )
 
 // Problem returns why a name is not valid, empty if it is. A name is shown in lists, links, logs
-// and files: each must show the whole name, in one line, and nothing else.
+// and files: it must fit into one line, be visible, and change nothing around it. Names may still look
+// alike, as with letters of two alphabets.
 func Problem(name string) string {
 	switch {
 	case !utf8.ValidString(name):

@@ -97,11 +97,11 @@ func (b *Bodies) Read(x *Context) ([]byte, error) {
 		return nil, b.tooLarge(x)
 	}
 
-	in := x.Request.Body
-	if x.Request.ContentLength < 0 {
-		in = http.MaxBytesReader(x.Response.ResponseWriter, in, b.maxSize(x))
+	sent := x.Request.Body
+	if x.Request.ContentLength < 0 { // net/http reads no more than a known length
+		sent = http.MaxBytesReader(x.Response.ResponseWriter, sent, b.maxSize(x))
 	}
-	body, err := b.receive(x, in)
+	body, err := b.receive(x, sent)
 	if err != nil {
 		x.Response.Header().Set("Connection", "close") // the rest of the body is not read
 		return nil, b.readError(x, err)
@@ -126,7 +126,7 @@ func (b *Bodies) readError(x *Context, err error) error {
 }
 
 // receive reads a body in pieces. Memory for a piece is reserved after the previous
-// pieces have arrived; the Content-Length of the request is not trusted.
+// pieces have arrived: a Content-Length alone reserves none.
 func (b *Bodies) receive(x *Context, in io.Reader) ([]byte, error) {
 	r := &pacedReader{in: in, control: x.Response.Control, bodies: b, until: time.Now().Add(b.timeout)}
 	var pieces [][]byte
