@@ -136,7 +136,7 @@ func TestUnresponsiveServer(t *testing.T) {
 	expectWorking(t, i)
 	before := line.Made()
 	line.Freeze()
-	expectResponse(t, i, classes, 504, "exceeded its time limit")
+	expectResponse(t, i, classes, 504, "exceeded its time limit query.timeout")
 	if line.Made() != before {
 		t.Errorf("%d new connections: the query was retried", line.Made()-before)
 	}

@@ -286,7 +286,7 @@ var table = []Setting{
 		min:           int64(10 * time.Millisecond),
 		zeroUnlimited: true,
 		Live:          true,
-		Help:          "time limit for a query's SQL statement; 0: no limit",
+		Help:          "time limit for a query's SQL statement until its first row, and from one row to the next; 0: no limit",
 	},
 	{
 		Name:          "query.count_timeout",
@@ -295,7 +295,7 @@ var table = []Setting{
 		min:           int64(10 * time.Millisecond),
 		zeroUnlimited: true,
 		Live:          true,
-		Help:          "time limit for counting a Total; 0: no limit",
+		Help:          "time limit for counting a Total, and for computing functions in Include; 0: no limit",
 	},
 	{
 		Name:    "query.total_cache",

@@ -237,7 +237,7 @@ func (s *fileSession) classify(err error) error {
 
 func timeLimitError(err error) error {
 	return fault.Wrap(err, fault.Timeout,
-		"the query exceeded its time limit; request fewer rows or fields, or filter by an indexed field")
+		"the query exceeded its time limit query.timeout; request fewer rows or fields, or filter by an indexed field")
 }
 
 // fileRows steps through a statement. Its cells point into SQLite's memory.

@@ -285,7 +285,7 @@ func (r *Result) executeCount(st query.Statement) (n int64, err error) {
 		return n, err
 	}
 	err = readRow(r.session, st, r.limits().Count, func(cells []row.Cell) { n = cells[0].Int })
-	return n, err
+	return n, countLimitError(err)
 }
 
 // aggregates adds the values of the functions of Include.
@@ -324,7 +324,16 @@ func (r *Result) compute(plan *query.Plan) (computed []Meta, readable bool, err 
 			}
 		}
 	})
-	return computed, readable, err
+	return computed, readable, countLimitError(err)
+}
+
+// countLimitError returns the error of a statement that is limited by query.count_timeout.
+func countLimitError(err error) error {
+	if !fault.Is(err, fault.Timeout) {
+		return err
+	}
+	return fault.Wrap(err, fault.Timeout, "counting the rows, or computing Include, exceeded the time limit query.count_timeout; "+
+		"request neither, or filter by an indexed field")
 }
 
 // readRow runs a statement of one row, and calls read with it.
