@@ -2,11 +2,13 @@ package rest_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // repeats is a daemon with a subscription to debtor.created, and an administrator at its pages.
@@ -115,6 +117,38 @@ func TestFormsAddSubscribersOnce(t *testing.T) {
 	list := c.do("GET /Pages/Subscribers", "").want(t, 200)
 	if n := strings.Count(list.body, `<tr><th scope="row"`); n != 2 {
 		t.Errorf("there are %d subscribers, want 2", n)
+	}
+}
+
+// TestFormsSentAtOnceActOnce sends forms several times at the same time: those that add something, and
+// the one that replaces a secret, which each response would show another one of.
+func TestFormsSentAtOnceActOnce(t *testing.T) {
+	p := newPortal(t)
+	admin, theirs := signIn(t, p.Instance), p.open()
+	p.subscribe(theirs, "debtor.created")
+	subscription := admin.do("GET /Pages/Subscriptions", "").want(t, 200).link(t, "debtor.created")
+	subscribe := []string{"URL", "https://example.com/hook", "EventName", "debtor.updated"}
+	for page, c := range map[string]struct {
+		client
+		inputs []string
+		want   int // status of the form that acts
+	}{
+		"/Pages/Subscribers/New":         {admin, []string{"Name", "Acme"}, 303},
+		"/Pages/Subscribers/1/Subscribe": {admin, subscribe, 201},
+		edge.PortalPath + "/Subscribe":   {theirs, subscribe, 201},
+		subscription + "/Do/Rotate":      {admin, nil, 200},
+	} {
+		form := c.do("GET "+page, "").want(t, 200)
+		var statuses [4]int
+		var sent sync.WaitGroup
+		for i := range statuses {
+			sent.Go(func() { statuses[i] = c.send(t, form, c.inputs...).status })
+		}
+		sent.Wait()
+		slices.Sort(statuses[:])
+		if want := [4]int{c.want, 409, 409, 409}; statuses != want {
+			t.Errorf("%s: forms sent at once return %v, want %v", page, statuses, want)
+		}
 	}
 }
 

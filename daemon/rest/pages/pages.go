@@ -64,7 +64,7 @@ type Response struct {
 // Routes returns the routes of the pages. None of them is an operation: programs call the API.
 func Routes(c Config) []edge.Route {
 	api := client{c.API}
-	return slices.Concat(
+	return oneByOne(slices.Concat(
 		start{api, c}.routes(),
 		messages{everyone(api)}.routes(),
 		bulk{api}.routes(),
@@ -76,7 +76,7 @@ func Routes(c Config) []edge.Route {
 		keys{api}.routes(),
 		service{api}.routes(),
 		trials{api, c.Tries}.routes(),
-	)
+	))
 }
 
 // Paths of the pages.

@@ -88,7 +88,7 @@ func PortalRoutes(c Config) []edge.Route {
 		routes[i].Portal = true
 		routes[i].Webhooks = true
 	}
-	return routes
+	return oneByOne(routes)
 }
 
 // message returns a page about messages that shows those of the visitor.
