@@ -54,9 +54,9 @@ func TestLimitIsOfOneStep(t *testing.T) {
 	} {
 		i := interrupts{limit: limit, seen: -1}
 		isOver := false
-		for _, at := range c.checks {
-			i.steps.Store(at.steps)
-			isOver = i.isOver(start.Add(at.after))
+		for _, check := range c.checks {
+			i.steps.Store(check.steps)
+			isOver = i.isOver(start.Add(check.after))
 		}
 		if isOver != c.want {
 			t.Errorf("%s: over the limit is %v, want %v", c.name, isOver, c.want)

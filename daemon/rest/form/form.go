@@ -165,11 +165,11 @@ func (f *Form) Done(x *edge.Context) error {
 // client can correct all at once. It does nothing if no member has a problem: the operation checks them.
 // It comes before Done, which returns the problems.
 func (f *Form) Check(check func() error) {
-	found := f.Fault()
-	if f.Err != nil || found == nil {
+	problems := f.Fault()
+	if f.Err != nil || problems == nil {
 		return
 	}
-	reported := fault.From(found).Fields
+	reported := fault.From(problems).Fields
 	err := check()
 	if !fault.Is(err, fault.Invalid) {
 		return
