@@ -22,16 +22,7 @@ func TestBillsSQLite(t *testing.T) {
 	erptest.Bills(t, func(t *testing.T) func() *storage.Store {
 		dir := t.TempDir()
 		return func() *storage.Store {
-			s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 4})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-			return s
+			return storagetest.Open(t, storage.Config{Dir: dir})
 		}
 	})
 }
