@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/client/backoff"
 )
 
 // Daemons that start at the same time migrate the same schema on SQL Server, and
@@ -58,7 +58,7 @@ func (l *lease) acquire(ctx context.Context) error {
 		if err != nil || acquired {
 			return err
 		}
-		if err := executor.Sleep(ctx, leaseRetryInterval); err != nil {
+		if err := backoff.Sleep(ctx, leaseRetryInterval); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ WHERE ID = 1 AND (` + condition + `)`
 // it calls lose.
 func (l *lease) renew(ctx context.Context, lose context.CancelCauseFunc) {
 	expiry := time.Now().Add(l.duration)
-	for executor.Sleep(ctx, l.renewInterval) == nil {
+	for backoff.Sleep(ctx, l.renewInterval) == nil {
 		now := time.Now()
 		held, err := l.tryAcquire(ctx, `Holder = @Holder`)
 		if held && err == nil {

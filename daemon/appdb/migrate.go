@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -377,7 +378,7 @@ func ensure(ctx context.Context, db *DB, exists func() (bool, error), text strin
 		if failed == nil {
 			return nil
 		}
-		if err := executor.Sleep(ctx, leaseRetryInterval); err != nil {
+		if err := backoff.Sleep(ctx, leaseRetryInterval); err != nil {
 			return err
 		}
 	}

@@ -150,13 +150,13 @@ var edges = map[string][]string{
 	"daemon/sqlite":   {"client/record", "client/wire", "daemon/row", "daemon/tsql"},
 	"daemon/mssql":    {"client/record", "client/wire", "daemon/row"},
 	"daemon/backup":   {"daemon/datadir", "daemon/sqlite"},
-	"daemon/executor": slices.Concat(plain, engines, []string{"daemon/bounded", "daemon/tsql"}),
+	"daemon/executor": slices.Concat(plain, engines, []string{"client/backoff", "daemon/bounded", "daemon/tsql"}),
 	"daemon/erp":      slices.Concat(plain, engines, []string{"daemon/executor", "daemon/tsql"}),
 	"daemon/erp/source": slices.Concat(plain, engines, []string{
 		"daemon/changes", "daemon/erp", "daemon/executor",
 	}),
 	"daemon/appdb": slices.Concat(plain, engines, []string{
-		"daemon/account", "daemon/audit", "daemon/datadir", "daemon/executor",
+		"client/backoff", "daemon/account", "daemon/audit", "daemon/datadir", "daemon/executor",
 	}),
 
 	"daemon/requestlog/sqlstore": slices.Concat(plain, engines, []string{
@@ -340,6 +340,7 @@ var edges = map[string][]string{
 		"daemon/storage", "daemon/webhook", "daemon/webhook/sender",
 	}),
 	"daemon/prove": slices.Concat(plain, engines, []string{
+		"client/backoff",
 		"client/check",
 		"daemon/appdb",
 		"daemon/audit",

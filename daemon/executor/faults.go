@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -131,17 +132,7 @@ func Retry(ctx context.Context, retryable func(error) bool, work func(context.Co
 // Backoff waits for a random time, longer after more attempts, or until ctx is done; then
 // it returns the error of ctx.
 func Backoff(ctx context.Context, attempt int) error {
-	return Sleep(ctx, rand.N(time.Duration(attempt)*retryDelay))
-}
-
-// Sleep waits for d or until ctx is done; then it returns the error of ctx.
-func Sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return backoff.Sleep(ctx, rand.N(time.Duration(attempt)*retryDelay))
 }
 
 // IsDeadlock reports whether the server rolled back the transaction to resolve a

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/client/check"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/dialect"
-	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
 )
@@ -188,7 +188,7 @@ func (p *reader) ends(ctx context.Context, after time.Duration, stop func()) (st
 
 	defer p.conn.Abort() // releases the lock
 	for {
-		if err := executor.Sleep(p.ctx, pollInterval); err != nil {
+		if err := backoff.Sleep(p.ctx, pollInterval); err != nil {
 			return "", err
 		}
 		isFree, err := p.lock(name)
