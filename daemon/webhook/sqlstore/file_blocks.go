@@ -3,7 +3,7 @@ package sqlstore
 import "fmt"
 
 // blockSize is the number of IDs of a block, see WH_EventBlock.
-const blockSize = 256
+const blockSize = 128
 
 // maxNamed is the maximum number of messages that are added to their blocks at a time. It exceeds
 // maxUncounted, so that the messages before the migration are added as well.

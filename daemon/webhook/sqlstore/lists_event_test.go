@@ -42,6 +42,37 @@ SELECT DISTINCT e.EventName, m.ID / %d FROM SY_WebhookMessage m JOIN WH_Event e 
 	}
 }
 
+// TestSmallerBlocks checks that the migration to blocks of fewer IDs has the events of all messages
+// that were in a block, and of no others.
+func TestSmallerBlocks(t *testing.T) {
+	const lastWithLargerBlocks, largerBlock, messages, unnamed = 25, 256, 1000, 10
+	db, _ := createVersion(t, lastWithLargerBlocks)
+	exec := func(statement string, args ...any) {
+		t.Helper()
+		if _, err := db.Exec(t.Context(), fmt.Sprintf(statement, args...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
+INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
+SELECT n, '', CASE WHEN n %% 300 = 0 THEN 'rare' ELSE 'common' END, '', '' FROM numbers`, messages)
+	exec(`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
+	AddedDateTime, LastSavedDateTime, MadeByAdmin)
+SELECT EventID, EventID, EventID, 1, 1, '', 1, 1, '', '', 0 FROM WH_Event`)
+	exec(`INSERT INTO WH_EventBlock (EventName, Block)
+SELECT DISTINCT EventName, EventID / %d FROM WH_Event WHERE EventID <= %d`, largerBlock, messages-unnamed)
+	exec(`UPDATE WH_Number SET Next = %d WHERE Name = 'NamedMessage'`, messages-unnamed)
+
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expectNamed(t, db, unnamed)
+	got := mustText(t, db, `SELECT group_concat(Block) FROM WH_EventBlock WHERE EventName = 'rare'`)
+	if want := fmt.Sprintf("%d,%d,%d", 300/blockSize, 600/blockSize, 900/blockSize); got != want {
+		t.Errorf("the rare event is in the blocks %s, want %s", got, want)
+	}
+}
+
 // comparePagesOfEvent compares pages of an event, in both orders and from several IDs on.
 func comparePagesOfEvent(t *testing.T, w *Store, event string) {
 	t.Helper()

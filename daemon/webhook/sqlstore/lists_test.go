@@ -243,7 +243,15 @@ type countedFile struct {
 // openUncounted creates a file of the last version without the numbers of messages.
 func openUncounted(t *testing.T) countedFile {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), appdb.FileName)
+	const lastWithoutNumbers = 11
+	db, path := createVersion(t, lastWithoutNumbers)
+	return countedFile{t: t, db: db, path: path}
+}
+
+// createVersion creates a file with the tables of an earlier version.
+func createVersion(t *testing.T, version int64) (db *appdb.DB, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), appdb.FileName)
 	db, err := appdb.OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -253,11 +261,10 @@ func openUncounted(t *testing.T) countedFile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const lastWithoutNumbers = 11
-	if _, err := provider.UpTo(t.Context(), lastWithoutNumbers); err != nil {
+	if _, err := provider.UpTo(t.Context(), version); err != nil {
 		t.Fatal(err)
 	}
-	return countedFile{t: t, db: db, path: path}
+	return db, path
 }
 
 func (f countedFile) exec(statement string) {
