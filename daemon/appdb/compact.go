@@ -45,12 +45,12 @@ func checkSpace(dir, path string, needed int64) error {
 	if free >= needed {
 		return nil
 	}
-	return fmt.Errorf("compacting %s needs %d MB of free disk space, but only %d MB are free: "+
+	return fmt.Errorf("compacting %s needs %d MiB of free disk space, but only %d MiB are free: "+
 		"free some space or move the directory to a larger disk",
-		path, needed/megabyte+1, free/megabyte)
+		path, needed/mebibyte+1, free/mebibyte)
 }
 
-const megabyte = 1 << 20
+const mebibyte = 1 << 20
 
 // vacuum rewrites a file, with temporary files in a directory.
 func vacuum(ctx context.Context, dir, path string) error {

@@ -33,11 +33,11 @@ func Size(n int) string {
 		return fmt.Sprintf("%d B", n)
 	}
 	const shownAsNext = 1023.95 // from this number on, one decimal would round to 1024.0
-	kilobytes := float64(n) / (1 << 10)
-	if kilobytes < shownAsNext {
-		return fmt.Sprintf("%.1f KB", kilobytes)
+	kibibytes := float64(n) / (1 << 10)
+	if kibibytes < shownAsNext {
+		return fmt.Sprintf("%.1f KiB", kibibytes)
 	}
-	return fmt.Sprintf("%.1f MB", kilobytes/(1<<10))
+	return fmt.Sprintf("%.1f MiB", kibibytes/(1<<10))
 }
 
 // ticksPerMilli is the number of ticks of a TimeSpan in a millisecond.

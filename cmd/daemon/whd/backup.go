@@ -164,11 +164,11 @@ func (p backups) compact(c *urfave.Context) (err error) {
 // sizeText formats the size of a file, of at least one byte.
 func sizeText(size int64) string {
 	const (
-		kilobyte = 1 << 10
-		megabyte = 1 << 20
+		kibibyte = 1 << 10
+		mebibyte = 1 << 20
 	)
-	if size < megabyte {
-		return fmt.Sprintf("%d KB", (size+kilobyte-1)/kilobyte)
+	if size < mebibyte {
+		return fmt.Sprintf("%d KiB", (size+kibibyte-1)/kibibyte)
 	}
-	return fmt.Sprintf("%.1f MB", float64(size)/megabyte)
+	return fmt.Sprintf("%.1f MiB", float64(size)/mebibyte)
 }
