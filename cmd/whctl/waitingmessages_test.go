@@ -10,12 +10,13 @@ import (
 )
 
 // TestWaitingMessages checks that the next try of a message is the reason if it is due and not sent:
-// its endpoint requested a wait, a rate limit delays it, or it is held.
+// its endpoint requested a wait or fails, a rate limit delays it, or it is held.
 func TestWaitingMessages(t *testing.T) {
 	const (
 		waits = `"WaitUntilDateTime":"/Date(1783502531000+0000)/"` // 12 minutes later
 		rates = `"RateUntilDateTime":"/Date(1783501814000+0000)/"` // 3 seconds later
 		holds = `"HeldEvents":["inventory.updated"]`
+		fails = `"Breaker":"open","NextProbeDateTime":"/Date(1783501871000+0000)/"` // a minute later
 	)
 	const limited = "rate limit, next in 3s"
 	nextTries := []string{"messages", "list", "--fields", "NextAttemptDateTime"}
@@ -29,6 +30,7 @@ func TestWaitingMessages(t *testing.T) {
 		{holds, map[string]int{" held ": 2, " due": 0, "until": 0}, []string{"messages", "list"}},
 		{rates, map[string]int{limited: 1, " due": 0, "in 5m": 1}, []string{"messages", "list"}},
 		{rates, map[string]int{limited: 1}, []string{"subscriptions", "list"}},
+		{fails, map[string]int{"breaker open": 1, " due": 0, "in 5m": 1}, []string{"messages", "list"}},
 		{`"Pending":1`, map[string]int{" due ": 1, "in 5m": 1, "until": 0}, []string{"messages", "list"}},
 		{waits, map[string]int{waiting: 2, "due": 0}, nextTries},
 		{holds, map[string]int{"held": 2, "due": 0}, nextTries},

@@ -140,7 +140,11 @@ func showNextTry(s Screen, values []string, queueOf func(subscriptionID string) 
 	}
 	wait := time.Time(queue.WaitUntilDateTime)
 	rate := time.Time(queue.RateUntilDateTime)
+	probe := time.Time(queue.NextProbeDateTime)
 	due, _ := timeOf(values[0]) // before any other time if the message is not scheduled
+	if queue.Breaker == wire.BreakerOpen && !due.After(later(s.Now, probe)) {
+		return problemCells[isOpen]
+	}
 	if !wait.IsZero() && !due.After(wait) {
 		return cell{s.RequestedWait(wait), theme.Warning}
 	}
@@ -148,6 +152,14 @@ func showNextTry(s Screen, values []string, queueOf func(subscriptionID string) 
 		return s.rateLimit(rate)
 	}
 	return showDue(s, values[:1])
+}
+
+// later returns the later one of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // rateLimit describes a queue with messages that its rate limit delays until a time.

@@ -115,8 +115,8 @@ func MessageStatus(queueOf func(subscriptionID string) wire.Queue) Formatter {
 }
 
 // NextTry returns a formatter that is like Due, but shows which messages wait although they are
-// due: messages that are held, messages to an endpoint that requested a wait, and those that a rate
-// limit delays. Its fields are the time, and the fields of MessageStatus.
+// due: messages that are held, messages to an endpoint that requested a wait or fails, and those that
+// a rate limit delays. Its fields are the time, and the fields of MessageStatus.
 func NextTry(queueOf func(subscriptionID string) wire.Queue) Formatter {
 	f := Due
 	f.show = func(s Screen, values []string) cell { return showNextTry(s, values, queueOf) }
