@@ -45,11 +45,24 @@ func (c *Cast) event(kind, text string) {
 // axis matches the time axis of the home screen after the replacement of times.
 var axis = regexp.MustCompile(`14:02( {15})14:02( {15})14:02`)
 
+// shortGap and longGap match the time between two attempts, which the service makes at its own pace:
+// with one digit, or with two and the text up to the blanks that fill the line.
+var (
+	shortGap = regexp.MustCompile(`(✗(?:\{[0-9;]*\})*) \d[smh](\{|  )`)
+	longGap  = regexp.MustCompile(`(✗(?:\{[0-9;]*\})*) \d\d[smh]((?:\{|  ).*? {3})`)
+)
+
+// screen returns the screen with the same times in each run.
+func (c *Cast) screen() string {
+	text := axis.ReplaceAllString(c.render("colour"), "13:03${1}13:23${2}13:43")
+	text = shortGap.ReplaceAllString(text, "${1} 0s${2}")
+	return longGap.ReplaceAllString(text, "${1} 0s${2} ")
+}
+
 // Show records the lines that have changed, and shows them for some time.
 func (c *Cast) Show(hold time.Duration) {
 	var changed strings.Builder
-	text := axis.ReplaceAllString(c.render("colour"), "13:03${1}13:23${2}13:43")
-	lines := strings.Split(styled.ReplaceAllString(joinSpans(text), "\x1b[${1}m"), "\n")
+	lines := strings.Split(styled.ReplaceAllString(joinSpans(c.screen()), "\x1b[${1}m"), "\n")
 	for i, line := range lines {
 		if i >= len(c.lines) || c.lines[i] != line {
 			fmt.Fprintf(&changed, "\x1b[%d;1H%s", i+1, line)

@@ -153,19 +153,10 @@ func (d *Driver) render(appearance string) string {
 			return p.replacement[:min(len(original), len(p.replacement))]
 		})
 	}
-	text = attemptGap.ReplaceAllStringFunc(text, func(original string) string {
-		parts := attemptGap.FindStringSubmatch(original)
-		sign, gap, rest := parts[1], parts[2], parts[3]
-		return sign + " 0s" + rest + strings.Repeat(" ", len(gap)-len("0s"))
-	})
 	return cutPort.ReplaceAllStringFunc(text, func(port string) string {
 		return digit.ReplaceAllString(port, "0")
 	})
 }
-
-// attemptGap matches the time between two attempts and, in which the width of the line is kept, the
-// rest of the line up to blanks.
-var attemptGap = regexp.MustCompile(`(✗(?:\{[0-9;]*\})*) (\d+[smh])((?:\{[0-9;]*\})*  [^\n]*? {3})`)
 
 // cutPort matches the port of an address that is truncated in the middle, and digit its digits.
 var (
