@@ -335,7 +335,7 @@ func TestCheckForecast(t *testing.T) {
 		"[IN_Colours]\ncapture = \"asked\"\nignore = [\"Description\"]\n": {
 			"0",
 			"ok",
-			" MiB per sweep, 0 MiB of shadow, a sweep every 2m0s at changes.share 0.1; without Description: it is in ignore",
+			" KiB of shadow, a sweep every 2m0s at changes.share 0.1; without Description: it is in ignore",
 		},
 		"[V]\nsource = \"INMGT020POQty\"\ncapture = \"asked\"\n[V.fields]\nInventoryID = \"string\"\n": {
 			"1",

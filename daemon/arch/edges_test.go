@@ -334,7 +334,7 @@ var edges = map[string][]string{
 		"daemon/spill", "daemon/webhook",
 	},
 	"daemon/preflight": slices.Concat(plain, engines, []string{
-		"client/check", "daemon/account", "daemon/appdb", "daemon/backup",
+		"client/check", "client/display", "daemon/account", "daemon/appdb", "daemon/backup",
 		"daemon/changes", "daemon/config", "daemon/datadir",
 		"daemon/descriptors", "daemon/erp", "daemon/erp/source",
 		"daemon/storage", "daemon/webhook", "daemon/webhook/sender",

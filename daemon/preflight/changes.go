@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/check"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/changes"
 	"github.com/bizhook/whd/daemon/erp/source"
@@ -229,7 +230,7 @@ func (f forecast) text(interval time.Duration, share float64) string {
 	if f.rows >= 0 {
 		text = fmt.Sprintf("about %d rows, %s per sweep, %s of shadow,"+
 			" a sweep every %v at changes.share %g",
-			f.rows, roundSize(f.size), roundSize(f.shadow), interval.Round(time.Second), share)
+			f.rows, display.Size(f.size), display.Size(f.shadow), interval.Round(time.Second), share)
 	}
 	if f.table.Pollable {
 		text += "; polled by " + f.kind.Stamp

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/check"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/descriptors"
 )
@@ -42,11 +43,11 @@ func checkDirectory(_ context.Context, r *run) (results []check.Result) {
 	case err != nil:
 		results = append(results, result(check.Warning, "cannot determine the free space in %s: %v", dir, err)...)
 	case free < minFree && !r.config.Store.OnServer():
-		results = append(results, result(check.Failed, "only %s are free in %s", roundSize(free), dir)...)
+		results = append(results, result(check.Failed, "only %s are free in %s", display.Size(free), dir)...)
 	case free < lowFree:
-		results = append(results, result(check.Warning, "only %s are free in %s", roundSize(free), dir)...)
+		results = append(results, result(check.Warning, "only %s are free in %s", display.Size(free), dir)...)
 	case results == nil:
-		results = result(check.OK, "%s, %s free", dir, roundSize(free))
+		results = result(check.OK, "%s, %s free", dir, display.Size(free))
 	}
 	return results
 }
@@ -73,14 +74,6 @@ func writable(dir string) error {
 		return err
 	}
 	return errors.Join(file.Close(), os.Remove(file.Name()))
-}
-
-// roundSize formats a size in MiB or GiB.
-func roundSize(bytes int64) string {
-	if bytes < 1<<30 {
-		return fmt.Sprintf("%d MiB", bytes>>20)
-	}
-	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
 }
 
 // checkDescriptors warns about a low limit of open files. It checks the limit of this process,

@@ -28,17 +28,7 @@ func Took(d time.Duration) string {
 }
 
 // Size formats a number of bytes.
-func Size(n int) string {
-	if n < 1<<10 {
-		return fmt.Sprintf("%d B", n)
-	}
-	const shownAsNext = 1023.95 // from this number on, one decimal would round to 1024.0
-	kibibytes := float64(n) / (1 << 10)
-	if kibibytes < shownAsNext {
-		return fmt.Sprintf("%.1f KiB", kibibytes)
-	}
-	return fmt.Sprintf("%.1f MiB", kibibytes/(1<<10))
-}
+func Size(n int) string { return display.Size(int64(n)) }
 
 // ticksPerMilli is the number of ticks of a TimeSpan in a millisecond.
 const ticksPerMilli = 10_000

@@ -64,12 +64,4 @@ func TestShortNumbers(t *testing.T) {
 			t.Errorf("the duration %v is %q, want %q", d, got, want)
 		}
 	}
-	for n, want := range map[int]string{
-		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 4198: "4.1 KiB",
-		1048500: "1023.9 KiB", 1048575: "1.0 MiB", 3 << 20: "3.0 MiB",
-	} {
-		if got := ui.Size(n); got != want {
-			t.Errorf("%d bytes are %q, want %q", n, got, want)
-		}
-	}
 }

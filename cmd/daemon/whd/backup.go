@@ -9,6 +9,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/appdb"
@@ -150,7 +151,7 @@ func (p backups) compact(c *urfave.Context) (err error) {
 			continue // the file is missing or empty
 		}
 		compacted++
-		_, err = fmt.Fprintf(p.Stdout, "%s: %s -> %s\n", f.Name, sizeText(before), sizeText(after))
+		_, err = fmt.Fprintf(p.Stdout, "%s: %s -> %s\n", f.Name, display.Size(before), display.Size(after))
 		if err != nil {
 			return err
 		}
@@ -159,16 +160,4 @@ func (p backups) compact(c *urfave.Context) (err error) {
 		return fmt.Errorf("%s contains no store; set --data-dir to the directory of one", conf.DataDir)
 	}
 	return nil
-}
-
-// sizeText formats the size of a file, of at least one byte.
-func sizeText(size int64) string {
-	const (
-		kibibyte = 1 << 10
-		mebibyte = 1 << 20
-	)
-	if size < mebibyte {
-		return fmt.Sprintf("%d KiB", (size+kibibyte-1)/kibibyte)
-	}
-	return fmt.Sprintf("%.1f MiB", float64(size)/mebibyte)
 }

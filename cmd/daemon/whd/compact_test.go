@@ -37,7 +37,7 @@ func newSparseStore(t *testing.T) dataDir {
 func TestCompactShrinksStore(t *testing.T) {
 	d := newSparseStore(t)
 	got := d.run(0, "", "compact").stdout
-	want := regexp.MustCompile(`(?m)^records.db: \d+ KiB -> \d+ KiB\nwhd.db: [3-5]\.\d MiB -> \d+ KiB\n$`)
+	want := regexp.MustCompile(`(?m)^records.db: [\d.]+ KiB -> [\d.]+ KiB\nwhd.db: [3-5]\.\d MiB -> [\d.]+ KiB\n$`)
 	if !want.MatchString(got) {
 		t.Errorf("compact printed\n%s\nwant\n%s", got, want)
 	}
@@ -103,19 +103,6 @@ func TestCompactNeedsAStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.runSteps(want)
-}
-
-func TestSizes(t *testing.T) {
-	for size, want := range map[int64]string{
-		1:         "1 KiB",
-		40 << 10:  "40 KiB",
-		4_200_000: "4.0 MiB",
-		3 << 30:   "3072.0 MiB",
-	} {
-		if got := sizeText(size); got != want {
-			t.Errorf("%d bytes: got %s, want %s", size, got, want)
-		}
-	}
 }
 
 // TestCompactRefusesANewerStore checks that a store that a newer program has changed stays as it
