@@ -25,6 +25,8 @@ const (
 	listFailed        = 100 // of any number of messages
 	listOfKey         = 20  // with the same key
 	listOfRareEvent   = 10  // of any number of messages
+
+	eventBlock = 128 // IDs, as blockSize of package sqlstore
 )
 
 // listsVariable is the number of messages of the last step, a power of ten from
@@ -324,7 +326,7 @@ ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messag
 SELECT ID, 1, RecID, 1, 0, 200, 'OK', 10000, LastSavedDateTime
 FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d`, first, last)
 	blocks := fmt.Sprintf(`INSERT OR IGNORE INTO WH_EventBlock (EventName, Block)
-SELECT DISTINCT '%s', ID / 128 FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d`, event(0), first, last)
+SELECT DISTINCT '%s', ID / %d FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d`, event(0), eventBlock, first, last)
 	periods := fmt.Sprintf(messageBlocks, "", first, last)
 	h.change(b, events, messages, attempts, counts, blocks, periods,
 		fmt.Sprintf(`UPDATE WH_Number SET Next = 1000 + %d WHERE Name IN ('CountedMessage', 'NamedMessage')`, last),
@@ -426,7 +428,7 @@ UPDATE WH_Event SET EventName = '%s' WHERE EventID IN (SELECT 1001 + n * %d FROM
 			listOfRareEvent-1, event(1), interval),
 		fmt.Sprintf(`DELETE FROM WH_EventBlock WHERE EventName = '%s'`, event(1)),
 		fmt.Sprintf(`INSERT OR IGNORE INTO WH_EventBlock (EventName, Block)
-SELECT EventName, EventID / 128 FROM WH_Event WHERE EventName = '%s'`, event(1)))
+SELECT EventName, EventID / %d FROM WH_Event WHERE EventName = '%s'`, eventBlock, event(1)))
 }
 
 // change runs statements on the tables.

@@ -2,7 +2,10 @@ package sqlstore
 
 import "fmt"
 
-// blockSize is the number of IDs of a block, see WH_EventBlock.
+// blockSize is the number of IDs of a block, see WH_EventBlock. A list of the newest messages of a rare
+// event reads as many others for each of them, while the messages of many events in turn need more
+// rows in smaller blocks: with 100 events, one for two messages in place of one for three. Tables
+// have ID / blockSize, so another size needs a migration like 00026_smallerblocks.sql.
 const blockSize = 128
 
 // maxNamed is the maximum number of messages that are added to their blocks at a time. It exceeds

@@ -14,18 +14,18 @@ import (
 )
 
 // TestMessagesOfEvents compares pages of messages of an event with the pages that are read without
-// blocks: while some messages are in no block yet, and when all are.
+// blocks: while some messages are in no block yet, and when all are. Each event has several messages.
 func TestMessagesOfEvents(t *testing.T) {
-	const messages = 3 * blockSize
+	const messages, events = 12 * blockSize, 700
 	w := openedHooks(t, filepath.Join(t.TempDir(), appdb.FileName))
 	sub, _ := subscribed(t, w)
 	w.mustExec(t, fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
 INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
 	AddedDateTime, LastSavedDateTime, MadeByAdmin)
-SELECT n, n, n %% 700, 1, %d, '', 1, 1, '', '', 0 FROM numbers`, messages, sub.ID))
-	w.mustExec(t, `WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 699)
+SELECT n, n, n %% %d, 1, %d, '', 1, 1, '', '', 0 FROM numbers`, messages, events, sub.ID))
+	w.mustExec(t, fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
 INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
-SELECT n, '', CASE WHEN n % 100 = 0 THEN 'Rare' WHEN n = 50 THEN 'rare ' ELSE 'common' END, '', '' FROM numbers`)
+SELECT n, '', CASE WHEN n %% 100 = 0 THEN 'Rare' WHEN n = 50 THEN 'rare ' ELSE 'common' END, '', '' FROM numbers`, events-1))
 
 	for _, named := range []int{0, 1, blockSize - 1, blockSize, messages} {
 		w.mustExec(t, `DELETE FROM WH_EventBlock`)
@@ -43,33 +43,51 @@ SELECT DISTINCT e.EventName, m.ID / %d FROM SY_WebhookMessage m JOIN WH_Event e 
 }
 
 // TestSmallerBlocks checks that the migration to blocks of fewer IDs has the events of all messages
-// that were in a block, and of no others.
+// that were in a block, and of no others. The rare event of the last ones is in no block.
 func TestSmallerBlocks(t *testing.T) {
-	const lastWithLargerBlocks, largerBlock, messages, unnamed = 25, 256, 1000, 10
+	const (
+		lastWithLargerBlocks = 25
+		largerBlock          = 256
+		messages             = 1200
+		named                = 850
+	)
 	db, _ := createVersion(t, lastWithLargerBlocks)
-	exec := func(statement string, args ...any) {
-		t.Helper()
-		if _, err := db.Exec(t.Context(), fmt.Sprintf(statement, args...)); err != nil {
+	for _, statement := range []string{
+		fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
+INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
+SELECT n, '', IIF(n IN (300, 600, 900), 'rare', 'common'), '', '' FROM numbers`, messages),
+		`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
+	AddedDateTime, LastSavedDateTime, MadeByAdmin)
+SELECT EventID, EventID, EventID, 1, 1, '', 1, 1, '', '', 0 FROM WH_Event`,
+		fmt.Sprintf(`INSERT INTO WH_EventBlock (EventName, Block)
+SELECT DISTINCT EventName, EventID / %d FROM WH_Event WHERE EventID <= %d`, largerBlock, named),
+		fmt.Sprintf(`UPDATE WH_Number SET Next = %d WHERE Name = 'NamedMessage'`, named),
+	} {
+		if _, err := db.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
-	exec(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
-INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
-SELECT n, '', CASE WHEN n %% 300 = 0 THEN 'rare' ELSE 'common' END, '', '' FROM numbers`, messages)
-	exec(`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
-	AddedDateTime, LastSavedDateTime, MadeByAdmin)
-SELECT EventID, EventID, EventID, 1, 1, '', 1, 1, '', '', 0 FROM WH_Event`)
-	exec(`INSERT INTO WH_EventBlock (EventName, Block)
-SELECT DISTINCT EventName, EventID / %d FROM WH_Event WHERE EventID <= %d`, largerBlock, messages-unnamed)
-	exec(`UPDATE WH_Number SET Next = %d WHERE Name = 'NamedMessage'`, messages-unnamed)
+	const blocks = `SELECT group_concat(EventName || ' ' || Block, ', ')
+FROM (SELECT EventName, Block FROM WH_EventBlock ORDER BY EventName, Block)`
+	before := mustText(t, db, blocks)
 
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expectNamed(t, db, unnamed)
-	got := mustText(t, db, `SELECT group_concat(Block) FROM WH_EventBlock WHERE EventName = 'rare'`)
-	if want := fmt.Sprintf("%d,%d,%d", 300/blockSize, 600/blockSize, 900/blockSize); got != want {
-		t.Errorf("the rare event is in the blocks %s, want %s", got, want)
+	const want = "common 0, common 1, common 2, common 3, common 4, common 5, common 6, rare 2, rare 4"
+	if got := mustText(t, db, blocks); got != want {
+		t.Errorf("the blocks are %s, want %s", got, want)
+	}
+
+	provider, err := db.Provider()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.DownTo(t.Context(), lastWithLargerBlocks); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustText(t, db, blocks); got != before {
+		t.Errorf("in the earlier version again, the blocks are %s, want %s", got, before)
 	}
 }
 
@@ -80,7 +98,7 @@ func comparePagesOfEvent(t *testing.T, w *Store, event string) {
 	name, _ := kind.Column("EventName")
 	ofEvent := query.Condition{Field: name, Operator: record.Equal, Operands: []wire.Value{{Text: event}}}
 	for _, op := range []record.Operator{record.LessThan, record.LessThanOrEqualTo, record.GreaterThan, record.GreaterThanOrEqualTo, record.Equal} {
-		for _, id := range []int64{0, 1, blockSize - 1, blockSize, 2100, 4 * blockSize} {
+		for _, id := range []int64{0, 1, blockSize - 1, blockSize, 8*blockSize + 52, 13 * blockSize} {
 			for _, desc := range []bool{false, true} {
 				fromID := query.Condition{Field: kind.KeyField(), Operator: op, Operands: []wire.Value{{Int: id}}}
 				plan := &query.Plan{
