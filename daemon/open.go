@@ -54,6 +54,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	c := StoreConfig(d.config, d.descriptors.Readers)
 	c.Limits = d.settings.limits
 	c.SaveSettings = saveSettings(d.config, d.log)
+	c.Serving = true
 	store, err := storage.Open(ctx, c)
 	if err != nil {
 		return err

@@ -213,6 +213,23 @@ func checkKnown(name, folder string, applied []int64) error {
 // tables of a file. It only reads the file, so it is for the time before anything is
 // written. Opening the file reports all other problems.
 func CheckVersion(ctx context.Context, path, folder string) error {
+	return checkKnown(path, folder, appliedToFile(ctx, path))
+}
+
+// IsOutdated reports whether a file has tables that opening it would migrate. It only reads the file.
+func IsOutdated(ctx context.Context, path, folder string) (bool, error) {
+	known, err := migrationVersions(folder)
+	if err != nil {
+		return false, err
+	}
+	applied := appliedToFile(ctx, path)
+	isMissing := func(version int64) bool { return !slices.Contains(applied, version) }
+	return len(applied) > 0 && slices.ContainsFunc(known, isMissing), nil
+}
+
+// appliedToFile returns the versions of the migrations that a file has; nil if it cannot be read, which
+// opening it reports.
+func appliedToFile(ctx context.Context, path string) (applied []int64) {
 	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: true, BusyTimeout: FileTimeout})
 	if err != nil {
 		return nil
@@ -221,7 +238,6 @@ func CheckVersion(ctx context.Context, path, folder string) error {
 	defer conn.InterruptOn(ctx)()
 
 	const statement = `SELECT version_id FROM ` + migrationTable + ` WHERE is_applied = 1`
-	var applied []int64
 	err = conn.Query(statement, func(stmt *sqlite.Stmt) error {
 		applied = append(applied, stmt.Int(0))
 		return nil
@@ -229,7 +245,7 @@ func CheckVersion(ctx context.Context, path, folder string) error {
 	if err != nil {
 		return nil
 	}
-	return checkKnown(path, folder, applied)
+	return applied
 }
 
 func (m *Migrator) hasTable(ctx context.Context, name string) (bool, error) {

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -60,6 +61,26 @@ func CheckVersions(ctx context.Context, dir string) error {
 		return err
 	}
 	return appdb.CheckVersion(ctx, filepath.Join(dir, appdb.LogFileName), appdb.LogMigrations)
+}
+
+// lockMigration keeps daemons away until unlock is called, if opening the own file migrates it. It
+// returns an error if a daemon uses the file: an earlier build read the version at its start, and would
+// go on to write rows of that version.
+func (c Config) lockMigration(ctx context.Context) (unlock func(), err error) {
+	unlock = func() {}
+	if c.DSN != "" || c.Serving {
+		return unlock, nil
+	}
+	isOutdated, err := appdb.IsOutdated(ctx, c.path(appdb.FileName), appdb.FileMigrations)
+	if err != nil || !isOutdated {
+		return unlock, err
+	}
+	serving, err := datadir.LockServing(c.Dir, fmt.Sprintf("pid %d, migrating the store", os.Getpid()))
+	if err != nil {
+		return unlock, fault.Wrap(err, fault.Unavailable, "the store is of an earlier whd, and is not migrated"+
+			" while a daemon uses it: restart the daemon with this program first")
+	}
+	return func() { _ = serving.Release() }, nil
 }
 
 // CheckContent reads the required files completely and returns an error if one of them is

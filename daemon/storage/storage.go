@@ -35,6 +35,7 @@ type Config struct {
 	Schema      string        // schema of the own tables on SQL Server; appdb.DefaultSchema if empty
 	LockTimeout time.Duration // lock timeout of statements on the own tables; 0 for no limit
 	Migrate     bool          // migrate the own tables; tables in files are always migrated
+	Serving     bool          // this process holds the lock of the directory's daemon, see datadir.LockServing
 	New         bool          // allow creating files where there have been some
 
 	Tracked []erp.Tracked // tables on the ERP's server that are missed if they vanish
@@ -94,6 +95,11 @@ func (s *Store) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	unlock, err := c.lockMigration(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	s.Records, err = erp.Open(c.records())
 	if err != nil {
 		return err

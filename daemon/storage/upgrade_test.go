@@ -16,6 +16,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -39,6 +40,49 @@ func TestUpgrade(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestUpgradeWaitsForTheDaemon checks that the tables of an earlier version are not migrated while a
+// daemon uses them, except by that daemon.
+func TestUpgradeWaitsForTheDaemon(t *testing.T) {
+	const version = 25
+	c := Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1}
+	seeded(t, c, version)
+	expectVersion := func(want bool) {
+		t.Helper()
+		isOutdated, err := appdb.IsOutdated(t.Context(), c.path(appdb.FileName), appdb.FileMigrations)
+		if err != nil || isOutdated != want {
+			t.Fatalf("the file is outdated: %t (%v), want %t", isOutdated, err, want)
+		}
+	}
+	serving, err := datadir.LockServing(c.Dir, "pid 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer serving.Release()
+	_, err = Open(t.Context(), c)
+	if !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "restart the daemon") || !strings.Contains(err.Error(), "pid 1") {
+		t.Fatalf("opening the store while a daemon uses it: got %v, want an error about pid 1", err)
+	}
+	expectVersion(true)
+
+	c.Serving = true
+	openAndClose(t, c)
+	expectVersion(false)
+	c.Serving = false
+	openAndClose(t, c) // which migrates nothing
+}
+
+// openAndClose opens a store and closes it.
+func openAndClose(t *testing.T, c Config) {
+	t.Helper()
+	s, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // upgrades runs the test for each version of the migrations in a folder of package appdb.

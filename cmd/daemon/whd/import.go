@@ -119,14 +119,16 @@ func (p importing) withWebhooks(
 	if err != nil {
 		return err
 	}
-	if !conf.Store.OnServer() && !dryRun {
+	isServing := !conf.Store.OnServer() && !dryRun
+	if isServing {
 		lock, err := datadir.LockServing(conf.DataDir, fmt.Sprintf("pid %d, whd import", os.Getpid()))
 		if err != nil {
 			return fault.Wrap(err, fault.Unavailable, "the store cannot be changed now")
 		}
 		defer func() { err = errors.Join(err, lock.Release()) }()
 	}
-	return p.openStore(ctx, conf, nil, func(s *storage.Store) error {
+	serving := func(c *storage.Config) { c.Serving = isServing }
+	return p.openStore(ctx, conf, serving, func(s *storage.Store) error {
 		if err := ready(ctx, s); err != nil {
 			return err
 		}
