@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // open opens a new database file, which is closed when the test ends.
@@ -191,6 +192,15 @@ func TestErrors(t *testing.T) {
 		if !isExpected(e) || isOther {
 			t.Errorf("%s: error %v is not recognized, or as another one", sql, e)
 		}
+	}
+}
+
+// TestReasonOfFullDisk checks the error of a disk that became full while the file was closed: the -shm
+// file is the first one that grows.
+func TestReasonOfFullDisk(t *testing.T) {
+	err := &Error{Code: sqlite3.SQLITE_IOERR_SHMSIZE, Message: "disk I/O error"}
+	if Reason(err) != "the disk is full" || Remedy(err) == "" {
+		t.Errorf("%v has the reason %q and the remedy %q, want those of a full disk", err, Reason(err), Remedy(err))
 	}
 }
 

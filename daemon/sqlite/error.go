@@ -18,8 +18,13 @@ type Error struct {
 // Error returns the message and the code.
 func (e *Error) Error() string { return fmt.Sprintf("sqlite: %s (%d)", e.Message, e.Code) }
 
-// primary returns the primary result code.
-func (e *Error) primary() int { return e.Code & 0xff }
+// primary returns the primary result code, that of a full disk if the -shm file cannot grow.
+func (e *Error) primary() int {
+	if e.Code == sqlite3.SQLITE_IOERR_SHMSIZE {
+		return sqlite3.SQLITE_FULL
+	}
+	return e.Code & 0xff
+}
 
 // Busy reports whether another connection held a lock for too long. The statement may be
 // retried.
