@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -48,7 +49,7 @@ func (key bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// transports are the ways in which the library's client reaches the tools.
+// transports returns the ways in which the library's client reaches the tools, by name.
 func transports(t *testing.T, daemon *daemontest.Instance, program, key string) map[string]mcp.Transport {
 	cmd := exec.Command(program, "mcp")
 	cmd.Env = append(os.Environ(),
@@ -68,10 +69,10 @@ func transports(t *testing.T, daemon *daemontest.Instance, program, key string) 
 
 // connect returns a session of the library's client. It must end without an error: whctl
 // when its input is closed.
-func connect(t *testing.T, to mcp.Transport) *mcp.ClientSession {
+func connect(t *testing.T, transport mcp.Transport) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(context.WithoutCancel(t.Context()), to, nil) // until the cleanup
+	session, err := client.Connect(context.WithoutCancel(t.Context()), transport, nil) // until the cleanup
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +84,9 @@ func connect(t *testing.T, to mcp.Transport) *mcp.ClientSession {
 	return session
 }
 
-// answer calls a tool by a line with its name and arguments, and returns the result as text: its
-// structured content, or else its error.
+// answer calls a tool by a line with its name and arguments, and returns its structured content as
+// text, or its error after "error: ". The client does not keep the order of members: they are
+// sorted.
 func answer(t *testing.T, session *mcp.ClientSession, line string) string {
 	t.Helper()
 	tool, arguments, _ := strings.Cut(line, " ")
@@ -94,7 +96,7 @@ func answer(t *testing.T, session *mcp.ClientSession, line string) string {
 		t.Fatalf("%s: %v", line, err)
 	}
 	if r.IsError {
-		return "error: " + r.Content[0].(*mcp.TextContent).Text
+		return errorPrefix + r.Content[0].(*mcp.TextContent).Text
 	}
 	text, err := json.Marshal(r.StructuredContent)
 	if err != nil {
@@ -103,33 +105,38 @@ func answer(t *testing.T, session *mcp.ClientSession, line string) string {
 	return string(text)
 }
 
-// comparedCalls are calls with the same result by all transports.
-var comparedCalls = []string{
-	`find_kinds {"words":"invoice"}`,
-	`find_kinds {}`,
-	`find_kinds {"words":"zzz"}`,
-	`describe_kind {"kind":"BM_Inputs"}`,
-	`query {"kind":"SO_Totals","filter":{"InvoiceTotalGreaterThan":90000},"fields":["InvoiceID"],` +
-		`"order":["-InvoiceTotal"],"limit":3}`,
-	`query {"kind":"INMGT020POQty","limit":200}`,
-	`query {"kind":"INMGT020POQty","limit":2,"skip":2}`,
-	`query {"kind":"SY_Filters","filter":{"ItemNoIn":[1,2]},"limit":200}`,
-	`totals {"kind":"SO_Totals","sum":["InvoiceTotal"],"avg":["InvoiceTotal"]}`,
-	`totals {"kind":"SO_Totals","filter":{"InvoiceID":"none"},"max":["InvoiceTotal"]}`,
-	`totals {"kind":"IN_KitStockTakeMain","by":["KitStockTakeDate:year"],"max":["LastSavedDateTime"],"limit":3}`,
-	`query {"kind":"SO_Totals","fields":["Nope"]}`,
-	`query {"kind":"SO_Totals","cursor":"abc"}`,
-	`query {"kind":"WH_Audit"}`,
-	`totals {"kind":"SO_Totals","by":["Nope"]}`,
+// errorPrefix starts the answers of calls that failed.
+const errorPrefix = "error: "
+
+// comparedCalls are calls that every transport answers alike. wantError is in the error of a call
+// that must fail, and empty for a call that must not.
+var comparedCalls = []struct{ line, wantError string }{
+	{line: `find_kinds {"words":"invoice"}`},
+	{line: `find_kinds {}`},
+	{line: `find_kinds {"words":"zzz"}`},
+	{line: `describe_kind {"kind":"BM_Inputs"}`},
+	{line: `query {"kind":"SO_Totals","filter":{"InvoiceTotalGreaterThan":90000},` +
+		`"fields":["InvoiceID"],"order":["-InvoiceTotal"],"limit":3}`},
+	{line: `query {"kind":"INMGT020POQty","limit":200}`},
+	{line: `query {"kind":"INMGT020POQty","limit":2,"skip":2}`},
+	{line: `query {"kind":"SY_Filters","filter":{"ItemNoIn":[1,2]},"limit":200}`},
+	{line: `totals {"kind":"SO_Totals","sum":["InvoiceTotal"],"avg":["InvoiceTotal"]}`},
+	{line: `totals {"kind":"SO_Totals","filter":{"InvoiceID":"none"},"max":["InvoiceTotal"]}`},
+	{line: `totals {"kind":"IN_KitStockTakeMain","by":["KitStockTakeDate:year"],` +
+		`"max":["LastSavedDateTime"],"limit":3}`},
+	{line: `query {"kind":"SO_Totals","fields":["Nope"]}`, wantError: "Nope"},
+	{line: `query {"kind":"SO_Totals","cursor":"abc"}`, wantError: "cursor"},
+	{line: `query {"kind":"WH_Audit"}`, wantError: "unknown record kind"},
+	{line: `totals {"kind":"SO_Totals","by":["Nope"]}`, wantError: "Nope"},
 }
 
-// TestClientOfTheLibrary calls the tools by the library's client, over HTTP and by
-// whctl mcp: both have the same tools and results.
-func TestClientOfTheLibrary(t *testing.T) {
+// TestTransportsAgree calls the tools by the library's client, over HTTP and by whctl mcp: both
+// have the same tools and results.
+func TestTransportsAgree(t *testing.T) {
 	daemon := startDemo(t)
 	answers := make(map[string]map[string]string) // by transport and call
-	for name, to := range transports(t, daemon, buildProgram(t), daemon.Key(t, "reader")) {
-		session := connect(t, to)
+	for name, transport := range transports(t, daemon, buildProgram(t), daemon.Key(t, "reader")) {
+		session := connect(t, transport)
 		info := session.InitializeResult()
 		if info.ServerInfo.Name != "whd" || info.Instructions == "" {
 			t.Errorf("%s: the server is %q with the instructions %q, want whd with some",
@@ -140,16 +147,51 @@ func TestClientOfTheLibrary(t *testing.T) {
 			t.Errorf("%s: calling an unknown tool returned no error", name)
 		}
 		answers[name] = make(map[string]string)
-		for _, line := range comparedCalls {
-			// A cursor differs each time.
-			answers[name][line], _, _ = strings.Cut(answer(t, session, line), `"next":"`)
+		for _, c := range comparedCalls {
+			got := answer(t, session, c.line)
+			checkOutcome(t, name+": "+c.line, got, c.wantError)
+			answers[name][c.line] = dropCursor(t, got)
 		}
 	}
-	for _, line := range comparedCalls {
-		if byHTTP, byPipe := answers["HTTP"][line], answers["stdio"][line]; byHTTP != byPipe {
-			t.Errorf("%s: got by HTTP\n%s\nand by stdio\n%s\nwant the same", line, byHTTP, byPipe)
+	for _, c := range comparedCalls {
+		if overHTTP, overPipe := answers["HTTP"][c.line], answers["stdio"][c.line]; overHTTP != overPipe {
+			t.Errorf("%s: got over HTTP\n%s\nand over stdio\n%s\nwant the same", c.line, overHTTP, overPipe)
 		}
 	}
+}
+
+// checkOutcome checks that a call failed with an error that has the text wantError, or that it
+// succeeded if that is empty.
+func checkOutcome(t *testing.T, call, got, wantError string) {
+	t.Helper()
+	message, isError := strings.CutPrefix(got, errorPrefix)
+	if wantError == "" {
+		if isError {
+			t.Errorf("%s: got the error %s, want a result", call, message)
+		}
+		return
+	}
+	if !isError || !strings.Contains(message, wantError) {
+		t.Errorf("%s: got %s, want an error with %q", call, got, wantError)
+	}
+}
+
+// dropCursor returns an answer without its cursor, which differs each time. Errors have none.
+func dropCursor(t *testing.T, answer string) string {
+	t.Helper()
+	if strings.HasPrefix(answer, errorPrefix) {
+		return answer
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(answer), &members); err != nil {
+		t.Fatalf("the result %s is not an object: %v", answer, err)
+	}
+	delete(members, "next")
+	text, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // checkTools checks that the listed tools are all of them, and only read.
@@ -218,15 +260,15 @@ func execute(t *testing.T, path string, statements ...string) {
 	}
 }
 
-// TestKindsOfRoles checks that a kind which requires the role writer is not served by either
-// way in, even to a writer or an admin.
+// TestKindsOfRoles checks that a kind which requires the role writer is not served over either
+// transport, even to a writer or an admin.
 func TestKindsOfRoles(t *testing.T) {
 	daemon := startZebra(t)
 	program := buildProgram(t)
 	for _, role := range []string{"reader", "publisher", "writer", "admin"} {
-		for name, to := range transports(t, daemon, program, daemon.Key(t, role)) {
+		for name, transport := range transports(t, daemon, program, daemon.Key(t, role)) {
 			t.Run(name+" as "+role, func(t *testing.T) {
-				session := connect(t, to)
+				session := connect(t, transport)
 				for _, line := range []string{`find_kinds {}`, `find_kinds {"words":"zebra stripes"}`} {
 					checkHidesZebra(t, line, answer(t, session, line))
 				}
@@ -239,7 +281,7 @@ func TestKindsOfRoles(t *testing.T) {
 				} {
 					got := answer(t, session, line)
 					checkHidesZebra(t, line, got)
-					if want := "error: kind: unknown record kind"; !strings.HasPrefix(got, want) {
+					if want := errorPrefix + "kind: unknown record kind"; !strings.HasPrefix(got, want) {
 						t.Errorf("%s: got %s, want %s", line, got, want)
 					}
 				}
@@ -254,12 +296,20 @@ func TestKindsOfRoles(t *testing.T) {
 	}
 }
 
-// checkHidesZebra checks that an answer does not show the kind Zebra. An error repeats the name in
-// the call, in quotes.
+// checkHidesZebra checks that the answer to a call does not show the kind Zebra. Only an error may
+// have the name, where it quotes that of the call.
 func checkHidesZebra(t *testing.T, line, got string) {
 	t.Helper()
-	unquoted := strings.ReplaceAll(got, `"Zebr`, "")
-	if strings.Contains(unquoted, "Zebra") || strings.Contains(got, "Stripes") {
+	shown := got
+	if strings.HasPrefix(got, errorPrefix) {
+		var arguments struct{ Kind string }
+		_, text, _ := strings.Cut(line, " ")
+		if err := json.Unmarshal([]byte(text), &arguments); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		shown = strings.ReplaceAll(got, strconv.Quote(arguments.Kind), "")
+	}
+	if strings.Contains(shown, "Zebr") || strings.Contains(shown, "Stripes") {
 		t.Errorf("%s: got %s, want nothing about Zebra", line, got)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// whyKinds have a kind for readers and one for writers. Events of both are captured.
+// whyKinds have a kind for readers and one for writers. Changes of both are captured.
 const whyKinds = `[Item]
 source = "Items"
 summary = "Items"
@@ -46,8 +46,27 @@ var whyMembers = []string{
 	"at", "changeID", "code", "due", "event", "eventID", "kind", "messageID", "step", "subscriberID", "subscriptionID",
 }
 
-// pause is the time between two looks at the state of the daemon.
-const pause = 20 * time.Millisecond
+const (
+	// pause is the time between two looks at the state of the daemon.
+	pause = 20 * time.Millisecond
+	// timeout is the limit for a state of the daemon that a test waits for.
+	timeout = 2 * time.Minute
+)
+
+// await waits until isDone returns true. isDone also returns the state that it found, for the
+// failure at the timeout.
+func await(t *testing.T, description string, isDone func() (done bool, state any)) {
+	t.Helper()
+	for deadline := time.Now().Add(timeout); ; time.Sleep(pause) {
+		done, state := isDone()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %v for %s; the last state is %+v", timeout, description, state)
+		}
+	}
+}
 
 // whyQuestion is a question about a key, with the steps that answer it.
 type whyQuestion struct{ text, key, steps string }
@@ -74,7 +93,7 @@ var whyQuestions = []whyQuestion{
 		steps: "", // its kind is for writers
 	},
 	{
-		text:  "Is there news of nothing?",
+		text:  "Is there news of a key without records and events?",
 		key:   "nothing",
 		steps: "no change, no event",
 	},
@@ -162,11 +181,11 @@ func addSubscriptions(t *testing.T, c *client.Client) {
 	}
 }
 
-// awaitCapture waits until a number of kinds is captured. Records that are found before are no
-// changes.
+// awaitCapture waits until a number of kinds is captured. Records that exist before capture starts
+// are not changes.
 func awaitCapture(t *testing.T, c *client.Client, kinds int) {
 	t.Helper()
-	for {
+	await(t, fmt.Sprintf("the capture of %d kinds", kinds), func() (bool, any) {
 		captures, err := c.Captures(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -177,11 +196,8 @@ func awaitCapture(t *testing.T, c *client.Client, kinds int) {
 				capturing++
 			}
 		}
-		if capturing >= kinds {
-			return
-		}
-		time.Sleep(pause)
-	}
+		return capturing >= kinds, captures
+	})
 }
 
 func publish(t *testing.T, c *client.Client, event, key string) {
@@ -196,16 +212,13 @@ func publish(t *testing.T, c *client.Client, event, key string) {
 func awaitStep(t *testing.T, c *client.Client, key, step string) {
 	t.Helper()
 	isStep := func(s wire.WhyStep) bool { return s.Step == step }
-	for {
+	await(t, fmt.Sprintf("the step %q of %s", step, key), func() (bool, any) {
 		why, err := c.Why(t.Context(), key)
 		if err != nil {
 			t.Fatalf("waiting for the step %s of %s: %v", step, key, err)
 		}
-		if slices.ContainsFunc(why.Steps, isStep) {
-			return
-		}
-		time.Sleep(pause)
-	}
+		return slices.ContainsFunc(why.Steps, isStep), why.Steps
+	})
 }
 
 // stepsOf returns the steps of a result in a short form, such as "event, attempt 503, retrying
@@ -235,15 +248,15 @@ func stepsOf(t *testing.T, text string) string {
 	return strings.Join(lines, ", ")
 }
 
-// TestQuestionsAboutKeys answers each question in one call, by either way in. The results have
-// no texts of records, endpoints or conditions, and nothing of a kind for writers.
+// TestQuestionsAboutKeys answers each question in one call, over either transport. The results
+// have no texts of records, endpoints or conditions, and nothing of a kind for writers.
 func TestQuestionsAboutKeys(t *testing.T) {
 	daemon, _ := startWhy(t)
 	program := buildProgram(t)
 	for _, role := range []string{"admin", "writer", "reader"} {
-		for name, to := range transports(t, daemon, program, daemon.Key(t, role)) {
+		for name, transport := range transports(t, daemon, program, daemon.Key(t, role)) {
 			t.Run(name+" as "+role, func(t *testing.T) {
-				session := connect(t, to)
+				session := connect(t, transport)
 				for _, q := range whyQuestions {
 					checkAnswer(t, q, answer(t, session, fmt.Sprintf(`why {"key":%q}`, q.key)), role)
 				}
@@ -271,7 +284,8 @@ func checkAnswer(t *testing.T, q whyQuestion, got, role string) {
 	}
 }
 
-// TestLongHistory reads the steps of a key in results of at most 16 KiB: each once.
+// TestLongHistory reads the steps of a key in results of at most 16 KiB, the limit that call
+// checks: each step once.
 func TestLongHistory(t *testing.T) {
 	daemon, c := startWhy(t)
 	const events = 80
@@ -281,17 +295,25 @@ func TestLongHistory(t *testing.T) {
 	want := awaitDeliveries(t, c, "many", events)
 
 	key := daemon.Key(t, "admin")
-	seen := make(map[string]bool)
+	const maxPages = 20
+	var steps []string
 	pages := 0
 	for skip := "0"; skip != "null"; pages++ {
+		if pages == maxPages {
+			t.Fatalf("why has not ended after %d pages with %d steps, want %d", pages, len(steps), want)
+		}
 		r := call(t, daemon, key, "why", fmt.Sprintf(`{"key":"many","skip":%s}`, skip))
 		for _, step := range r.list(t, "steps") {
-			seen[fmt.Sprint(step)] = true
+			steps = append(steps, fmt.Sprint(step))
 		}
 		skip = answerAt(r.decoded(t), "nextSkip")
 	}
-	if len(seen) != want {
-		t.Errorf("the pages have %d steps, want %d", len(seen), want)
+	distinct := make(map[string]bool)
+	for _, step := range steps {
+		distinct[step] = true
+	}
+	if len(steps) != want || len(distinct) != want {
+		t.Errorf("the pages have %d steps, %d of them different, want %d", len(steps), len(distinct), want)
 	}
 	if pages < 3 {
 		t.Errorf("the steps are in %d pages, want at least 3", pages)
@@ -302,7 +324,7 @@ func TestLongHistory(t *testing.T) {
 // of steps of the key.
 func awaitDeliveries(t *testing.T, c *client.Client, key string, messages int) (steps int) {
 	t.Helper()
-	for {
+	await(t, fmt.Sprintf("%d messages of %s", messages, key), func() (bool, any) {
 		history, err := c.Why(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
@@ -313,9 +335,8 @@ func awaitDeliveries(t *testing.T, c *client.Client, key string, messages int) (
 				delivered++
 			}
 		}
-		if delivered >= messages {
-			return len(history.Steps)
-		}
-		time.Sleep(pause)
-	}
+		steps = len(history.Steps)
+		return delivered >= messages, fmt.Sprintf("%d of %d steps are deliveries", delivered, steps)
+	})
+	return steps
 }
