@@ -5,12 +5,12 @@ import "strings"
 // Panel is a part of the screen with a frame. Panels that are next to each other share their
 // edges.
 type Panel struct {
-	X, Y          int // of the content within the frame around all panels, in cells
+	X, Y          int // the top left corner of the frame, in cells; the content starts at X+1, Y+1
 	Width, Height int // of the content, in cells
 	Title         []Span
 	Note          []Span // at the end of the upper edge
 	Focused       bool
-	Lines         []string // the content: Height lines of Width cells
+	Lines         []string // of Width cells each; lines beyond Height are not drawn, missing ones are blank
 }
 
 // edges are the directions in which a line leaves a cell of a frame.
@@ -30,7 +30,7 @@ type canvas struct {
 	edges   []edges // of each cell
 	focused []bool  // cells of the frame of the panel with the focus
 	texts   []placedText
-	starts  []int16 // index of the text that starts in a cell, counted from 1; 0 for none
+	starts  []int32 // index of the text that starts in a cell, counted from 1; 0 for none
 }
 
 // placedText is a text with styles, and its width in cells.
@@ -46,7 +46,7 @@ func (t *Theme) Panels(width, height int, panels []Panel) []string {
 		width:   width,
 		edges:   make([]edges, width*height),
 		focused: make([]bool, width*height),
-		starts:  make([]int16, width*height),
+		starts:  make([]int32, width*height),
 	}
 	for _, p := range panels {
 		c.frame(p)
@@ -91,8 +91,8 @@ func (c *canvas) join(x, y int, direction edges, focused bool) {
 	c.focused[i] = c.focused[i] || focused
 }
 
-// heading places the title and the note of a panel on its upper edge. The title is truncated if
-// there is not enough room.
+// heading places the title and the note of a panel on its upper edge. A title that does not
+// fit is truncated, and omitted where no cell is left for it.
 func (c *canvas) heading(p Panel) {
 	note, noteWidth := c.label(p.Note, p.Width)
 	if noteWidth > 0 {
@@ -104,23 +104,26 @@ func (c *canvas) heading(p Panel) {
 	}
 }
 
-// label draws spans with a space on each side, and returns their width: "" and 0 if there are none or
-// there is no room.
+// label draws spans with a space on each side, and returns their width: "" and 0 if there are no
+// spans, or no room for the spaces and a cell between them.
 func (c *canvas) label(spans []Span, room int) (string, int) {
-	if len(spans) == 0 || room < len(" x ") {
+	const spaces = 2
+	if len(spans) == 0 || room <= spaces {
 		return "", 0
 	}
-	drawn, width := c.theme.appendSpans([]byte(" "), Plain, spans, room-2)
-	return string(append(drawn, ' ')), width + 2
+	drawn, width := c.theme.appendSpans([]byte(" "), Plain, spans, room-spaces)
+	return string(append(drawn, ' ')), width + spaces
 }
 
+// place puts a text in the cells from x in line y. A text that reaches beyond the right edge of the
+// canvas, or is below it, is not drawn.
 func (c *canvas) place(x, y int, text placedText) {
 	i := y*c.width + x
 	if text.width == 0 || x+text.width > c.width || i >= len(c.starts) {
 		return
 	}
 	c.texts = append(c.texts, text)
-	c.starts[i] = int16(len(c.texts))
+	c.starts[i] = int32(len(c.texts))
 }
 
 // line draws a line of the canvas.

@@ -5,54 +5,61 @@ import "testing"
 // The SGR parameters of the roles in the mono theme, and in the dark and light themes of terminals
 // with 16 colours: these have no backgrounds but reversed text, and never colour 8.
 func TestRoleStylesPerTheme(t *testing.T) {
-	themes := [...]*Theme{New(Full, Mono), New(Full, Dark), New(Full, Light)}
-	for role, want := range [...][3]string{
-		Plain:      {},
-		Title:      {"1", "1;36", "1;34"},
-		Column:     {"1", "1", "1"},
-		Rule:       {"", "2", "2"},
-		Selected:   {"7", "7", "7"},
-		Cursor:     {"7", "7", "7"},
-		CursorCell: {"1;4", "1;4", "1;4"},
-		Marked:     {"1", "1;36", "1;34"},
-		Null:       {"", "2", "2"},
-		Faded:      {"2", "2", "2"},
-		JSONName:   {"", "36", "34"},
-		JSONText:   {"", "32", "32"},
-		JSONValue:  {"", "33", "35"},
-		Brand:      {"1", "1;36", "1;34"},
-		Dim:        {"", "2", "2"},
-		Breadcrumb: {"1", "1", "1"},
-		Badge:      {"", "36", "34"},
-		Tab:        {"7", "7", "7"},
-		Key:        {"1", "36", "34"},
-		Accent:     {"", "36", "34"},
-		Label:      {"", "2", "2"},
-		Frame:      {"", "36", "34"},
-		Match:      {"4", "4", "4"},
+	tests := []struct {
+		role                    Role
+		name, mono, dark, light string
+	}{
+		{Plain, "Plain", "", "", ""},
+		{Title, "Title", "1", "1;36", "1;34"},
+		{Column, "Column", "1", "1", "1"},
+		{Rule, "Rule", "", "2", "2"},
+		{Selected, "Selected", "7", "7", "7"},
+		{Cursor, "Cursor", "7", "7", "7"},
+		{CursorCell, "CursorCell", "1;4", "1;4", "1;4"},
+		{Marked, "Marked", "1", "1;36", "1;34"},
+		{Null, "Null", "", "2", "2"},
+		{Faded, "Faded", "2", "2", "2"},
+		{JSONName, "JSONName", "", "36", "34"},
+		{JSONText, "JSONText", "", "32", "32"},
+		{JSONValue, "JSONValue", "", "33", "35"},
+		{Brand, "Brand", "1", "1;36", "1;34"},
+		{Dim, "Dim", "", "2", "2"},
+		{Breadcrumb, "Breadcrumb", "1", "1", "1"},
+		{Badge, "Badge", "", "36", "34"},
+		{Tab, "Tab", "7", "7", "7"},
+		{Key, "Key", "1", "36", "34"},
+		{Accent, "Accent", "", "36", "34"},
+		{Label, "Label", "", "2", "2"},
+		{Frame, "Frame", "", "36", "34"},
+		{Match, "Match", "4", "4", "4"},
 
-		Live:    {"1", "1;32", "1;32"},
-		Waiting: {"1", "1;33", "1;35"},
-		Offline: {"7", "1;7;31", "1;7;31"},
+		{Live, "Live", "1", "1;32", "1;32"},
+		{Waiting, "Waiting", "1", "1;33", "1;35"},
+		{Offline, "Offline", "7", "1;7;31", "1;7;31"},
 
-		Pending:      {"", "2", "2"},
-		Success:      {"", "32", "32"},
-		Warning:      {"", "33", "35"},
-		Failure:      {"", "31", "31"},
-		ToastInfo:    {"", "32", "32"},
-		ToastWarning: {"1", "33", "35"},
-		ToastFailure: {"7", "31", "31"},
+		{Pending, "Pending", "", "2", "2"},
+		{Success, "Success", "", "32", "32"},
+		{Warning, "Warning", "", "33", "35"},
+		{Failure, "Failure", "", "31", "31"},
+		{ToastInfo, "ToastInfo", "", "32", "32"},
+		{ToastWarning, "ToastWarning", "1", "33", "35"},
+		{ToastFailure, "ToastFailure", "7", "31", "31"},
 
-		profileRed:     {"", "1;7;31", "1;7;31"},
-		profileGreen:   {"", "1;7;32", "1;7;32"},
-		profileYellow:  {"", "1;7;33", "1;7;33"},
-		profileBlue:    {"", "1;7;34", "1;7;34"},
-		profileMagenta: {"", "1;7;35", "1;7;35"},
-		profileCyan:    {"", "1;7;36", "1;7;36"},
-	} {
-		for i, th := range themes {
-			if got := th.styles[role]; got != want[i] {
-				t.Errorf("role %d in palette %d is %q, want %q", role, i, got, want[i])
+		{profileRed, "profileRed", "", "1;7;31", "1;7;31"},
+		{profileGreen, "profileGreen", "", "1;7;32", "1;7;32"},
+		{profileYellow, "profileYellow", "", "1;7;33", "1;7;33"},
+		{profileBlue, "profileBlue", "", "1;7;34", "1;7;34"},
+		{profileMagenta, "profileMagenta", "", "1;7;35", "1;7;35"},
+		{profileCyan, "profileCyan", "", "1;7;36", "1;7;36"},
+	}
+	themes := map[string]*Theme{Mono: New(Full, Mono), Dark: New(Full, Dark), Light: New(Full, Light)}
+	if roles := len(themes[Mono].styles); len(tests) != roles {
+		t.Errorf("the table has %d roles, want all %d", len(tests), roles)
+	}
+	for _, test := range tests {
+		for palette, want := range map[string]string{Mono: test.mono, Dark: test.dark, Light: test.light} {
+			if got := themes[palette].styles[test.role]; got != want {
+				t.Errorf("the role %s in the palette %s is %q, want %q", test.name, palette, got, want)
 			}
 		}
 	}
@@ -83,15 +90,19 @@ func TestSelectedRowIsBar(t *testing.T) {
 // Text in two roles has both styles, the second after the first.
 func TestAppendCombinesRoles(t *testing.T) {
 	th := New(Full, Dark)
-	for want, got := range map[string][]byte{
-		"x":                     th.Append(nil, Plain, Plain, "x"),
-		"\x1b[31mx\x1b[0m":      th.Append(nil, Plain, Failure, "x"),
-		"\x1b[1;36mx\x1b[0m":    th.Append(nil, Marked, Plain, "x"),
-		"\x1b[1;36;31mx\x1b[0m": th.Append(nil, Marked, Failure, "x"),
-		"":                      th.Append(nil, Marked, Failure, ""),
+	for _, test := range []struct {
+		name           string
+		base, override Role
+		text, want     string
+	}{
+		{"no style", Plain, Plain, "x", "x"},
+		{"failure", Plain, Failure, "x", "\x1b[31mx\x1b[0m"},
+		{"marked row", Marked, Plain, "x", "\x1b[1;36mx\x1b[0m"},
+		{"failure in a marked row", Marked, Failure, "x", "\x1b[1;36;31mx\x1b[0m"},
+		{"no text", Marked, Failure, "", ""},
 	} {
-		if string(got) != want {
-			t.Errorf("got %q, want %q", got, want)
+		if got := string(th.Append(nil, test.base, test.override, test.text)); got != test.want {
+			t.Errorf("%s: appending %q returned %q, want %q", test.name, test.text, got, test.want)
 		}
 	}
 }
