@@ -246,7 +246,7 @@ func (b *Browser) countWithout(generation int, q client.Query) tea.Cmd {
 	}
 	return ui.Fetch(b.Ctx, b, fetch, func(n rowCount, err error) tea.Cmd {
 		if err == nil && generation == b.Rows.Pages.Generation() {
-			b.Rows.without = int64(n)
+			b.Rows.unfiltered = int64(n)
 		}
 		return nil // the text is complete without the number
 	})

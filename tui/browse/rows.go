@@ -18,14 +18,14 @@ import (
 
 // Rows are the rows that a browser has loaded, with their records.
 type Rows struct {
-	Pages     *grid.Pages
-	Records   map[*grid.Row]CachedRecord
-	session   *ui.Session
-	selection *selection
-	grid      *grid.Grid
-	counted   bool   // the number of matching rows is known
-	without   int64  // number of rows without the filters if none matches; 0 if it is not known
-	asOf      string // time of day of the last fetch
+	Pages      *grid.Pages
+	Records    map[*grid.Row]CachedRecord
+	session    *ui.Session
+	selection  *selection
+	grid       *grid.Grid
+	counted    bool   // the number of matching rows is known
+	unfiltered int64  // number of rows without the filters if none matches; 0 if it is not known
+	asOf       string // time of day of the last fetch
 }
 
 // CachedRecord is the record of a row.
@@ -62,7 +62,7 @@ func (r *Rows) emptyText() string {
 	if len(conditions) > 1 {
 		remedy += "s"
 	}
-	return ui.NoMatch("row", conditions, remedy, r.without)
+	return ui.NoMatch("row", conditions, remedy, r.unfiltered)
 }
 
 // SetFields sets the displayed fields. The first one is frozen, except in lists with
@@ -100,7 +100,7 @@ func (r *Rows) reset() {
 	r.Pages.Reset()
 	clear(r.Records)
 	r.counted = false
-	r.without = 0
+	r.unfiltered = 0
 }
 
 // put stores a page of rows and reports whether it was still wanted.

@@ -11,26 +11,28 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Formats that commands use, too.
-var (
-	Age      = display.Age
-	Soon     = display.Soon
-	ShortID  = display.ShortID
-	ShortURL = display.ShortURL
-)
+// Age formats a duration in its largest unit, as in the output of commands.
+func Age(d time.Duration) string { return display.Age(d) }
+
+// ShortID formats an ID with its first and last characters, as in the output of commands.
+func ShortID(id string) string { return display.ShortID(id) }
+
+// ShortURL formats a URL without its scheme and query values, as in the output of commands.
+func ShortURL(url string) string { return display.ShortURL(url) }
 
 // NoMatch returns the text of a list in which nothing matches conditions, with the remedy, such as
-// a key with its effect, and the number of rows without the conditions if it is known.
-func NoMatch(noun string, conditions []string, remedy string, without int64) string {
+// a key with its effect. unfiltered is the number of rows without the conditions; 0 if it is not
+// known.
+func NoMatch(noun string, conditions []string, remedy string, unfiltered int64) string {
 	text := "No " + noun + " matches " + strings.Join(conditions, "  ") + ". " + remedy
-	if without == 0 {
+	if unfiltered == 0 {
 		return text + "."
 	}
 	pronoun := "it"
 	if len(conditions) > 1 {
 		pronoun = "them"
 	}
-	return fmt.Sprintf("%s (%s without %s).", text, display.Thousands(without), pronoun)
+	return fmt.Sprintf("%s (%s without %s).", text, display.Thousands(unfiltered), pronoun)
 }
 
 // EndpointName returns the host of a URL, and its path after a space.
@@ -57,12 +59,12 @@ func Join(separator string, texts ...string) string {
 	return strings.Join(parts, separator)
 }
 
-// Until formats the time until something is due.
+// Until formats the time until something is due: "in 6m", or "due".
 func Until(d time.Duration) string {
 	if d <= 0 {
 		return "due"
 	}
-	return "in " + Age(d)
+	return display.Soon(d)
 }
 
 // PausedText describes an endpoint with an open circuit breaker, to which only single messages are
@@ -79,16 +81,16 @@ func RateLimitText(untilNext time.Duration) string {
 	return "rate limit, " + Next("next", untilNext)
 }
 
-// Next describes when something happens next, with a label, such as "next in 6m".
+// Next describes when something happens next: "due now", or with a label, such as "next in 6m".
 func Next(label string, until time.Duration) string {
 	if until <= 0 {
 		return "due now"
 	}
-	return strings.TrimSpace(label + " " + Soon(until))
+	return strings.TrimSpace(label + " " + Until(until))
 }
 
-// LastResult returns the last HTTP status code of a message, or why there was no
-// response.
+// LastResult returns the last HTTP status code of a message, or why there was no response; "-" if
+// neither is known.
 func LastResult(m wire.Message) string {
 	if m.LastMessageResponseHTTPCode != nil {
 		return strconv.Itoa(*m.LastMessageResponseHTTPCode)

@@ -199,7 +199,7 @@ func (s *List) Reload() tea.Cmd {
 // load fetches the list from the start.
 func (s *List) load() tea.Cmd {
 	s.Reset()
-	s.Query.without = 0
+	s.Query.unfiltered = 0
 	s.Pages.Reset()
 	clear(s.Rows.Known)
 	s.Rows.fetching()
@@ -256,7 +256,7 @@ func (s *List) countWithout(generation int, matches int64) tea.Cmd {
 	}
 	return ui.Fetch(s.Ctx, s, read, func(n messageCount, err error) tea.Cmd {
 		if err == nil && generation == s.Pages.Generation() {
-			s.Query.without = int64(n)
+			s.Query.unfiltered = int64(n)
 		}
 		return nil // the text is complete without the number
 	})

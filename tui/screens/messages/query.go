@@ -27,7 +27,7 @@ type query struct {
 
 	narrows bool // the list was opened with undelivered messages
 
-	without int64 // number of messages without the filter if none matches; 0 if it is not known
+	unfiltered int64 // number of messages without the filter if none matches; 0 if it is not known
 }
 
 // title returns the title of the list, with the name of the view.
@@ -164,7 +164,7 @@ func (q *query) emptyText(queues *ui.Queues) string {
 		return "No message yet."
 	}
 	key := keymap.KeyFor(keymap.InMessages, keymap.ClearFilters)
-	return ui.NoMatch("message", badges, key+" clears the filter", q.without)
+	return ui.NoMatch("message", badges, key+" clears the filter", q.unfiltered)
 }
 
 // scope returns the label of the subscription or subscriber, empty for all.

@@ -194,7 +194,7 @@ func dateAndDistance(session *ui.Session, timestamp wire.Timestamp) string {
 	}
 	text := session.InZone(t).Format("2006-01-02 15:04:05")
 	if wait := session.TimeUntil(t); wait > 0 {
-		return text + " (" + ui.Soon(wait) + ")"
+		return text + " (" + ui.Until(wait) + ")"
 	}
 	return text + " (" + ui.Age(session.Since(t)) + " ago)"
 }
