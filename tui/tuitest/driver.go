@@ -43,7 +43,7 @@ type timer struct {
 	message tea.Msg
 }
 
-// Timeout is the limit for anything that a test waits for.
+// Timeout is the limit for each wait, such as that of Settle, DeliverNext or WaitUntil.
 const Timeout = 2 * time.Minute
 
 // Drive starts an app on a screen of 80x24.
@@ -121,11 +121,14 @@ func (d *Driver) Deliver(m tea.Msg) {
 		d.Quit = true
 		return
 	}
-	if cmds, ok := commands(m); ok {
-		for _, cmd := range cmds {
+	if batch, ok := m.(tea.BatchMsg); ok {
+		for _, cmd := range batch {
 			d.Run(cmd)
 		}
 		return
+	}
+	if isCommands(m) {
+		d.T.Fatalf("a command returned a %T; the driver runs commands only concurrently, in a batch", m)
 	}
 	if live, ok := m.(tui.LiveMsg); ok {
 		if live.Beat {
@@ -142,36 +145,40 @@ func (d *Driver) Deliver(m tea.Msg) {
 
 // DeliverNext waits for the next result of a command and delivers it.
 func (d *Driver) DeliverNext() {
-	m := <-d.responses
-	d.waiting--
-	d.Deliver(m)
+	d.T.Helper()
+	if d.waiting == 0 {
+		d.T.Fatalf("no command is running; the screen is\n%s", d.Text())
+	}
+	d.receive(time.After(Timeout), "a command has finished", nil)
 }
 
-// commands returns the commands of a batch or a sequence, which are unexported types in
-// bubbletea.
-func commands(m tea.Msg) ([]tea.Cmd, bool) {
-	v := reflect.ValueOf(m)
-	if v.Kind() != reflect.Slice || v.Type().Elem() != reflect.TypeFor[tea.Cmd]() {
-		return nil, false
-	}
-	var all []tea.Cmd
-	for i := range v.Len() {
-		all = append(all, v.Index(i).Interface().(tea.Cmd))
-	}
-	return all, true
+// isCommands reports whether a message is a list of commands. That of a sequence has a type which
+// bubbletea does not export.
+func isCommands(m tea.Msg) bool {
+	v := reflect.TypeOf(m)
+	return v.Kind() == reflect.Slice && v.Elem() == reflect.TypeFor[tea.Cmd]()
 }
 
 // Settle waits until no command is running.
 func (d *Driver) Settle() {
 	d.T.Helper()
 	for d.waiting > 0 {
-		select {
-		case m := <-d.responses:
-			d.waiting--
-			d.Deliver(m)
-		case <-time.After(Timeout):
-			d.T.Fatalf("%d commands are still running; the screen is\n%s", d.waiting, d.Text())
-		}
+		d.receive(time.After(Timeout), "all commands have finished", nil)
+	}
+}
+
+// receive delivers the next result of a command, or the next message of live, which may be nil. At
+// the deadline, it fails with the description of the state that the test waits for.
+func (d *Driver) receive(deadline <-chan time.Time, description string, live <-chan tea.Msg) {
+	d.T.Helper()
+	select {
+	case m := <-d.responses:
+		d.waiting--
+		d.Deliver(m)
+	case m := <-live:
+		d.Send(m)
+	case <-deadline:
+		d.T.Fatalf("timeout: %s; %d commands are running; the screen is\n%s", description, d.waiting, d.Text())
 	}
 }
 
@@ -231,20 +238,12 @@ func (d *Driver) WaitUntil(description string, done func() bool) {
 	d.T.Helper()
 	deadline := time.After(Timeout)
 	for !done() {
-		select {
-		case m := <-d.live:
-			d.Send(m)
-		case m := <-d.responses:
-			d.waiting--
-			d.Deliver(m)
-		case <-deadline:
-			d.T.Fatalf("timeout: %s; the screen is\n%s", description, d.Text())
-		}
+		d.receive(deadline, description, d.live)
 	}
 	d.Settle()
 }
 
-// AwaitLive waits for the first heartbeat.
+// AwaitLive waits until the screen shows that it is live, which a heartbeat causes.
 func (d *Driver) AwaitLive() {
 	d.T.Helper()
 	d.WaitUntil("it is live", func() bool { return strings.Contains(d.Text(), "  LIVE  ") })
@@ -349,10 +348,16 @@ func (d *Driver) CheckScreen() {
 // LastCopied returns the last text that was copied to the terminal.
 func (d *Driver) LastCopied() string {
 	d.T.Helper()
-	_, encoded, _ := strings.Cut(d.Copied.String(), "\x1b]52;c;")
-	text, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(encoded, "\a"))
+	output := d.Copied.String()
+	const sequence = "\x1b]52;c;"
+	start := strings.LastIndex(output, sequence)
+	if start < 0 {
+		d.T.Fatalf("nothing was copied; the screen is\n%s", d.Text())
+	}
+	encoded, _, _ := strings.Cut(output[start+len(sequence):], "\a")
+	text, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		d.T.Fatal(err)
+		d.T.Fatalf("decoding the copied text %q: %v", encoded, err)
 	}
 	return string(text)
 }
