@@ -28,8 +28,9 @@ type Options struct {
 	MaxTake int64 // a larger Take is reduced to it; 0 for no limit
 }
 
-// Parse reads the members of a query of the kind. Its error lists every invalid
-// member.
+// Parse reads the members of a query of the kind. Its error lists the invalid members, with one
+// mistake each. At most maxUnknown of them are unknown members of a strict request, and whether groups
+// and their order are possible is only checked if all other members are valid.
 func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
 	if kind.Database != record.RecordsDB {
 		o.Zone = time.UTC // the time zone of the service's own records
@@ -47,7 +48,7 @@ func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
 	if isGrouped || !p.groupGiven { // otherwise it is unknown which columns OrderBy can refer to
 		p.order(members)
 	}
-	p.pages()
+	p.checkCursor()
 	if o.MaxTake > 0 && p.req.Take > o.MaxTake {
 		p.req.Take = o.MaxTake
 		p.req.Clamped = true
@@ -94,8 +95,8 @@ func notFilter(field record.Field) error {
 	return fmt.Errorf("is not a filter of %s, which accepts %s", field.Name, allowed(field))
 }
 
-// Denies reports whether a member tests for null, or for other values, with the value
-// false. Queries read it as if the value were true.
+// Denies reports whether m negates an IsNull or IsNotNull filter by the value false, as in
+// NameIsNull=false. Queries read it as if the value were true.
 func Denies(o record.Operator, m Member) bool {
 	if o.Arity() != record.None || m.List || len(m.Texts) != 1 {
 		return false
@@ -104,8 +105,8 @@ func Denies(o record.Operator, m Member) bool {
 	return err == nil && value == 0
 }
 
-// Opposite returns the operator that is met where a test for null is not met, and the
-// other way round.
+// Opposite returns IsNotNull for IsNull, and IsNull for IsNotNull. Callers pass no other operator; it
+// would return IsNull for it.
 func Opposite(o record.Operator) record.Operator {
 	if o == record.IsNull {
 		return record.IsNotNull
@@ -145,45 +146,45 @@ func (p *parser) filter(m Member, target record.Member) {
 	p.req.Where = append(p.req.Where, c)
 }
 
-// Filter reads a member as a comparison of a field, without the index of the field. hasValue is
-// false for a member without a value. Dates with a zone are converted to zone.
+// Filter reads a member as a comparison of a field, without the index of the field, and reports
+// whether the member has a value. Without one there is no comparison. Dates with a zone are converted
+// to zone.
 func Filter(
 	m Member, field record.Field, o record.Operator, zone *time.Location,
-) (c Condition, hasValue bool, err error) {
-	c.Operator = o
+) (Condition, bool, error) {
 	if !field.Filter.Allows(o) {
-		return c, false, notFilter(field)
+		return Condition{}, false, notFilter(field)
 	}
 	if o.Arity() == record.None && !m.isNull() {
-		return c, true, nil
+		return Condition{Operator: o}, true, nil
 	}
 	hasNoBytes := field.Type == record.Bytes && slices.Equal(m.Texts, []string{""})
 	if m.hasNoValue() || hasNoBytes {
-		return c, false, nil
+		return Condition{}, false, nil
 	}
 
 	texts, err := operandTexts(m, field.Type, o.Arity())
-	if err != nil {
-		return c, false, err
+	if err != nil || len(texts) == 0 {
+		return Condition{}, false, err
 	}
 	if field.Type.Stored() == record.DateTime {
-		c, err = dateCondition(o, texts, zone)
-		return c, len(texts) > 0, err
+		c, err := dateCondition(o, texts, zone)
+		return c, err == nil, err
 	}
 
-	c.Operands = make([]wire.Value, len(texts))
+	c := Condition{Operator: o, Operands: make([]wire.Value, len(texts))}
 	for i, text := range texts {
 		c.Operands[i], err = wire.ParseValue(field.Type, text, zone)
 		if err != nil {
-			return c, false, err
+			return Condition{}, false, err
 		}
 	}
 	if o == record.Contains || o == record.Like {
 		if n := utf8.RuneCountInString(texts[0]); n > MaxPattern {
-			return c, false, fmt.Errorf("takes at most %d characters, not %d", MaxPattern, n)
+			return Condition{}, false, fmt.Errorf("takes at most %d characters, not %d", MaxPattern, n)
 		}
 	}
-	return c, len(texts) > 0, nil
+	return c, true, nil
 }
 
 func allowed(f record.Field) string {
@@ -233,11 +234,11 @@ func (p *parser) common(m Member) bool {
 	switch {
 	case SameName(m.Name, Skip):
 		read = func(m Member) {
-			p.req.Skip = p.page(m)
+			p.req.Skip = p.number(m)
 			p.req.SkipSet = true
 		}
 	case SameName(m.Name, Take):
-		read = func(m Member) { p.req.Take = p.page(m) }
+		read = func(m Member) { p.req.Take = p.number(m) }
 	case SameName(m.Name, Fields):
 		read = p.fields
 	case SameName(m.Name, Include):
@@ -282,8 +283,8 @@ func (p *parser) text(m Member) string {
 	return m.Texts[0]
 }
 
-// pages rejects queries that have no pages by cursor.
-func (p *parser) pages() {
+// checkCursor rejects a cursor in queries that cannot continue after a row.
+func (p *parser) checkCursor() {
 	if p.req.Cursor == nil {
 		return
 	}
@@ -297,7 +298,8 @@ func (p *parser) pages() {
 	}
 }
 
-func (p *parser) page(m Member) int64 {
+// number reads the value of Skip or Take.
+func (p *parser) number(m Member) int64 {
 	if len(m.Texts) != 1 || m.Other || m.List {
 		p.fail(m.Name, "takes one number")
 		return 0
@@ -322,17 +324,16 @@ type unknown struct {
 // size of a response header.
 const maxUnknown = 20
 
-// ignore reports an unknown member in the response, or as an error if the request is
-// strict.
-func (p *parser) ignore(s unknown) {
+// ignore lists an unknown member in the response. Strict requests turn it into an error later.
+func (p *parser) ignore(u unknown) {
 	if len(p.unknowns) == maxUnknown {
 		p.req.Ignored = append(p.req.Ignored[:maxUnknown], "...")
 		return
 	}
-	p.unknowns = append(p.unknowns, s)
-	name := s.part
+	p.unknowns = append(p.unknowns, u)
+	name := u.part
 	if name == "" {
-		name = s.member
+		name = u.member
 	}
 	p.req.Ignored = append(p.req.Ignored, headerSafe(name))
 }
@@ -355,13 +356,13 @@ func (p *parser) strict(members Members) {
 	if on == 0 {
 		return
 	}
-	for _, s := range p.unknowns {
-		if s.problem != "" {
-			p.fail(s.member, "%s", s.problem)
-		} else if s.part != "" {
-			p.fail(s.member, "has %s, which is unknown%s", Printable(s.part), suggestion(s.part, s.similar))
+	for _, u := range p.unknowns {
+		if u.problem != "" {
+			p.fail(u.member, "%s", u.problem)
+		} else if u.part != "" {
+			p.fail(u.member, "has %s, which is unknown%s", Printable(u.part), suggestion(u.part, u.similar))
 		} else {
-			p.fail(s.member, "is unknown%s", suggestion(s.member, p.names()))
+			p.fail(u.member, "is unknown%s", suggestion(u.member, p.names()))
 		}
 	}
 }
@@ -384,7 +385,8 @@ func suggestion(name string, names []string) string {
 	return "; did you mean " + strings.Join(similar, ", ") + "?"
 }
 
-// groupBy reads the field of GroupBy.
+// groupBy reads the field of GroupBy. Unlike other members with one value, it may be a list with one
+// item, because some clients send it as a list like Fields and Include.
 func (p *parser) groupBy(m Member) {
 	p.groupGiven = true
 	if len(m.Texts) != 1 || m.Other {

@@ -141,6 +141,30 @@ func TestPeriodOfGroups(t *testing.T) {
 	}
 }
 
+// TestListOfGroups checks that GroupBy accepts a JSON list of one field, and no longer one.
+func TestListOfGroups(t *testing.T) {
+	kind, _ := registry.Lookup("DB_Class")
+	for _, tt := range []struct {
+		body      string
+		isInvalid bool
+	}{
+		{body: `{"GroupBy":["Class"]}`},
+		{body: `{"GroupBy":["Class","Class"]}`, isInvalid: true},
+	} {
+		members, err := ReadJSON([]byte(tt.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := Parse(kind, members, inUTC)
+		if fault.Is(err, fault.Invalid) != tt.isInvalid {
+			t.Errorf("%s: got error %v, want an invalid request: %v", tt.body, err, tt.isInvalid)
+		}
+		if err == nil && req.Group == nil {
+			t.Errorf("%s: got %+v, want groups", tt.body, req)
+		}
+	}
+}
+
 // TestPeriodsOfMessages checks that the dates of messages can be grouped by a period, although they
 // are written in another notation.
 func TestPeriodsOfMessages(t *testing.T) {
