@@ -58,27 +58,49 @@ func (unclosed) Close() error { return nil }
 type toolSource struct {
 	service *client.Client
 
-	mu    sync.Mutex
-	tag   string // entity tag of the kinds
-	kinds *record.Registry
+	mu   sync.Mutex
+	last readableKinds
+}
+
+// readableKinds are the kinds that tools may read, as of one answer of the service.
+type readableKinds struct {
+	tag      string // entity tag of the answer
+	registry *record.Registry
 }
 
 // Kinds leaves out kinds that require another role than reader, even if the user has it.
+//
+// The lock is not held during the request: tools that are called at the same time would wait for each
+// other, and could not be cancelled while they wait. Each call sends its own request, since a shared one
+// would end with the context of the call that sent it. That costs little: the service returns the kinds
+// only if they have changed.
 func (t *toolSource) Kinds(ctx context.Context) (*record.Registry, error) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	list, err := t.service.KindList(ctx, t.tag)
-	if err != nil || list == nil { // nil: they have not changed
-		return t.kinds, toolError(err)
+	last := t.last
+	t.mu.Unlock()
+
+	list, err := t.service.KindList(ctx, last.tag)
+	if err != nil {
+		return nil, toolError(err)
+	}
+	if list == nil { // they have not changed
+		return last.registry, nil
 	}
 	registry, err := list.Registry()
 	if err != nil {
 		return nil, toolError(err)
 	}
-	t.tag = list.ETag
-	t.kinds = registry.Filter(func(k *record.Kind) bool { return k.Role == "" || k.Role == "reader" })
-	return t.kinds, nil
+	last = readableKinds{tag: list.ETag, registry: registry.Filter(isForReaders)}
+
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = last
+	return last.registry, nil
 }
+
+// isForReaders reports whether the role reader may read the kind. It is the rule of package account,
+// which a client cannot import; the service writes roles in lower case.
+func isForReaders(k *record.Kind) bool { return k.Role == "" || k.Role == "reader" }
 
 // Query returns a page of rows. The service checks the members of the query.
 func (t *toolSource) Query(
