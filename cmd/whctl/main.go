@@ -31,10 +31,13 @@ func run(
 ) int {
 	s := &command.Session{
 		Connector: profile.Connector{
-			Env:    env,
-			Stdin:  stdin,
-			Stderr: stderr,
-			Vault:  profile.Vault{Env: env, Timeout: profile.KeyringTimeout},
+			Env:      env,
+			Stdin:    stdin,
+			Stderr:   stderr,
+			Vault:    profile.Vault{Env: env, Timeout: profile.KeyringTimeout},
+			Version:  cmdline.Version(),
+			DryRun:   showRequest,
+			DryRunTo: stdout,
 		},
 		Stdout:   stdout,
 		Terminal: output.TerminalOf(stdout, env),
@@ -43,22 +46,21 @@ func run(
 
 		CompletionTimeout: objectsTimeout,
 	}
-	err := dispatch(ctx, newApp(s), args)
+	err := dispatch(ctx, s, newApp(s), args)
 	report(stderr, err, s.HowToSignIn)
 	return cmdline.ExitCode(exits, err)
 }
 
 // dispatch runs a command or completes a command line.
-func dispatch(ctx context.Context, app *cli.App, args []string) error {
+func dispatch(ctx context.Context, s *command.Session, app *cli.App, args []string) error {
 	if len(args) > 0 && args[0] == cmdline.CompleteCommand {
-		return completeLine(ctx, app, args[1:])
+		return completeLine(ctx, s, app, args[1:])
 	}
 	return explainSQL(cmdline.Run(ctx, app, args), args)
 }
 
 // completeLine completes a command line.
-func completeLine(ctx context.Context, app *cli.App, args []string) error {
-	s := app.Metadata[command.SessionKey].(*command.Session)
+func completeLine(ctx context.Context, s *command.Session, app *cli.App, args []string) error {
 	describe := func(t topic) (string, string) { return t.name, t.summary }
 	values := map[string][]complete.Candidate{
 		"progress": complete.Plain(records.ProgressModes),
@@ -71,9 +73,6 @@ func completeLine(ctx context.Context, app *cli.App, args []string) error {
 
 // newApp returns the program with its flags and table of commands.
 func newApp(s *command.Session) *cli.App {
-	s.Version = cmdline.Version()
-	s.DryRun = showRequest
-	s.DryRunTo = s.Stdout
 	app := &cli.App{
 		Name:      "whctl",
 		Usage:     "query business records and manage webhooks of whd",
@@ -89,8 +88,8 @@ func newApp(s *command.Session) *cli.App {
 	return app
 }
 
-// commands returns the table of commands. Each group has its own table, in the
-// file of its name.
+// commands returns the table of commands, in the order of the help. Each group has its own table, in
+// this package or in one that holds several groups.
 func commands() []*cli.Command {
 	return slices.Concat(
 		records.Commands(),

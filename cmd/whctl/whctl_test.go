@@ -128,9 +128,12 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	s := &command.Session{
 		Connector: profile.Connector{
-			Env:    func(name string) string { return env[name] },
-			Stdin:  strings.NewReader(inv.stdin),
-			Stderr: &stderr,
+			Env:      func(name string) string { return env[name] },
+			Stdin:    strings.NewReader(inv.stdin),
+			Stderr:   &stderr,
+			Version:  cmdline.Version(),
+			DryRun:   showRequest,
+			DryRunTo: &stdout,
 		},
 		Stdout: &stdout,
 		Terminal: output.Terminal{
@@ -145,7 +148,7 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 	s.Vault = profile.Vault{Env: s.Env, Timeout: testTimeout}
 	app := newApp(s)
 	app.Commands = append(app.Commands, testCommands()...)
-	err := dispatch(inv.ctx, app, args)
+	err := dispatch(inv.ctx, s, app, args)
 	report(&stderr, err, s.HowToSignIn)
 	return result{cmdline.ExitCode(exits, err), stdout.String(), stderr.String()}
 }
