@@ -44,10 +44,11 @@ func (h eventHandler) Handle(ctx context.Context, r slog.Record) error {
 	if err := h.Handler.Handle(ctx, r); err != nil {
 		return err
 	}
+	text := eventText(h.line.text.String())
 	if r.Level >= slog.LevelError {
-		return h.events.Error(eventError, h.line.text.String())
+		return h.events.Error(eventError, text)
 	}
-	return h.events.Warning(eventWarning, h.line.text.String())
+	return h.events.Warning(eventWarning, text)
 }
 
 func (h eventHandler) WithAttrs(attributes []slog.Attr) slog.Handler {

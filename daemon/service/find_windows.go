@@ -33,7 +33,7 @@ func find(_ []string, order func(Order)) (manager, error) {
 	go func() {
 		defer close(w.over)
 		if err := svc.Run(Name, w); err != nil {
-			_ = log.Error(eventFailed, "cannot connect to the service manager: "+err.Error())
+			_ = log.Error(eventFailed, eventText("cannot connect to the service manager: "+err.Error()))
 			order(Stop)
 		}
 	}()
@@ -62,7 +62,7 @@ func ReportToInstaller(failed error) {
 		return
 	}
 	defer log.Close()
-	_ = log.Error(eventFailed, "the installation of "+Name+" has failed: "+withoutNUL(failed.Error()))
+	_ = log.Error(eventFailed, eventText("the installation of "+Name+" has failed: "+failed.Error()))
 }
 
 // parentName returns the file name of the program that started this one, or "" if it has ended.
@@ -163,7 +163,7 @@ func (w *windowsService) notify(s state, _ time.Duration, status string) error {
 	case w.states <- reported:
 	case <-w.over:
 	}
-	return w.events.Info(eventIDs[s], Name+" "+status)
+	return w.events.Info(eventIDs[s], eventText(Name+" "+status))
 }
 
 func (w *windowsService) logHandler(slog.Handler) slog.Handler { return newEventHandler(w.events) }
@@ -171,7 +171,7 @@ func (w *windowsService) logHandler(slog.Handler) slog.Handler { return newEvent
 // end waits until the service manager has the exit code, before the process ends.
 func (w *windowsService) end(status int, err error) {
 	if err != nil {
-		_ = w.events.Error(eventFailed, Name+" has failed: "+withoutNUL(err.Error()))
+		_ = w.events.Error(eventFailed, eventText(Name+" has failed: "+err.Error()))
 	}
 	select {
 	case w.exit <- uint32(status):
@@ -179,7 +179,3 @@ func (w *windowsService) end(status int, err error) {
 	case <-w.over:
 	}
 }
-
-// withoutNUL escapes the zero bytes of a text, which the event log rejects: an error may quote a
-// file in UTF-16.
-func withoutNUL(text string) string { return strings.ReplaceAll(text, "\x00", `\x00`) }
