@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -99,5 +100,26 @@ func TestEmbeddedPointersCount(t *testing.T) {
 		if got != want[measured.name] {
 			t.Errorf("%s has %+v, want %+v", measured.name, got, want[measured.name])
 		}
+	}
+}
+
+// TestExceededLimits checks that the worst excess of a measure comes first.
+func TestExceededLimits(t *testing.T) {
+	got := exceeded([]measured{
+		{measure: functionLength, subject: "p.a", value: 101},
+		{measure: packageCode, subject: "p", value: 4000},
+		{measure: typeFields, subject: "p.A", value: 21},
+		{measure: typeFields, subject: "p.C", value: 100},
+		{measure: typeFields, subject: "p.B", value: 21},
+		{measure: typeFields, subject: "p.D", value: 20},
+	})
+	want := []measured{
+		{measure: typeFields, subject: "p.C", value: 100},
+		{measure: typeFields, subject: "p.A", value: 21},
+		{measure: typeFields, subject: "p.B", value: 21},
+		{measure: functionLength, subject: "p.a", value: 101},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
