@@ -21,11 +21,12 @@ func problems(t *testing.T, s *storage.Store, kind string) (failures, warnings [
 		t.Fatal(err)
 	}
 	for _, f := range r.Findings {
-		switch {
-		case f.Kind != kind:
-		case f.Warning:
+		if f.Kind != kind {
+			continue
+		}
+		if f.Warning {
 			warnings = append(warnings, f.Problem)
-		default:
+		} else {
 			failures = append(failures, f.Problem)
 		}
 	}
@@ -118,7 +119,10 @@ func TestWiderColumn(t *testing.T) {
 // a query that does so is rejected.
 func TestCheckUnordered(t *testing.T) {
 	dsn := mssqltest.Database(t)
+	onBabelfish := isBabelfish(t, dsn)
 	for _, declared := range []string{"xml", "ntext", "text"} {
+		// Babelfish compares text and ntext, SQL Server does not.
+		isComparable := onBabelfish && declared != "xml"
 		mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class `+declared+`)`, `INSERT INTO DB_Class VALUES ('<a/>')`)
 		s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 		failures, warnings := problems(t, s, "DB_Class")
@@ -128,11 +132,11 @@ func TestCheckUnordered(t *testing.T) {
 		expectFirsts(t, s, "<a/>", "DB_Class")
 		for _, members := range [][]string{{"Class", "a"}, {"OrderBy", "Class"}, {"Fields", "DISTINCT Class"}} {
 			_, err := firsts(t, s, "DB_Class", members...)
-			if declared != "xml" && err == nil {
-				continue // Babelfish compares text and ntext, SQL Server does not
+			if isComparable && err == nil {
+				continue
 			}
 			if !fault.Is(err, fault.Invalid) {
-				t.Errorf("%s %q: got error %v, want that the request is invalid", declared, members, err)
+				t.Errorf("%s %q: got error %v, want an invalid request", declared, members, err)
 			}
 		}
 		mssqltest.Exec(t, dsn, `DROP TABLE DB_Class`)
@@ -158,8 +162,15 @@ func TestFailingView(t *testing.T) {
 		expectUnavailable(t, query, err, "dbo.DB_Class")
 		mssqltest.Exec(t, dsn, `DROP VIEW DB_Class`)
 	}
+}
+
+// TestTextComparedWithMoney: a filter of a text field by a text that a column of the type money cannot
+// be compared with is an invalid request.
+func TestTextComparedWithMoney(t *testing.T) {
+	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class money)`)
+	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	if _, err := firsts(t, s, "DB_Class", "Class", "x"); !fault.Is(err, fault.Invalid) {
-		t.Errorf("text compared with a money column: got error %v, want that the request is invalid", err)
+		t.Errorf("got error %v, want an invalid request", err)
 	}
 }

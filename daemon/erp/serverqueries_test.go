@@ -127,7 +127,7 @@ func TestLiveTypes(t *testing.T) {
 		expectFirsts(t, s, c[0], "INMGT020POQty", c[1:]...)
 	}
 	if _, err := firsts(t, s, "INMGT020POQty", "IN_LogicalID", "x"); !fault.Is(err, fault.Invalid) {
-		t.Errorf("text compared with an int column: got error %v, want that the request is invalid", err)
+		t.Errorf("text compared with an int column: got error %v, want an invalid request", err)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestChangedColumn(t *testing.T) {
 	s := storagetest.Open(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	expectFirsts(t, s, "7", "DB_Class", "Class", "7")
 	if _, err := firsts(t, s, "DB_Class", "Class", "x"); !fault.Is(err, fault.Invalid) {
-		t.Errorf("text compared with an int column: got error %v, want that the request is invalid", err)
+		t.Errorf("text compared with an int column: got error %v, want an invalid request", err)
 	}
 	mssqltest.Exec(t, dsn,
 		`DROP TABLE DB_Class`,

@@ -65,7 +65,7 @@ func checkLateTime(t *testing.T, s *storage.Store) {
 		t.Fatal(err)
 	}
 	if _, err := s.Select(t.Context(), plan); !fault.Is(err, fault.Invalid) {
-		t.Errorf("a day as a time of day: got error %v, want that the request is invalid", err)
+		t.Errorf("a day as a time of day: got error %v, want an invalid request", err)
 	}
 }
 
