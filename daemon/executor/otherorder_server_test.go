@@ -50,10 +50,15 @@ func TestPagesByOtherTypes(t *testing.T) {
 	server := executor.NewServer(executor.ServerConfig{Pool: pool, Limits: noLimits, Names: tableOf})
 	defer server.Close()
 
+	allIDs := []int64{1, 2, 3, 4, 5, 6, 7}
 	for i, f := range kind.Fields {
 		for _, desc := range []bool{false, true} {
 			order := query.Order{Field: i, Desc: desc}
 			want := readPages(t, server, kind, order, query.NoTake)
+			if ids := slices.Sorted(slices.Values(want)); !slices.Equal(ids, allIDs) {
+				t.Errorf("in the order of %s, descending %v: got the rows %v at once, want each of %v once",
+					f.Name, desc, want, allIDs)
+			}
 			got := readPages(t, server, kind, order, 1)
 			if !slices.Equal(got, want) {
 				t.Errorf("in the order of %s, descending %v: got the rows %v by pages, want %v", f.Name, desc, got, want)
@@ -62,12 +67,16 @@ func TestPagesByOtherTypes(t *testing.T) {
 	}
 }
 
+// maxPaged is more than the rows of a table that readPages reads. If a cursor does not continue after its
+// row, the pages never end.
+const maxPaged = 20
+
 // readPages reads the rows of a kind in an order by pages of take rows, and returns their IDs.
 func readPages(t *testing.T, db executor.Database, kind *record.Kind, order query.Order, take int64) []int64 {
 	t.Helper()
 	var ids []int64
 	cursor := ""
-	for len(ids) <= 20 {
+	for len(ids) <= maxPaged {
 		r := query.Request{Kind: kind, Order: []query.Order{order}, Take: take, Cursor: &cursor}
 		if err := setPlace(&r, []int{0}); err != nil {
 			t.Fatal(err)
