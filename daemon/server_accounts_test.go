@@ -1,43 +1,156 @@
 package daemon_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// TestServerAccounts changes users by HTTP on a server store and checks their entries in
-// the audit trail.
-func TestServerAccounts(t *testing.T) {
-	o := newOnServer(t)
-	i := daemontest.StartIn(t, o.dir, "--store", o.dsn, "--migrate")
-	as := func(user, password, line, body string, status int, want string) {
-		t.Helper()
-		method, path, _ := strings.Cut(line, " ")
-		r := o.request(method, i.URL+path, body)
-		r.SetBasicAuth(user, password)
-		o.expect(r, status, want)
+const (
+	annsPassword    = "a password of ann"
+	annsNewPassword = "another password"
+)
+
+// accountRequest is a request of an account, with the response that it should get.
+type accountRequest struct {
+	user     string // empty: admin
+	password string
+	method   string
+	path     string
+	body     string
+	status   int
+	want     string // part of the response
+}
+
+var (
+	createAnn = accountRequest{
+		method: "POST",
+		path:   "/Users",
+		body:   `{"UserName":"Ann","Role":"reader","Password":"` + annsPassword + `"}`,
+		status: 201,
+		want:   `"Role":"reader"`,
 	}
-	const password = "a password of ann"
-	admin := func(line, body string, status int, want string) {
-		t.Helper()
-		as("admin", daemontest.AdminPassword, line, body, status, want)
+	changeAnnsPassword = accountRequest{
+		user:     "ann",
+		password: annsPassword,
+		method:   "PATCH",
+		path:     "/Users/Ann",
+		body:     `{"Password":"` + annsNewPassword + `","CurrentPassword":"` + annsPassword + `"}`,
+		status:   200,
+		want:     `"UserName":"Ann"`,
 	}
-	admin("POST /Users", `{"UserName":"Ann","Role":"reader","Password":"`+password+`"}`, 201, `"Role":"reader"`)
-	admin("POST /Users", `{"UserName":"ANN","Role":"reader","Password":"`+password+`"}`, 409,
-		`"FieldName":"UserName"`)
-	as("ann", password, "GET /Users/Ann", "", 200, `"UserName":"Ann"`)
-	as("ann", password, "PATCH /Users/Ann",
-		`{"Password":"another password","CurrentPassword":"`+password+`"}`, 200, `"UserName":"Ann"`)
-	as("ann", password, "GET /KeepAlive", "", 401, "Unauthorized")
-	as("ann", "another password", "GET /Users", "", 403, "Forbidden")
-	admin("PATCH /Users/Ann", `{"Role":"writer","DisplayName":"Ann Ö."}`, 200, "Ann Ö.")
-	admin("DELETE /Users/admin", "", 409, "last admin")
-	admin("POST /ApiKeys", `{"Name":"till","Role":"reader"}`, 201, "whd_")
-	admin("DELETE /ApiKeys/till", "", 204, "")
-	admin("DELETE /Users/ann", "", 204, "")
-	admin("GET /csv/reply/WH_AuditQuery?Fields=UserName,Action,Subject,Detail&SubjectIn=ann&Take=4", "", 200,
-		"UserName,Action,Subject,Detail\r\nadmin,user remove,ann,\r\nadmin,user change,Ann,Role=writer; DisplayName=Ann Ö.\r\nAnn,user change,Ann,Password=***\r\nadmin,user add,Ann,Role=reader\r\n")
-	admin("GET /Queries/WH_Audit?ActionLike=key%25&Include=Total", "", 200, `"Total":2`)
+	changeAnn = accountRequest{
+		method: "PATCH",
+		path:   "/Users/Ann",
+		body:   `{"Role":"writer","DisplayName":"Ann Ö."}`,
+		status: 200,
+		want:   "Ann Ö.",
+	}
+	deleteAnn = accountRequest{method: "DELETE", path: "/Users/ann", status: 204}
+
+	createKey = accountRequest{
+		method: "POST",
+		path:   "/ApiKeys",
+		body:   `{"Name":"till","Role":"reader"}`,
+		status: 201,
+		want:   "whd_",
+	}
+	deleteKey = accountRequest{method: "DELETE", path: "/ApiKeys/till", status: 204}
+)
+
+// expectAccountRequests sends requests to a daemon with a server store, one after the other.
+func expectAccountRequests(t *testing.T, requests []accountRequest) {
+	t.Helper()
+	server := newOnServer(t)
+	service := daemontest.StartIn(t, server.dir, "--store", server.dsn, "--migrate")
+	for _, request := range requests {
+		r := server.request(request.method, service.URL+request.path, request.body)
+		if request.user == "" {
+			r.SetBasicAuth("admin", daemontest.AdminPassword)
+		} else {
+			r.SetBasicAuth(request.user, request.password)
+		}
+		server.expect(r, request.status, request.want)
+	}
+}
+
+// TestUsersOnServer creates, changes and deletes a user. In between the user changes the password.
+func TestUsersOnServer(t *testing.T) {
+	expectAccountRequests(t, []accountRequest{
+		createAnn,
+		{
+			method: "POST",
+			path:   "/Users",
+			body:   `{"UserName":"ANN","Role":"reader","Password":"` + annsPassword + `"}`,
+			status: 409,
+			want:   `"FieldName":"UserName"`,
+		},
+		{
+			user:     "ann",
+			password: annsPassword,
+			method:   "GET",
+			path:     "/Users/Ann",
+			status:   200,
+			want:     `"UserName":"Ann"`,
+		},
+		changeAnnsPassword,
+		{
+			user:     "ann",
+			password: annsPassword,
+			method:   "GET",
+			path:     "/KeepAlive",
+			status:   401,
+			want:     "Unauthorized",
+		},
+		{
+			user:     "ann",
+			password: annsNewPassword,
+			method:   "GET",
+			path:     "/Users",
+			status:   403,
+			want:     "Forbidden",
+		},
+		changeAnn,
+		{method: "DELETE", path: "/Users/admin", status: 409, want: "last admin"},
+		deleteAnn,
+		{method: "GET", path: "/Users/ann", status: 404},
+	})
+}
+
+func TestKeysOnServer(t *testing.T) {
+	expectAccountRequests(t, []accountRequest{
+		createKey,
+		{method: "GET", path: "/ApiKeys", status: 200, want: `"Name":"till"`},
+		deleteKey,
+		{method: "DELETE", path: "/ApiKeys/till", status: 404},
+	})
+}
+
+// TestAuditOnServer checks the entries of changes of accounts in the audit trail.
+func TestAuditOnServer(t *testing.T) {
+	expectAccountRequests(t, []accountRequest{
+		createAnn,
+		changeAnnsPassword,
+		changeAnn,
+		createKey,
+		deleteKey,
+		deleteAnn,
+		{
+			method: "GET",
+			path: "/csv/reply/WH_AuditQuery?Fields=UserName,Action,Subject,Detail" +
+				"&SubjectIn=ann&Take=4",
+			status: 200,
+			want: "UserName,Action,Subject,Detail\r\n" +
+				"admin,user remove,ann,\r\n" +
+				"admin,user change,Ann,Role=writer; DisplayName=Ann Ö.\r\n" +
+				"Ann,user change,Ann,Password=***\r\n" +
+				"admin,user add,Ann,Role=reader\r\n",
+		},
+		{
+			method: "GET",
+			path:   "/Queries/WH_Audit?ActionLike=key%25&Include=Total",
+			status: 200,
+			want:   `"Total":2`,
+		},
+	})
 }

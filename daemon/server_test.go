@@ -59,7 +59,7 @@ func (o onServer) secret(text string) {
 func (o onServer) expect(r *http.Request, status int, want string) {
 	o.t.Helper()
 	if got, body := o.send(r); got != status || !strings.Contains(body, want) {
-		o.t.Errorf("%s: status %d, %.300s\nwant %d, %q", r.URL.Path, got, body, status, want)
+		o.t.Errorf("%s %s: status %d, %.300s\nwant %d, %q", r.Method, r.URL.Path, got, body, status, want)
 	}
 }
 
