@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -250,7 +251,7 @@ func withSetting(file *profile.File, profileName, name, text string) (*profile.F
 	return file.Set(profileName, setting, text)
 }
 
-// logout runs whctl logout. The stored login is deleted even if the service is
+// logout runs whctl logout. The stored login is deleted even if the service or the keyring is
 // unreachable.
 func logout(c *cli.Context, s *command.Session) error {
 	settings, err := s.Settings(c)
@@ -267,16 +268,25 @@ func logout(c *cli.Context, s *command.Session) error {
 		return nil
 	}
 	secret, secretErr := s.Vault.SecretOf(c.Context, stored)
-	err = s.Vault.Forget(c.Context, stored)
-	if secretErr != nil { // then err has the same cause
+	if err := c.Context.Err(); err != nil {
+		return command.Interrupted(err, -1) // before anything is deleted
+	}
+	leftover, err := s.Vault.Forget(stored)
+	if err != nil {
+		return fmt.Errorf("cannot delete the stored login: %w", err)
+	}
+	if leftover != nil {
+		s.Notice(c, "%s", leftover)
+	}
+	if secretErr != nil {
 		s.Notice(c, "stored login deleted; its session could not be ended and will expire: %s", secretErr)
 		return nil
 	}
-	if err != nil {
-		return err
-	}
 	if err := endSession(c, s, secret.Session); err != nil {
 		return fmt.Errorf("stored login deleted, but its session could not be ended: %w", err)
+	}
+	if leftover != nil {
+		return errors.New("signed out, but the secret is still in the keyring")
 	}
 	s.Notice(c, "signed out of %s", settings.Text("url"))
 	return nil

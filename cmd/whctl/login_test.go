@@ -1,8 +1,14 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zalando/go-keyring"
 
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
@@ -30,5 +36,117 @@ func TestLoginWarnsOfPlainHTTP(t *testing.T) {
 		if strings.Contains(got.stderr, "canary") {
 			t.Errorf("whctl login to %s: the password is printed: %q", url, got.stderr)
 		}
+	}
+}
+
+// withoutKeyring makes all calls to the keyring fail. Later tests do not get the desktop's keyring back.
+func withoutKeyring() { keyring.MockInitWithError(errors.New("no bus")) }
+
+// protect makes a file read-only, even for root: it becomes a link to a file with such a long name that no
+// temporary file with a longer one can replace it.
+func protect(t *testing.T, path string) {
+	t.Helper()
+	target := filepath.Join(t.TempDir(), strings.Repeat("x", 250))
+	if err := os.Rename(path, target); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, path); err != nil {
+		t.Skip("symbolic links are not supported: " + err.Error())
+	}
+}
+
+// TestDeletionOfLogin checks that a login that is reported as deleted is no longer stored, and that a
+// failure deletes nothing.
+func TestDeletionOfLogin(t *testing.T) {
+	withoutKeyring()
+	const (
+		config = "[profiles.prod]\nurl = 'http://127.0.0.1:1'\n"
+		logins = "[prod]\nurl = 'http://127.0.0.1:1'\nuser = 'ann'\nstore = 'keyring'\n"
+	)
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, test := range map[string]struct {
+		command     string
+		isProtected bool // the file with the logins
+		ctx         context.Context
+		wantCode    int
+		want        []string // on standard error
+		wantStored  bool
+	}{
+		"logout": {
+			command: "logout",
+			want: []string{
+				`cannot delete the entry "prod ann@http://127.0.0.1:1" of whctl from the keyring: `,
+				"stored login deleted; its session could not be ended and will expire: no keyring",
+			},
+		},
+		"logout, protected": {
+			command:     "logout",
+			isProtected: true,
+			wantCode:    1,
+			want:        []string{"whctl: cannot delete the stored login: open "},
+			wantStored:  true,
+		},
+		"logout, interrupted": {
+			command:    "logout",
+			ctx:        interrupted,
+			wantCode:   130,
+			want:       []string{"whctl: interrupted\n"},
+			wantStored: true,
+		},
+		"profile delete": {
+			command: "profile delete prod",
+			want: []string{
+				`cannot delete the entry "prod ann@http://127.0.0.1:1" of whctl from the keyring: `,
+				"profile prod deleted\n",
+			},
+		},
+		"profile delete, protected": {
+			command:     "profile delete prod",
+			isProtected: true,
+			wantCode:    1,
+			want:        []string{"whctl: cannot delete the stored login: open "},
+			wantStored:  true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := writeConfig(t, config)
+			path := filepath.Join(dir, "logins.toml")
+			if err := os.WriteFile(path, []byte(logins), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if test.isProtected {
+				protect(t, path)
+			}
+			inv := invocation{
+				config: dir,
+				ctx:    test.ctx,
+				env:    map[string]string{profile.EnvURL: "", "WHCTL_PROFILE": "prod"},
+			}
+			got := inv.run(t, strings.Fields(test.command)...)
+			if got.code != test.wantCode {
+				t.Errorf("whctl %s: got %v; want exit code %d", test.command, got, test.wantCode)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(got.stderr, want) {
+					t.Errorf("whctl %s: got %v; want %q on stderr", test.command, got, want)
+				}
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if isStored := strings.Contains(string(text), "ann"); isStored != test.wantStored {
+				t.Errorf("whctl %s: the login is stored: %t, want %t", test.command, isStored, test.wantStored)
+			}
+			text, err = os.ReadFile(filepath.Join(dir, "config.toml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantProfile := test.command == "logout" || test.wantStored
+			if hasProfile := len(text) > 0; hasProfile != wantProfile {
+				t.Errorf("whctl %s: the profile exists: %t, want %t", test.command, hasProfile, wantProfile)
+			}
+		})
 	}
 }

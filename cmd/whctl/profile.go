@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -210,30 +211,49 @@ func setFromFlags(c *cli.Context, file *profile.File, name string) (*profile.Fil
 	return file, nil
 }
 
-// deleteProfile runs whctl profile delete. A login that cannot be deleted is only a notice, because
-// the profile is gone.
+// deleteProfile runs whctl profile delete. It deletes the login first: if that fails, the profile is
+// still there, and the command can be repeated.
 func deleteProfile(c *cli.Context, s *command.Session) error {
 	name := c.Args().First()
 	file, err := profile.ReadWith(s.Env, name)
 	if err != nil {
 		return err
 	}
-	if err := saveChanged(file.Without(name)); err != nil {
+	changed, err := file.Without(name)
+	if err != nil {
 		return err
+	}
+	if err := forgetLogin(c, s, name); err != nil {
+		return fmt.Errorf("cannot delete the stored login: %w", err)
+	}
+	if err := changed.Save(); err != nil {
+		return fmt.Errorf("cannot delete the profile, which no longer has a stored login: %w", err)
 	}
 	if err := file.Settings(name).Kinds().Remove(); err != nil {
-		return err
+		return fmt.Errorf("profile %s deleted, but not its list of record kinds: %w", name, err)
 	}
+	s.Notice(c, "profile %s deleted", name)
+	return nil
+}
+
+// forgetLogin deletes the login of a profile, if there is one. A secret that stays in the keyring is
+// only a notice, because it is not used again.
+func forgetLogin(c *cli.Context, s *command.Session, profileName string) error {
 	logins, err := s.Vault.ReadLogins()
 	if err != nil {
 		return err
 	}
-	if login := logins.All[name]; login != nil {
-		if err := s.Vault.Forget(c.Context, login); err != nil {
-			s.Notice(c, "cannot delete the stored login: %s", err)
-		}
+	login := logins.All[profileName]
+	if login == nil {
+		return nil
 	}
-	s.Notice(c, "profile %s deleted", name)
+	leftover, err := s.Vault.Forget(login)
+	if err != nil {
+		return err
+	}
+	if leftover != nil {
+		s.Notice(c, "%s", leftover)
+	}
 	return nil
 }
 

@@ -99,16 +99,24 @@ func (v Vault) keyringGet(ctx context.Context, account string) (s Secret, err er
 	return s, nil
 }
 
-// keyringDelete deletes a secret. A missing secret is not an error.
-func (v Vault) keyringDelete(ctx context.Context, account string) error {
-	_, err := v.callKeyring(ctx, func() (string, error) {
-		err := keyring.Delete(KeyringService, account)
+// deleteSecret deletes the secret of a login from the keyring. A missing secret is not an error. The
+// user cannot interrupt it, because the file with the logins has already changed.
+func (v Vault) deleteSecret(l *Login) error {
+	if l.Store != InKeyring {
+		return nil
+	}
+	_, err := v.callKeyring(context.Background(), func() (string, error) {
+		err := keyring.Delete(KeyringService, l.account())
 		if errors.Is(err, keyring.ErrNotFound) {
 			err = nil
 		}
 		return "", err
 	})
-	return err
+	if err != nil {
+		return fmt.Errorf("cannot delete the entry %q of %s from the keyring: %w",
+			l.account(), KeyringService, err)
+	}
+	return nil
 }
 
 // TryKeyring checks the keyring by looking up a secret that does not exist.
@@ -177,17 +185,16 @@ func (v Vault) Store(ctx context.Context, l *Login, s Secret) error {
 	return logins.save()
 }
 
-// Forget deletes a login and its secret. If the keyring fails, the login is deleted
-// nevertheless, and the orphaned secret is not used again.
-func (v Vault) Forget(ctx context.Context, l *Login) error {
+// Forget deletes a login and its secret. If it returns err, nothing was deleted. leftover is the error
+// of a keyring that still has the secret, which is not used again.
+func (v Vault) Forget(l *Login) (leftover, err error) {
 	logins, err := v.ReadLogins()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	delete(logins.All, l.Profile)
-	err = logins.save()
-	if l.Store == InKeyring {
-		err = errors.Join(err, v.keyringDelete(ctx, l.account()))
+	if err := logins.save(); err != nil {
+		return nil, err
 	}
-	return err
+	return v.deleteSecret(l), nil
 }
