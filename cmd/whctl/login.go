@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -91,26 +92,42 @@ func login(c *cli.Context, s *command.Session) error {
 	return in.run()
 }
 
-// run signs in with the credentials and stores the login.
+// run signs in with the credentials and stores the login. If the login cannot be stored, its session is
+// ended.
 func (in *signIn) run() error {
 	in.warnOfPlainHTTP()
 	reply, err := in.service.Login(in.c.Context, in.user, in.password)
 	if err != nil {
 		return err
 	}
-	in.user = cmp.Or(reply.UserName, in.user)
-	place, err := in.store(reply.SessionID)
-	if err != nil {
-		_ = in.service.Logout(in.c.Context) // best effort; the session expires anyway
-		return err
-	}
-	if err := in.storeProfile(); err != nil {
-		return err
-	}
+	isStored := false
+	defer func() {
+		if !isStored {
+			in.endSession()
+		}
+	}()
 
+	// Nothing is stored before the last request has succeeded, and the profile is known to be editable.
+	in.user = cmp.Or(reply.UserName, in.user)
 	current, err := in.service.CurrentSession(in.c.Context)
 	if err != nil {
 		return err
+	}
+	file, err := in.changedFile()
+	if err != nil {
+		return err
+	}
+
+	place, err := in.store(reply.SessionID)
+	if err != nil {
+		return err
+	}
+	isStored = true
+	if file != in.settings.File {
+		if err := file.Save(); err != nil {
+			return fmt.Errorf("signed in, and the secret is in the %s, but the profile %s cannot be saved: %w",
+				place, in.profile, err)
+		}
 	}
 	in.session.Notice(in.c, "signed in to %s as %s (%s), profile %s%s; the secret is in the %s",
 		in.service.URL(), current.UserName, current.Role, in.profile, profile.Until(current), place)
@@ -119,6 +136,18 @@ func (in *signIn) run() error {
 			"remove it to use the login", name)
 	}
 	return nil
+}
+
+// endSessionTimeout limits the request that ends the session of a login that was not stored, for which the
+// user does not want to wait.
+const endSessionTimeout = 3 * time.Second
+
+// endSession ends the session, also after an interrupt. It ignores errors, since the session expires
+// anyway.
+func (in *signIn) endSession() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.c.Context), endSessionTimeout)
+	defer cancel()
+	_ = in.service.Logout(ctx)
 }
 
 // warnOfPlainHTTP prints a warning if the password is sent over a network without encryption.
@@ -219,27 +248,21 @@ func (in *signIn) store(sessionID string) (place string, err error) {
 	return login.Place(logins.Path), nil
 }
 
-// storeProfile creates the profile or updates its address and user. The first
-// profile becomes the default.
-func (in *signIn) storeProfile() error {
+// changedFile returns the configuration with the profile, its address and user. The first profile becomes
+// the default. Without a change, it returns the file of the settings.
+func (in *signIn) changedFile() (*profile.File, error) {
 	file, err := withSetting(in.settings.File, in.profile, "url", in.service.URL())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	file, err = withSetting(file, in.profile, "user", in.user)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if file.Lookup("", "profile") == nil {
-		file, err = file.Use(in.profile)
-		if err != nil {
-			return err
-		}
+	if file.Lookup("", "profile") != nil {
+		return file, nil
 	}
-	if file == in.settings.File {
-		return nil
-	}
-	return file.Save()
+	return file.Use(in.profile)
 }
 
 // withSetting returns the configuration with a setting of a profile; unchanged if it has the text.

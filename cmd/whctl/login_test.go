@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -146,6 +148,104 @@ func TestDeletionOfLogin(t *testing.T) {
 			wantProfile := test.command == "logout" || test.wantStored
 			if hasProfile := len(text) > 0; hasProfile != wantProfile {
 				t.Errorf("whctl %s: the profile exists: %t, want %t", test.command, hasProfile, wantProfile)
+			}
+		})
+	}
+}
+
+// TestFailedLogin checks that a login that fails stores nothing and ends its session, or that its error
+// names the place of the secret.
+func TestFailedLogin(t *testing.T) {
+	withoutKeyring()
+	for name, test := range map[string]struct {
+		args        string
+		config      string
+		isProtected bool // the configuration
+		isCancelled bool // during the request for the session
+		status      int  // of that request
+		wantCode    int
+		want        string // on standard error
+		wantStored  bool
+	}{
+		"no keyring": {
+			wantCode: 1,
+			want:     "whctl: cannot store the login: no keyring in this session: ",
+		},
+		"failed request": {
+			args:     "--insecure-storage",
+			status:   http.StatusServiceUnavailable,
+			wantCode: 1,
+			want:     "whctl: ",
+		},
+		"interrupted request": {
+			args:        "--insecure-storage",
+			isCancelled: true,
+			wantCode:    130,
+			want:        "whctl: ",
+		},
+		"layout that cannot be changed": {
+			args:     "--insecure-storage --profile prod",
+			config:   "[profiles]\nprod.url = 'http://127.0.0.1:1'\n",
+			wantCode: 1,
+			want:     "whctl: cannot make this change in ",
+		},
+		"read-only configuration": {
+			args:        "--insecure-storage",
+			config:      "timeout = '9s'\n",
+			isProtected: true,
+			wantCode:    1,
+			want:        "logins.toml, but the profile default cannot be saved: open ",
+			wantStored:  true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := writeConfig(t, test.config)
+			config := filepath.Join(dir, "config.toml")
+			if test.isProtected {
+				protect(t, config)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			hasEnded := false // the session
+			inv := invocation{
+				config: dir,
+				ctx:    ctx,
+				env:    map[string]string{profile.EnvUser: "ann", profile.EnvPassword: "correct horse"},
+				handler: func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					switch r.URL.Path {
+					case "/auth/logout":
+						hasEnded = true
+					case "/Sessions/Current":
+						if test.isCancelled {
+							cancel()
+							<-r.Context().Done()
+						}
+						if test.status != 0 {
+							w.WriteHeader(test.status)
+						}
+					}
+					io.WriteString(w, `{"UserName":"ann","Role":"reader","SessionId":"s1"}`)
+				},
+			}
+			args := append([]string{"login"}, strings.Fields(test.args)...)
+			got := inv.run(t, args...)
+			if got.code != test.wantCode || !strings.Contains(got.stderr, test.want) {
+				t.Errorf("whctl %q: got %v; want exit code %d and %q", args, got, test.wantCode, test.want)
+			}
+			if hasEnded == test.wantStored {
+				t.Errorf("whctl %q: the session has ended: %t, want %t", args, hasEnded, !test.wantStored)
+			}
+			_, err := os.Stat(filepath.Join(dir, "logins.toml"))
+			if isStored := err == nil; isStored != test.wantStored {
+				t.Errorf("whctl %q: the login is stored: %t, want %t", args, isStored, test.wantStored)
+			}
+			text, err := os.ReadFile(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(text) != test.config {
+				t.Errorf("whctl %q: the configuration is %q, want %q", args, text, test.config)
 			}
 		})
 	}
