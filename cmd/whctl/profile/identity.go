@@ -221,7 +221,7 @@ func (k *Connector) storeSession(c *cli.Context, i Identity, session string) {
 		return
 	}
 	secret := Secret{Session: session, Password: i.password}
-	if err := k.Vault.Store(c.Context, i.stored, secret); err != nil {
+	if err := k.Vault.Renew(c.Context, i.stored, secret); err != nil {
 		k.Notice(c, "cannot store the new session: %s", err)
 	}
 }

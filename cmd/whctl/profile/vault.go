@@ -185,6 +185,25 @@ func (v Vault) Store(ctx context.Context, l *Login, s Secret) error {
 	return logins.save()
 }
 
+// Renew stores a new secret of a stored login. It stores nothing if the login has been deleted or
+// replaced since it was read, as by whctl logout during a command that runs for long.
+func (v Vault) Renew(ctx context.Context, l *Login, s Secret) error {
+	logins, err := v.ReadLogins()
+	if err != nil {
+		return err
+	}
+	current := logins.All[l.Profile]
+	if current == nil || current.Store != l.Store || current.account() != l.account() {
+		return nil
+	}
+	if l.Store == InKeyring {
+		return v.keyringSet(ctx, l.account(), s)
+	}
+	current.Session = s.Session
+	current.Password = s.Password
+	return logins.save()
+}
+
 // Forget deletes a login and its secret. If it returns err, nothing was deleted. leftover is the error
 // of a keyring that still has the secret, which is not used again.
 func (v Vault) Forget(l *Login) (leftover, err error) {
