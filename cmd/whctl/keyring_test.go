@@ -65,15 +65,3 @@ func testKeyringLogin(t *testing.T, service *daemontest.Instance) {
 		t.Errorf("after whctl logout: got error %v of the keyring, want %v", err, keyring.ErrNotFound)
 	}
 }
-
-func TestKeyringErrors(t *testing.T) {
-	got := profile.KeyringError(keyring.ErrNotFound).Error()
-	if want := "the keyring has no such secret"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	got = profile.KeyringError(errors.New("dial unix: no such file")).Error()
-	start := "no keyring in this session: "
-	if !strings.HasPrefix(got, start) || strings.Contains(got, "\n") {
-		t.Errorf("got %q, want one line that starts with %q", got, start)
-	}
-}

@@ -213,9 +213,9 @@ func (in *signIn) demand(
 	return text, nil
 }
 
-// store stores the login in the keyring, or in a file with --insecure-storage. It returns the place
-// of the secret.
-func (in *signIn) store(sessionID string) (place string, err error) {
+// store stores the login in the keyring, or without one in a file with --insecure-storage. It returns the
+// place of the secret.
+func (in *signIn) store(sessionID string) (string, error) {
 	secret := profile.Secret{Session: sessionID}
 	if in.c.Bool("remember") {
 		secret.Password = in.password
@@ -226,26 +226,32 @@ func (in *signIn) store(sessionID string) (place string, err error) {
 		User:    in.user,
 		Store:   profile.InKeyring,
 	}
-	vault := in.session.Vault
-	keyringErr := vault.Store(in.c.Context, login, secret)
-	if keyringErr == nil {
-		return login.Place(""), nil
-	}
-	if !in.c.Bool("insecure-storage") {
+	err := in.storeSecret(login, secret)
+	_, hasNoKeyring := errors.AsType[*profile.KeyringError](err)
+	if hasNoKeyring && !in.c.Bool("insecure-storage") {
 		return "", fmt.Errorf("cannot store the login: %w; "+
 			"use --insecure-storage to store it in a file, or set %s or %s",
-			keyringErr, profile.EnvToken, profile.EnvPassword)
+			err, profile.EnvToken, profile.EnvPassword)
 	}
-	in.session.Notice(in.c, "%s", keyringErr)
-	login.Store = profile.InFile
-	if err := vault.Store(in.c.Context, login, secret); err != nil {
-		return "", err
+	if hasNoKeyring {
+		in.session.Notice(in.c, "%s", err)
+		login.Store = profile.InFile
+		err = in.storeSecret(login, secret)
 	}
-	logins, err := vault.ReadLogins()
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("cannot store the login: %w", err)
 	}
-	return login.Place(logins.Path), nil
+	return login.Place(in.session.Vault.Path()), nil
+}
+
+// storeSecret stores the login and its secret. It prints a notice about a secret that stays in the keyring
+// although it is not used.
+func (in *signIn) storeSecret(login *profile.Login, secret profile.Secret) error {
+	leftover, err := in.session.Vault.Store(in.c.Context, login, secret)
+	if leftover != nil {
+		in.session.Notice(in.c, "%s", leftover)
+	}
+	return err
 }
 
 // changedFile returns the configuration with the profile, its address and user. The first profile becomes

@@ -250,3 +250,25 @@ func TestFailedLogin(t *testing.T) {
 		})
 	}
 }
+
+// TestLoginWithBrokenFile checks that an error of logins.toml is not taken for a missing keyring.
+func TestLoginWithBrokenFile(t *testing.T) {
+	keyring.MockInit()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "logins.toml"), []byte("["), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inv := invocation{
+		config: dir,
+		env:    map[string]string{profile.EnvUser: "ann", profile.EnvPassword: "correct horse"},
+		handler: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"UserName":"ann","Role":"reader","SessionId":"s1"}`)
+		},
+	}
+	got := inv.run(t, "login")
+	want := "is corrupt; delete it and run whctl login again\n"
+	if got.code != 1 || !strings.HasSuffix(got.stderr, want) {
+		t.Errorf("whctl login: got %v; want exit code 1 and %q", got, want)
+	}
+}

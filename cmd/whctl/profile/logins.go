@@ -85,6 +85,18 @@ func (l *Logins) save() error {
 // account returns the name of the login in the keyring.
 func (l *Login) account() string { return l.Profile + " " + l.User + "@" + l.URL }
 
+// hasEntryOf reports whether the secrets of both logins are in the same entry of the keyring. Windows
+// ignores the letter case of its name.
+func (l *Login) hasEntryOf(other *Login) bool {
+	if l.Store != InKeyring || other.Store != InKeyring {
+		return false
+	}
+	if runtime.GOOS == "windows" {
+		return strings.EqualFold(l.account(), other.account())
+	}
+	return l.account() == other.account()
+}
+
 // Place describes the location of the login's secret.
 func (l *Login) Place(path string) string {
 	if l.Store == InKeyring {

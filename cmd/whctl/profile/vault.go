@@ -50,27 +50,39 @@ func (v Vault) callKeyring(ctx context.Context, call func() (string, error)) (st
 	}()
 	select {
 	case r := <-done:
-		return r.text, KeyringError(r.err)
+		return r.text, keyringError(r.err)
 	case <-time.After(v.Timeout):
-		return "", fmt.Errorf("the keyring did not respond within %s", v.Timeout)
+		return "", &KeyringError{message: fmt.Sprintf("the keyring did not respond within %s", v.Timeout)}
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
 }
 
-// KeyringError returns an error of the keyring in plain terms, on one line.
-func KeyringError(err error) error {
-	switch {
-	case err == nil:
+// KeyringError is a failure of the keyring. Its text is one line in plain terms.
+type KeyringError struct {
+	message string
+	err     error // nil if the keyring did not respond
+}
+
+func (e *KeyringError) Error() string { return e.message }
+
+func (e *KeyringError) Unwrap() error { return e.err }
+
+// keyringError returns the KeyringError for an error of the keyring; nil for nil.
+func keyringError(err error) error {
+	if err == nil {
 		return nil
-	case errors.Is(err, keyring.ErrNotFound):
-		return errors.New("the keyring has no such secret")
-	case runtime.GOOS == "windows" && strings.Contains(err.Error(), "logon session"):
-		return errors.New("no keyring in this session: Windows denies it to network logons such as SSH")
-	case runtime.GOOS == "linux":
-		return fmt.Errorf("no keyring in this session: no D-Bus secret service (%w)", err)
 	}
-	return fmt.Errorf("no keyring in this session: %w", err)
+	message := fmt.Sprintf("no keyring in this session: %s", err)
+	switch {
+	case errors.Is(err, keyring.ErrNotFound):
+		message = "the keyring has no such secret"
+	case runtime.GOOS == "windows" && strings.Contains(err.Error(), "logon session"):
+		message = "no keyring in this session: Windows denies it to network logons such as SSH"
+	case runtime.GOOS == "linux":
+		message = fmt.Sprintf("no keyring in this session: no D-Bus secret service (%s)", err)
+	}
+	return &KeyringError{message: message, err: err}
 }
 
 // keyringSet stores a secret under the name of an account.
@@ -131,14 +143,21 @@ func (v Vault) TryKeyring(ctx context.Context) error {
 	return err
 }
 
+// Path returns the path of the file with the logins; empty if there is no home directory.
+func (v Vault) Path() string {
+	config := Path(v.Env)
+	if config == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(config), "logins.toml")
+}
+
 // ReadLogins reads the stored logins. A missing file has none.
 func (v Vault) ReadLogins() (*Logins, error) {
-	config := Path(v.Env)
-	l := &Logins{All: make(map[string]*Login)}
-	if config == "" {
+	l := &Logins{Path: v.Path(), All: make(map[string]*Login)}
+	if l.Path == "" {
 		return l, nil
 	}
-	l.Path = filepath.Join(filepath.Dir(config), "logins.toml")
 	text, err := os.ReadFile(l.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -164,25 +183,43 @@ func (v Vault) SecretOf(ctx context.Context, l *Login) (Secret, error) {
 	return Secret{Session: l.Session, Password: l.Password}, nil
 }
 
-// Store stores a login, and its secret in the login's location.
-func (v Vault) Store(ctx context.Context, l *Login, s Secret) error {
+// Store stores a login, and its secret in the login's location. The secret of the former login of the
+// profile is deleted. If Store returns err, the former login is still stored; a *KeyringError means that
+// the keyring did not accept the secret. leftover is the error of a keyring that still has a secret that
+// is not used: that of the former login, or after err, the new one.
+func (v Vault) Store(ctx context.Context, l *Login, s Secret) (leftover, err error) {
 	logins, err := v.ReadLogins()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	saved := *l
 	saved.Session = ""
 	saved.Password = ""
 	if l.Store == InKeyring {
 		if err := v.keyringSet(ctx, l.account(), s); err != nil {
-			return err
+			return nil, err
 		}
 	} else {
 		saved.Session = s.Session
 		saved.Password = s.Password
 	}
+
+	former := logins.All[l.Profile]
+	if former != nil && *former == saved {
+		return nil, nil // only the secret in the keyring has changed
+	}
 	logins.All[l.Profile] = &saved
-	return logins.save()
+	err = logins.save()
+	if former != nil && former.hasEntryOf(l) {
+		return nil, err // the new secret has overwritten the former one
+	}
+	if err != nil {
+		return v.deleteSecret(l), err
+	}
+	if former == nil {
+		return nil, nil
+	}
+	return v.deleteSecret(former), nil
 }
 
 // Renew stores a new secret of a stored login. It stores nothing if the login has been deleted or

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,8 +62,9 @@ func annsLogin(store string) *Login {
 // mustStore stores a login.
 func mustStore(t *testing.T, v Vault, l *Login, s Secret) {
 	t.Helper()
-	if err := v.Store(t.Context(), l, s); err != nil {
-		t.Fatal(err)
+	leftover, err := v.Store(t.Context(), l, s)
+	if leftover != nil || err != nil {
+		t.Fatal(leftover, err)
 	}
 }
 
@@ -114,5 +116,94 @@ func TestRenew(t *testing.T) {
 					got.Session, stored.User, err, test.want, test.later.User)
 			}
 		})
+	}
+}
+
+func TestKeyringErrors(t *testing.T) {
+	got := keyringError(keyring.ErrNotFound).Error()
+	if want := "the keyring has no such secret"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	got = keyringError(errors.New("dial unix: no such file")).Error()
+	start := "no keyring in this session: "
+	if !strings.HasPrefix(got, start) || strings.Contains(got, "\n") {
+		t.Errorf("got %q, want one line that starts with %q", got, start)
+	}
+}
+
+// TestStoreDeletesFormerSecret checks that the keyring only has the secret of the login that is stored
+// last.
+func TestStoreDeletesFormerSecret(t *testing.T) {
+	ann := annsLogin(InKeyring)
+	bob := annsLogin(InKeyring)
+	bob.User = "bob"
+	moved := annsLogin(InKeyring)
+	moved.URL = "http://127.0.0.1:2"
+	for name, login := range map[string]*Login{
+		"same login":      ann,
+		"another user":    bob,
+		"another service": moved,
+		"file":            annsLogin(InFile),
+	} {
+		t.Run(name, func(t *testing.T) {
+			keyring.MockInit()
+			v := vaultIn(t.TempDir())
+			mustStore(t, v, ann, Secret{Session: "first", Password: "secret"})
+			mustStore(t, v, login, Secret{Session: "second"})
+			logins, err := v.ReadLogins()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := v.SecretOf(t.Context(), logins.All["prod"])
+			if err != nil || got.Session != "second" {
+				t.Errorf("got the secret %+v, error %v; want the second session", got, err)
+			}
+			text, err := keyring.Get(KeyringService, ann.account())
+			if login != ann && !errors.Is(err, keyring.ErrNotFound) {
+				t.Errorf("the keyring has the former secret %s, error %v; want none", text, err)
+			}
+		})
+	}
+}
+
+// TestStoreWithoutKeyring checks that a secret that cannot be deleted is reported, and that the new login
+// is stored nevertheless.
+func TestStoreWithoutKeyring(t *testing.T) {
+	keyring.MockInit()
+	v := vaultIn(t.TempDir())
+	mustStore(t, v, annsLogin(InKeyring), Secret{Session: "first"})
+	keyring.MockInitWithError(errors.New("no bus"))
+
+	leftover, err := v.Store(t.Context(), annsLogin(InKeyring), Secret{Session: "second"})
+	if _, ok := errors.AsType[*KeyringError](err); !ok || leftover != nil {
+		t.Errorf("in the keyring: got %v, error %v; want a KeyringError", leftover, err)
+	}
+	leftover, err = v.Store(t.Context(), annsLogin(InFile), Secret{Session: "second"})
+	want := `cannot delete the entry "prod ann@http://127.0.0.1:1" of whctl from the keyring: no keyring`
+	if err != nil || leftover == nil || !strings.HasPrefix(leftover.Error(), want) {
+		t.Errorf("in the file: got %v, error %v; want %s", leftover, err, want)
+	}
+	logins, err := v.ReadLogins()
+	if err != nil || logins.All["prod"].Session != "second" {
+		t.Errorf("got the login %+v, error %v; want the second session", logins.All["prod"], err)
+	}
+}
+
+// TestFailedStore checks that a login that cannot be stored leaves no secret in the keyring. Without a home
+// directory, there is no file for it.
+func TestFailedStore(t *testing.T) {
+	keyring.MockInit()
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AppData"} {
+		t.Setenv(name, "")
+	}
+	v := Vault{Env: func(string) string { return "" }, Timeout: time.Minute}
+	login := annsLogin(InKeyring)
+	leftover, err := v.Store(t.Context(), login, Secret{Session: "first"})
+	if leftover != nil || !errors.Is(err, ErrNoConfigDir) {
+		t.Errorf("got %v, error %v; want the error %v", leftover, err, ErrNoConfigDir)
+	}
+	text, err := keyring.Get(KeyringService, login.account())
+	if !errors.Is(err, keyring.ErrNotFound) {
+		t.Errorf("the keyring has the secret %s, error %v; want none", text, err)
 	}
 }
