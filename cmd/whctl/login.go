@@ -300,6 +300,12 @@ func logout(c *cli.Context, s *command.Session) error {
 	if err := c.Context.Err(); err != nil {
 		return command.Interrupted(err, -1) // before anything is deleted
 	}
+	if c.Bool(profile.DryRunFlag) {
+		if secretErr != nil {
+			return secretErr
+		}
+		return endSession(c, s, secret.Session) // prints the request
+	}
 	leftover, err := s.Vault.Forget(stored)
 	if err != nil {
 		return fmt.Errorf("cannot delete the stored login: %w", err)

@@ -272,3 +272,23 @@ func TestLoginWithBrokenFile(t *testing.T) {
 		t.Errorf("whctl login: got %v; want exit code 1 and %q", got, want)
 	}
 }
+
+// TestLogoutDryRun checks that a dry run prints the request and deletes nothing.
+func TestLogoutDryRun(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "logins.toml")
+	logins := "[default]\nurl = 'http://127.0.0.1:1'\nuser = 'ann'\nstore = 'file'\nsession = 's1'\n"
+	if err := os.WriteFile(path, []byte(logins), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inv := invocation{config: dir, env: map[string]string{profile.EnvURL: "http://127.0.0.1:1"}}
+	got := inv.run(t, "logout", "--dry-run")
+	want := "POST http://127.0.0.1:1/auth/logout\n"
+	if got.code != 0 || !strings.HasPrefix(got.stdout, want) || got.stderr != "" {
+		t.Errorf("whctl logout --dry-run: got %v; want exit code 0 and %q", got, want)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != logins {
+		t.Errorf("whctl logout --dry-run: the logins are %q, error %v; want %q", text, err, logins)
+	}
+}
