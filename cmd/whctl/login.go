@@ -171,7 +171,7 @@ func (in *signIn) readUser() error {
 	return err
 }
 
-// readPassword determines the password: that of the flags or the environment, or that of the stored
+// readPassword determines the password: that of the flags or the environment, or that of the user's stored
 // login, or else the user is prompted for it.
 func (in *signIn) readPassword() error {
 	var err error
@@ -179,20 +179,28 @@ func (in *signIn) readPassword() error {
 	if err != nil || in.password != "" {
 		return err
 	}
-	logins, err := in.session.Vault.ReadLogins()
-	if err != nil {
+	in.password, err = in.storedPassword()
+	if err != nil || in.password != "" {
 		return err
-	}
-	if stored := logins.Of(in.settings); stored != nil {
-		secret, err := in.session.Vault.SecretOf(in.c.Context, stored)
-		if err == nil && secret.Password != "" {
-			in.password = secret.Password
-			return nil
-		}
 	}
 	alternative := "--password-stdin, --password-file or " + profile.EnvPassword
 	in.password, err = in.demand("password of "+in.user, alternative, in.session.Prompter.ReadSecret)
 	return err
+}
+
+// storedPassword returns the password of the user's stored login; empty if there is none, or if the
+// keyring cannot be read. The settings may have no user, and then match the login of another one.
+func (in *signIn) storedPassword() (string, error) {
+	logins, err := in.session.Vault.ReadLogins()
+	if err != nil {
+		return "", err
+	}
+	stored := logins.Of(in.settings)
+	if stored == nil || !strings.EqualFold(stored.User, in.user) {
+		return "", nil
+	}
+	secret, _ := in.session.Vault.SecretOf(in.c.Context, stored) // empty after an error
+	return secret.Password, nil
 }
 
 // demand prompts for a required text. alternative names the flags and variables for

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zalando/go-keyring"
 
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
@@ -290,5 +291,33 @@ func TestLogoutDryRun(t *testing.T) {
 	text, err := os.ReadFile(path)
 	if err != nil || string(text) != logins {
 		t.Errorf("whctl logout --dry-run: the logins are %q, error %v; want %q", text, err, logins)
+	}
+}
+
+// TestPasswordOfAnotherUser checks that a stored password is not sent for another user than its own.
+func TestPasswordOfAnotherUser(t *testing.T) {
+	keyboard, input, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keyboard.Close()
+	if _, err := io.WriteString(input, "bob\n"); err != nil {
+		t.Fatal(err)
+	}
+	input.Close()
+	inv := invocation{
+		handler:  func(http.ResponseWriter, *http.Request) { t.Error("a request is sent") },
+		config:   t.TempDir(),
+		prompter: cmdline.Prompter{Keyboard: keyboard},
+	}
+	url := inv.serve(t)
+	inv.env = map[string]string{profile.EnvURL: url}
+	logins := "[default]\nurl = '" + url + "'\nuser = 'ann'\nstore = 'file'\npassword = 'canary'\n"
+	if err := os.WriteFile(filepath.Join(inv.config, "logins.toml"), []byte(logins), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := inv.run(t, "login") // ends at the prompt for the password, which needs a terminal
+	if want := "User name: "; got.code != 1 || !strings.HasPrefix(got.stderr, want) {
+		t.Errorf("whctl login: got %v; want exit code 1 and the question %q", got, want)
 	}
 }
