@@ -174,10 +174,13 @@ func (in *signIn) readUser() error {
 // readPassword determines the password: that of the flags or the environment, or that of the user's stored
 // login, or else the user is prompted for it.
 func (in *signIn) readPassword() error {
-	var err error
-	in.password, _, err = in.session.GivenPassword(in.c)
-	if err != nil || in.password != "" {
+	password, err := in.session.GivenPassword(in.c)
+	if err != nil {
 		return err
+	}
+	if password.Text != "" {
+		in.password = password.Text
+		return nil
 	}
 	in.password, err = in.storedPassword()
 	if err != nil || in.password != "" {
@@ -203,8 +206,7 @@ func (in *signIn) storedPassword() (string, error) {
 	return secret.Password, nil
 }
 
-// demand prompts for a required text. alternative names the flags and variables for
-// it.
+// demand prompts for a required text. alternative names the flags and variables for it.
 func (in *signIn) demand(
 	name, alternative string, prompt func(context.Context, string) (string, error),
 ) (string, error) {

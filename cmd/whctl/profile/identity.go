@@ -68,45 +68,45 @@ func (k *Connector) findIdentity(c *cli.Context) (Identity, error) {
 	if token := k.environmentSecret(c, EnvToken, "--token-file"); token != "" {
 		return Identity{token: token, Source: "variable " + EnvToken}, nil
 	}
-	password, source, err := k.GivenPassword(c)
+	password, err := k.GivenPassword(c)
 	if err != nil {
 		return Identity{}, err
 	}
-	if password == "" {
+	if password.Text == "" {
 		return k.storedIdentity(c)
 	}
 	user := k.settings.Text("user")
 	if user == "" {
 		return Identity{}, cmdline.Usagef(
-			"%s has a password but no user is set; use --user or %s", source, EnvUser)
+			"%s has a password but no user is set; use --user or %s", password.Origin, EnvUser)
 	}
-	return Identity{user: user, password: password, Source: source}, nil
+	return Identity{user: user, password: password.Text, Source: password.Origin}, nil
 }
 
-// GivenPassword returns the password of the flags or of the environment, with its
-// source; empty if there is none.
-func (k *Connector) GivenPassword(c *cli.Context) (password, source string, err error) {
+// GivenPassword returns the password of the flags or of the environment; with an empty text if there is
+// none.
+func (k *Connector) GivenPassword(c *cli.Context) (Value, error) {
 	path := c.String("password-file")
 	isPiped := c.Bool("password-stdin")
 	if isPiped && path != "" {
-		return "", "", cmdline.Usagef("--password-stdin and --password-file cannot be combined")
+		return Value{}, cmdline.Usagef("--password-stdin and --password-file cannot be combined")
 	}
 	if isPiped {
 		k.passwordSource = "standard input"
-		password, err = SecretLine(k.Stdin, k.passwordSource)
-		return password, k.passwordSource, err
+		password, err := SecretLine(k.Stdin, k.passwordSource)
+		return Value{password, k.passwordSource}, err
 	}
 	if path != "" {
 		k.passwordSource = "file " + path
-		password, err = SecretFile(path)
-		return password, k.passwordSource, err
+		password, err := SecretFile(path)
+		return Value{password, k.passwordSource}, err
 	}
-	password = k.environmentSecret(c, EnvPassword, "--password-file")
+	password := k.environmentSecret(c, EnvPassword, "--password-file")
 	if password == "" {
-		return "", "", nil
+		return Value{}, nil
 	}
 	k.passwordSource = "variable " + EnvPassword
-	return password, k.passwordSource, nil
+	return Value{password, k.passwordSource}, nil
 }
 
 // environmentSecret returns the secret in a variable; empty if it is not set, or for another service

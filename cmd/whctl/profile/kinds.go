@@ -48,12 +48,17 @@ func (s *Settings) Kinds() KindStore {
 
 // read returns the content of the file; the zero value if there is none of the service and
 // the user.
-func (s KindStore) read() (k storedKinds) {
+func (s KindStore) read() storedKinds {
 	text, err := os.ReadFile(s.path)
-	if err != nil || json.Unmarshal(text, &k) != nil || k.URL != s.url || k.User != s.user {
+	if err != nil {
 		return storedKinds{}
 	}
-	return k
+	var stored storedKinds
+	err = json.Unmarshal(text, &stored)
+	if err != nil || stored.URL != s.url || stored.User != s.user {
+		return storedKinds{}
+	}
+	return stored
 }
 
 // registry returns the kinds, or the built-in ones if they are invalid.

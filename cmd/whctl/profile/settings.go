@@ -20,7 +20,7 @@ type Settings struct {
 	Values  map[string]Value
 }
 
-// Value is the text of a setting and its source.
+// Value is the text of a setting, or a password, and its source.
 type Value struct{ Text, Origin string }
 
 // Text returns the text of a setting.

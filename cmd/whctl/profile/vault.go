@@ -98,15 +98,16 @@ func (v Vault) keyringSet(ctx context.Context, account string, s Secret) error {
 }
 
 // keyringGet returns the secret of an account.
-func (v Vault) keyringGet(ctx context.Context, account string) (s Secret, err error) {
+func (v Vault) keyringGet(ctx context.Context, account string) (Secret, error) {
 	text, err := v.callKeyring(ctx, func() (string, error) {
 		return keyring.Get(KeyringService, account)
 	})
 	if err != nil {
-		return s, err
+		return Secret{}, err
 	}
-	if json.Unmarshal([]byte(text), &s) != nil {
-		return s, errors.New("the keyring has an unexpected value")
+	var s Secret
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return Secret{}, errors.New("the keyring has an unexpected value")
 	}
 	return s, nil
 }
