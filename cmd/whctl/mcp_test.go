@@ -12,26 +12,32 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 )
 
+// startToolSource starts a service and returns a source of its kinds.
+func startToolSource(t *testing.T, handler http.HandlerFunc) *toolSource {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	service, err := client.New(client.Options{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(service.Close)
+	return &toolSource{service: service}
+}
+
 // TestKindsOfToolsDoNotWait checks that a call of a tool need not wait until the service has answered
 // another one.
 func TestKindsOfToolsDoNotWait(t *testing.T) {
 	var requests atomic.Int32
 	arrived := make(chan struct{})
 	release := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	source := startToolSource(t, func(w http.ResponseWriter, r *http.Request) {
 		if requests.Add(1) == 1 {
 			close(arrived)
 			<-release
 		}
 		w.WriteHeader(http.StatusNotFound) // a service without a list has the built-in kinds
-	}))
-	defer server.Close()
-	service, err := client.New(client.Options{URL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer service.Close()
-	source := &toolSource{service: service}
+	})
 
 	first := make(chan error, 1)
 	go func() {
@@ -64,7 +70,7 @@ func TestKindsOfToolsDoNotWait(t *testing.T) {
 // changed, and that an error returns none.
 func TestUnchangedKindsOfTools(t *testing.T) {
 	var requests atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	source := startToolSource(t, func(w http.ResponseWriter, r *http.Request) {
 		switch requests.Add(1) {
 		case 1:
 			w.Header().Set("Content-Type", "application/json")
@@ -78,14 +84,7 @@ func TestUnchangedKindsOfTools(t *testing.T) {
 		default:
 			w.WriteHeader(http.StatusForbidden)
 		}
-	}))
-	defer server.Close()
-	service, err := client.New(client.Options{URL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer service.Close()
-	source := &toolSource{service: service}
+	})
 
 	for _, when := range []string{"at first", "unchanged"} {
 		registry, err := source.Kinds(t.Context())

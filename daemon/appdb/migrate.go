@@ -218,13 +218,13 @@ func CheckVersion(ctx context.Context, path, folder string) error {
 
 // IsOutdated reports whether a file has tables that opening it would migrate. It only reads the file.
 func IsOutdated(ctx context.Context, path, folder string) (bool, error) {
-	known, err := migrationVersions(folder)
+	versions, err := migrationVersions(folder)
 	if err != nil {
 		return false, err
 	}
 	applied := appliedToFile(ctx, path)
 	isMissing := func(version int64) bool { return !slices.Contains(applied, version) }
-	return len(applied) > 0 && slices.ContainsFunc(known, isMissing), nil
+	return len(applied) > 0 && slices.ContainsFunc(versions, isMissing), nil
 }
 
 // appliedToFile returns the versions of the migrations that a file has; nil if it cannot be read, which

@@ -142,7 +142,7 @@ func showNextTry(s Screen, values []string, queueOf func(subscriptionID string) 
 	rate := time.Time(queue.RateUntilDateTime)
 	probe := time.Time(queue.NextProbeDateTime)
 	due, _ := timeOf(values[0]) // before any other time if the message is not scheduled
-	if queue.Breaker == wire.BreakerOpen && !due.After(later(s.Now, probe)) {
+	if queue.Breaker == wire.BreakerOpen && (!due.After(s.Now) || !due.After(probe)) {
 		return problemCells[isOpen]
 	}
 	if !wait.IsZero() && !due.After(wait) {
@@ -152,14 +152,6 @@ func showNextTry(s Screen, values []string, queueOf func(subscriptionID string) 
 		return s.rateLimit(rate)
 	}
 	return showDue(s, values[:1])
-}
-
-// later returns the later one of two times.
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // rateLimit describes a queue with messages that its rate limit delays until a time.
